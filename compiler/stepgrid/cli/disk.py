@@ -20,6 +20,7 @@ from stepgrid.language.problems import Location, Problem, Problems, SpecError, f
 from stepgrid.language.site import current_site
 from stepgrid.language.yaml import load
 from stepgrid.model.plan import OutlinedStage, Plan, is_imported
+from stepgrid.model.secret_variables import secret_name
 from stepgrid.model.units import counted, duration, size
 from stepgrid.pipeline import compile_spec
 from stepgrid.plan import identity, plan_file
@@ -28,7 +29,7 @@ from stepgrid.plan.plan_file import DAMAGED
 from stepgrid.store import plans, trash
 from stepgrid.store.images import Image, evict_image, last_use, list_images, read_image_record
 from stepgrid.store.paths import folder_bytes
-from stepgrid.store.plans import Request, StoredPlan, StoredRequest, requests
+from stepgrid.store.plans import Request, StoredPlan, StoredRequest, requests, secret_digests
 from stepgrid.store.store import Store
 from stepgrid.store.trash import KINDS, Entry, NeededNames, UnmovedPath, list_entries, unreferenced_entries
 from stepgrid.summarize.formats import aligned
@@ -243,6 +244,7 @@ class References(NeededNames):
         from stepgrid.run.disk import shapes
 
         self.plans.add(plan.digest)
+        self.secrets.update(secret_name(digest) for _, digest in secret_digests(plan))
         self.builds.update(build.id for build in plan.builds)
         self.stages.update(stage.id for stage in plan.stages)
         self.shapes.update(shapes(plan))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
 from functools import cache
 from pathlib import Path
@@ -42,6 +42,7 @@ from stepgrid.model.plan import (
     runs_already,
 )
 from stepgrid.model.search import SEARCH
+from stepgrid.model.secret_variables import must_hide, seal
 from stepgrid.plugins.driver import (
     InputFiles,
     OptionFiles,
@@ -229,8 +230,11 @@ class StepSetup:
         if service is None and key in self._bases:
             return self._bases[key]
         launch = dict(self._spec_launch)
+        secrets = {*_secret_names(launch)}
         for point in patches:
             launch |= _launch_values(point.launch)
+            secrets |= {*_secret_names(launch)}
+        launch.pop("secret", None)
         values: dict[str, Json] = {
             "launch": launch,
             "start": next((point.start for point in reversed(patches) if point.start is not None), self._spec_start),
@@ -240,7 +244,10 @@ class StepSetup:
         }
         values = {**{name: value for name, value in values.items() if value}, **self._constant}
         libraries = self._files.libraries(self._build.source, launch_environment(values))
-        named = {**libraries, **self._files.named_by_setup(values)}
+        named = {**libraries, **self._files.named_by_setup(values, secrets)}
+        for part in (values.get("launch"), values.get(SERVICE)):
+            if isinstance(part, dict) and isinstance(variables := part.get("env"), dict):
+                part["env"] = seal(variables, secrets)
         self._bases[key] = Setup(values, identity_text(values) if values else ""), named
         return self._bases[key]
 
@@ -262,6 +269,11 @@ def launch_environment(values: Mapping[str, Json]) -> Mapping[str, Json]:
 
 def _launch_values(launch: Launch | None) -> dict[str, Json]:
     return {} if launch is None else launch.model_dump(mode="json", exclude_defaults=True)
+
+
+def _secret_names(launch: Mapping[str, Json]) -> list[str]:
+    names = launch.get("secret")
+    return [str(name) for name in names] if isinstance(names, list) else []
 
 
 # Probes and collectors
@@ -374,7 +386,7 @@ class SpecFiles:
             entries |= self._link_targets(name, self._setting_path(name, entry, settings))
         return entries
 
-    def named_by_setup(self, values: Mapping[str, Json]) -> dict[str, Input]:
+    def named_by_setup(self, values: Mapping[str, Json], secrets: Collection[str] = ()) -> dict[str, Input]:
         """Find files that `launch.env`, a service, probes and collectors name."""
         parts = [part for key in ("launch", SERVICE) if isinstance(part := values.get(key), dict)]
         forms = [form for part in parts for key in ("ready", "stop") if isinstance(form := part.get(key), dict)]
@@ -386,7 +398,12 @@ class SpecFiles:
                 if isinstance(words := holder.get(key), list):
                     entries |= self._named_by_words([str(word) for word in words], self._spec_path, env)
             if isinstance(variables := holder.get("env"), dict):
-                entries |= self._named_by_words(["", *map(str, variables.values())], self._spec_path)
+                texts = [
+                    str(text)
+                    for name, text in variables.items()  # what is looked for is noted: no secret that is no path
+                    if not must_hide(name, secrets) or os.path.exists(self._spec_path(str(text)))  # noqa: PTH110 - of any length
+                ]
+                entries |= self._named_by_words(["", *texts], self._spec_path)
         return entries
 
     def option_file(self, name: str, option: Option, is_written: bool) -> OptionFile:

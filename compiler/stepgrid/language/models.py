@@ -84,6 +84,13 @@ class Launch(Model):
     cpus: Label | None = None  # a list such as 0-3,8
     memory: Size | None = None
     env: dict[str, Label] = {}
+    secret: tuple[Label, ...] = ()  # further variables of `env` whose values no plan, record or report has
+
+    @model_validator(mode="after")
+    def _check(self) -> Launch:
+        if name := next((name for name in self.secret if name not in self.env), None):
+            raise sentence_error("no_variable", f"`secret` names `{name}`, which is no variable of its `env`")
+        return self
 
 
 Start = Literal["cold", "warm", "engine-warm"]  # the caches when a stage starts

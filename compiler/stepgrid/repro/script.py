@@ -16,6 +16,7 @@ from typing import Any, NamedTuple, cast
 from stepgrid.host import files
 from stepgrid.host.products import fill_folder
 from stepgrid.model.plan import SERVICE, Command, PlannedStage, PlannedStep, Value, runs_already
+from stepgrid.model.secret_variables import is_digest, variables_of
 from stepgrid.model.table import group
 from stepgrid.model.units import counted, duration
 from stepgrid.plugins.driver import Context, RefusedError, absolute_inputs
@@ -153,6 +154,7 @@ def _head(repro: Repro, folder: Folder, bodies: Sequence[str]) -> Iterator[str]:
     yield "It reads these variables of the environment, and no others:"
     yield f"  {PREFIX}ROUNDS    rounds ({repro.rounds})"
     yield f"  {PREFIX}WORK      databases go to a new folder in this one, removed at the end (where this script is)"
+    yield from (f"  {secret_variable(name)}    the value of {name}, a secret" for name in secret_digests(repro))
     yield from (f"  {PREFIX}{name:9} path of {folder.programs[name].name}" for name in used)
     yield "Exit status: 0 reproduced, 1 not reproduced, 2 a command failed, or a program is missing."
 
@@ -325,8 +327,8 @@ class _ArmWriter:
             self.lines.append(f"write {path} <<{end}\n{document}\n{end}")
 
     def _call(self, function: str, command: Command) -> Iterator[str]:
-        environment = [f"{name}={value}" for name, value in command.env.items()]
-        words = [function, *map(_word, (*(["env", *environment] if environment else []), *command.argv))]
+        environment = [_assignment(name, value) for name, value in command.env.items()]
+        words = [function, *(["env", *environment] if environment else []), *map(_word, command.argv)]
         line, indent = words[0], "    "
         for word in words[1:]:
             if len(line) + len(word) > _WIDTH - 10:
@@ -431,6 +433,27 @@ def _word(text: str) -> str:
         return shlex.quote(text)
     text = _VARIABLE.sub(r"${\1}", _escape(text))
     return f'"{text}"'
+
+
+def _assignment(name: str, value: str) -> str:
+    """Set a variable; the value of a secret comes from whoever runs the script."""
+    if is_digest(value):
+        return f'"{name}=${{{secret_variable(name)}:?the value of {name}, which no script has}}"'
+    return _word(f"{name}={value}")
+
+
+def secret_variable(name: str) -> str:
+    return f"{PREFIX}{re.sub(r'[^A-Za-z0-9_]', '_', name)}"
+
+
+def secret_digests(repro: Repro) -> dict[str, str]:
+    """Map variables that are secrets to their digests, which must be the same in both arms."""
+    pairs = {
+        pair for arm in repro.arms for step in arm.steps for pair in variables_of(step.setup) if is_digest(pair[1])
+    }
+    if len(digests := dict(sorted(pairs))) < len(pairs):
+        raise ReproError("a variable that is a secret has several values, and a script takes one of them")
+    return digests
 
 
 def _escape(text: str) -> str:

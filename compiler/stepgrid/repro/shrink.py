@@ -24,12 +24,14 @@ from stepgrid.host.processes.signals import die_with_parent
 from stepgrid.host.processes.supervision import environment
 from stepgrid.model import units
 from stepgrid.model.plan import SMALLEST_EFFECT, AdaptiveRepeat
+from stepgrid.model.secret_variables import secret_name
 from stepgrid.model.units import counted
 from stepgrid.plugins.registry import driver
 from stepgrid.plugins.settings import Quantity
 from stepgrid.repro import script
 from stepgrid.repro.finding import Arm, ReproError
 from stepgrid.repro.script import PREFIX, ROUNDS, SCRIPT, Repro
+from stepgrid.store.store import Store
 from stepgrid.summarize.comparisons.comparison import ratio_text
 from stepgrid.summarize.comparisons.judgement import verdict_of
 from stepgrid.summarize.statistics import verdicts
@@ -233,7 +235,9 @@ def run_rounds(repro: Repro, folder: Path, rounds: int, until: float) -> Generat
         script.write(repro, Path(trial_folder))
         process = subprocess.Popen(
             ["sh", Path(trial_folder) / SCRIPT],
-            env=environment("sh", {f"{PREFIX}ROUNDS": str(rounds)}),  # a user's own variables would change the script
+            env=environment(
+                "sh", {f"{PREFIX}ROUNDS": str(rounds), **_secrets(repro)}
+            ),  # a user's own variables would change the script
             text=True,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
@@ -251,6 +255,15 @@ def run_rounds(repro: Repro, folder: Path, rounds: int, until: float) -> Generat
                 yield math.log(float(match[2]) / float(match[1]))
         if process.wait() == FAILURE:
             raise ReproError(line.strip().removeprefix("repro: "))
+
+
+def _secrets(repro: Repro) -> dict[str, str]:
+    """Give a script the values of secrets, as a job has them."""
+    digests = script.secret_digests(repro).items()
+    try:
+        return {script.secret_variable(name): Store().read_secret(secret_name(digest)) for name, digest in digests}
+    except LookupError as error:
+        raise ReproError(str(error.args[0])) from None
 
 
 def _end(process: subprocess.Popen[str]) -> None:

@@ -36,8 +36,8 @@ from stepgrid.host.processes.supervision import (
     server_user,
     supervise,
 )
-from stepgrid.model.plan import ENGINE_WARM, SERVICE, Command, PlannedStage, runs_already
-from stepgrid.model.secret_variables import hide_secrets
+from stepgrid.model.plan import ENGINE_WARM, SERVICE, Command, PlannedStage, PlannedStep, runs_already
+from stepgrid.model.secret_variables import hide_secrets, reveal
 from stepgrid.plugins import registry
 from stepgrid.plugins.driver import OPTION_FORM, Context, absolute_inputs, command_words
 from stepgrid.plugins.server import (
@@ -69,6 +69,7 @@ from stepgrid.run.server_process import (
     socket_folder,
     storage_engine,
 )
+from stepgrid.store.store import Store
 
 SET_UP = 3600.0  # seconds for each command that makes a database
 READY = 1800.0  # seconds: after a crash there may be much to recover
@@ -113,7 +114,7 @@ def serving(
                 storage_engine=storage_engine(attempt.job.build.engine, stage),
             )
             home = _server_home(attempt.job, access, data, server_folder, user)
-            launch = cast(Mapping[str, Any], stage.steps[0].setup.get("launch") or {})
+            launch = launch_request(attempt.job.store, stage.steps[0])
             start = str(stage.steps[0].setup.get("start") or "")
             if start == ENGINE_WARM and isinstance(engine, SelfWarming):
                 options = {**engine.loading_options, **options}
@@ -122,6 +123,19 @@ def serving(
         raise StageError(str(error)) from None
     except (LookupError, ValueError) as error:
         raise StageError(f"the server cannot be set up: {error}") from error
+
+
+def launch_request(store: Store, step: PlannedStep) -> dict[str, Any]:
+    """Return `launch` of a step with the values of its secrets."""
+    launch = cast(Mapping[str, Any], step.setup.get("launch") or {})
+    return _with_secrets(store, launch)
+
+
+def _with_secrets(store: Store, part: Mapping[str, Any]) -> dict[str, Any]:
+    try:
+        return {**part, **({"env": reveal(part["env"], store.read_secret)} if part.get("env") else {})}
+    except LookupError as error:
+        raise StageError(str(error.args[0])) from None
 
 
 def _server_home(job: Job, access: Access, data: Path, folder: Path, user: User | None) -> ServerHome:
@@ -341,7 +355,7 @@ def _declared_service(
         port = int(probe.getsockname()[1])
     ready, stop = service["ready"], service.get("stop") or {}
     return DeclaredService(
-        service,
+        _with_secrets(job.store, service),
         Context(job.engine.programs, job.engine.version, data, folder, 0, inputs=absolute_inputs(stage.steps[0].setup)),
         options,
         port,

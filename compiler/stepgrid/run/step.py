@@ -73,7 +73,7 @@ from stepgrid.run.attempt import (
 )
 from stepgrid.run.collectors import ActiveCollectors, ProbeReading, ProbeRunner
 from stepgrid.run.options import AcceptedOptions
-from stepgrid.run.server import keep_statistics, read_plans
+from stepgrid.run.server import keep_statistics, launch_request, read_plans
 from stepgrid.run.server_process import LAST_WORDS, ReachedServer, Server, explain_refusal
 
 PACKAGE = Path(__file__).resolve().parents[2]  # of this program, with what it brings along
@@ -133,7 +133,7 @@ class Step:
 
     @property
     def launch(self) -> Mapping[str, Any]:
-        return cast(Mapping[str, Any], self.planned.setup.get("launch") or {})
+        return launch_request(self.attempt.job.store, self.planned)
 
     def run(self) -> Mapping[str, Any]:
         """Run it; return its record. StageError if it failed."""

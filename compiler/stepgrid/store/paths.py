@@ -53,6 +53,10 @@ class StorePaths:
         """Locate the cache of checksums of files that specs name."""
         return self.root / "plans" / ".checksums.json"
 
+    def secret(self, name: str) -> Path:
+        """Locate the value of a variable that plans have the digest of."""
+        return self.root / "secrets" / name
+
     def texts(self, plan: str) -> Path:
         """Locate the sources of a plan that came here with results."""
         return self.plan(plan) / "texts"

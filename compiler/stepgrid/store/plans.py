@@ -16,6 +16,7 @@ from stepgrid.host.files import make_folder, read_bytes, read_json, write_text
 from stepgrid.language.files import digest, record_file
 from stepgrid.model.metrics import QPS
 from stepgrid.model.plan import Header, Plan, PlannedStage
+from stepgrid.model.secret_variables import Secret, is_digest, mask_settings, secret_name, variables_of
 from stepgrid.plan import plan_file
 from stepgrid.plan.plan_file import DAMAGED, is_intact
 from stepgrid.store.paths import TIME_FORMAT, names_in, subfolders
@@ -26,7 +27,29 @@ if TYPE_CHECKING:
 
 
 def publish(store: Store, plan: Plan) -> None:
+    for secret in secrets(plan):
+        store.keep_secret(secret_name(secret), secret.value)
     store.publish_plan(plan.digest, lambda folder: write(plan, folder), is_intact)
+
+
+def secrets(plan: Plan) -> list[Secret]:
+    """List the secrets of a plan that was just compiled; a plan that was read has their digests alone."""
+    return [digest for _, digest in secret_digests(plan) if isinstance(digest, Secret)]
+
+
+def secret_digests(plan: Plan) -> list[tuple[str, str]]:
+    """List the variables of a plan that are secrets, with their digests."""
+    setups = {id(step.setup): step.setup for stage in plan.stages for step in stage.steps}.values()
+    return sorted({pair for setup in setups for pair in variables_of(setup) if is_digest(pair[1])})
+
+
+def stored_secrets(store: Store, plan: Plan) -> list[tuple[str, str, str]]:
+    """List variable, digest and value of the secrets of a plan, as far as their values are here."""
+    secrets_here = []
+    for name, text in secret_digests(plan):
+        with suppress(LookupError):
+            secrets_here.append((name, text, store.read_secret(secret_name(text))))
+    return secrets_here
 
 
 def write(plan: Plan, folder: Path) -> None:
@@ -342,10 +365,10 @@ def requests(store: Store) -> Iterator[StoredRequest]:
 
 
 def newest_request(store: Store, plan: Plan | Header) -> Request | None:
-    """Return the last request that came to a plan; None for plans that came here with results."""
+    """Return the last request that came to a plan, its secrets hidden; None for plans that came here with results."""
     notes = [stored for stored in requests(store) if stored.plan == plan.digest and stored.request]
     newest = max(notes, key=lambda stored: _modification_time(store.request_note(stored.key)), default=None)
-    return newest.request if newest else None
+    return newest.request._replace(sets=mask_settings(newest.request.sets)) if newest and newest.request else None
 
 
 def _modification_time(path: Path) -> float:

@@ -62,6 +62,25 @@ class Store(StorePaths):
             remove_tree(staged)
         sync(target.parent)
 
+    def keep_secret(self, name: str, value: str) -> None:
+        """Write the value of a secret for jobs, readable by its owner alone."""
+        path = self.secret(name)
+        if not os.access(path, os.R_OK):  # missing, or another user's of this checkout
+            make_folder(path.parent)
+            with files.replacing(path) as new:
+                new.touch(mode=0o600)
+                new.chmod(0o600)
+                new.write_text(value, encoding="utf-8", newline="")
+
+    def read_secret(self, name: str) -> str:
+        """Read the value of a secret; LookupError: it is not here."""
+        try:
+            return self.secret(name).read_bytes().decode()
+        except (OSError, UnicodeError):
+            raise LookupError(
+                f"{self.secret(name)}, the value of a secret, is missing: run with the spec again"
+            ) from None
+
     def checksums(self) -> dict[str, tuple[str, str]]:
         """Read marks and checksums of files that were read before, by path."""
         cached = files.read_json(self.file_checksums())

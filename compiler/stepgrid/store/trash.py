@@ -15,7 +15,7 @@ from stepgrid.store.paths import RUN_LOCK, folder_bytes, next_time_name, subfold
 from stepgrid.store.plans import outdate_summaries
 from stepgrid.store.store import Store
 
-FILE_KINDS = ("asked", "learnt", "contents", "loads")  # a small file each
+FILE_KINDS = ("asked", "learnt", "contents", "loads", "secrets")  # a small file each
 KINDS = ("results", "attempts", "images", "builds", "records", "plans", "summary", *FILE_KINDS)
 IMPORTS = ("import", "import-legacy")  # the locks and attempts of imports: the next one sweeps what a killed one left
 TRASH = "trash"  # a folder and a lock
@@ -29,10 +29,13 @@ class NeededNames:
     builds: set[str] = field(default_factory=set)
     stages: set[str] = field(default_factory=set)
     shapes: set[str] = field(default_factory=set)  # of stages: sizes of databases are named by them
+    secrets: set[str] = field(default_factory=set)  # names of files with values of variables
 
     def has(self, kind: str, name: str) -> bool:
         if kind in ("plans", "summary"):
             return name in self.plans
+        if kind == "secrets":
+            return name in self.secrets
         if kind == "learnt":
             return name in self.shapes
         return name in self.builds or name in self.stages

@@ -29,6 +29,7 @@ from stepgrid.host.processes.signals import MARK
 from stepgrid.language.files import InputRecord
 from stepgrid.model import result_schema
 from stepgrid.model.plan import Plan, PlannedStage, is_imported
+from stepgrid.model.secret_variables import mask, mask_yaml
 from stepgrid.model.status import BrokenRecord
 from stepgrid.model.units import size
 from stepgrid.plan import plan_file, stage_tree
@@ -96,6 +97,7 @@ def export_results(store: Store, plan: Plan, file: Path, options: ExportOptions)
     with tempfile.TemporaryDirectory(prefix="stepgrid-export-") as folder:
         if not options.host:
             contents = {**contents, **hide_host(contents, Path(folder))}
+        contents = {**contents, **hide_secrets(contents, Path(folder), plans.stored_secrets(store, plan))}
         return bundle.write_bundle(file, fields, CONTENT, contents)
 
 
@@ -226,6 +228,20 @@ def hide_host(contents: Contents, folder: Path) -> Contents:
     for table in tables:
         _hide_host_of_table(contents[table][1], folder / table, _HOST_TABLES[table])
     return {name: (folder, folder / name) for name in (*copies, *tables)}
+
+
+def hide_secrets(contents: Contents, folder: Path, secrets: Sequence[tuple[str, str, str]]) -> Contents:
+    """Copy the texts that a plan was compiled from into a folder, with digests in place of values of secrets."""
+    copies = []
+    for name, (_, path) in contents.items():
+        if name.startswith(f"{SPEC}/"):
+            text = path.read_bytes().decode(errors="surrogateescape")
+            masked = mask(text, secrets)
+            if (masked := mask_yaml(masked) if path.suffix in (".yaml", ".yml") else masked) != text:
+                (folder / name).parent.mkdir(parents=True, exist_ok=True)
+                (folder / name).write_bytes(masked.encode(errors="surrogateescape"))
+                copies.append(name)
+    return {name: (folder, folder / name) for name in copies}
 
 
 def _json_text(value: Any) -> bytes:

@@ -8,7 +8,7 @@ import hashlib
 import json
 import os
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import cache
 from importlib.util import find_spec
@@ -20,11 +20,12 @@ from stepgrid.language.files import TreeRecord, file_checksum, is_unchanged, rec
 from stepgrid.language.problems import Problems, format_problems
 from stepgrid.language.site import current_site
 from stepgrid.model.plan import Plan
+from stepgrid.model.secret_variables import mask_settings, secret_name
 from stepgrid.package import PACKAGE, TEMPLATES
 from stepgrid.plan import plan_file
 from stepgrid.plan.plan_file import DAMAGED, is_intact
 from stepgrid.plugins.registry import COLLECTORS, DRIVERS, ENGINES, LAYOUTS, foreign_packages
-from stepgrid.store.plans import Request
+from stepgrid.store.plans import Request, secrets
 from stepgrid.store.store import Store, write_note
 from stepgrid.workflow import host_plan
 
@@ -34,6 +35,7 @@ LIBRARIES = ("jinja2", "pydantic", "pydantic_core", "ruamel.yaml")  # that take 
 class CachedPlan(NamedTuple):
     plan: str  # the digest
     warnings: str  # of the compilation, as text
+    secrets: Sequence[str] = ()  # names of files that a job needs
 
 
 def find(store: Store, request: Request) -> CachedPlan | None:
@@ -43,6 +45,7 @@ def find(store: Store, request: Request) -> CachedPlan | None:
             record["around"] == _environment(store)
             and _are_inputs_unchanged(record)
             and is_intact(store.plan(record["plan"][0]))
+            and all(os.access(store.secret(name), os.R_OK) for name in record["plan"][2])
         ):
             return CachedPlan(*record["plan"])
     except (OSError, ValueError, KeyError, TypeError):
@@ -65,9 +68,12 @@ def load_or_compile(store: Store, request: Request, is_stored: bool = True) -> t
             store.note_checksums(inputs.inputs)
             # a compilation that does not report what it read is not stored
             if os.path.normpath(host_plan.spec_name(request.spec)) in inputs.files:
-                cached = CachedPlan(plan.digest, warnings)
+                cached = CachedPlan(plan.digest, warnings, [secret_name(text) for text in secrets(plan)])
                 record = {"request": request, "around": environment, **inputs._asdict(), "plan": cached}
-                write_note(store.request_note(request.key), record)
+                note = store.request_note(request.key)
+                write_note(note, record)
+                if cached.secrets or mask_settings(request.sets) != request.sets:  # warnings show lines of the spec
+                    note.chmod(0o600)
     return plan, warnings
 
 

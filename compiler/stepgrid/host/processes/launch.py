@@ -66,7 +66,7 @@ class LaunchPlan:
 
     @property
     def public_record(self) -> dict[str, Any]:
-        """The record without values that look like secrets."""
+        """The record without values of secrets."""
         variables = self.record.get("env")
         return {**self.record, **({"env": hide_secrets(variables)} if isinstance(variables, dict) else {})}
 
