@@ -64,4 +64,4 @@ def test_it_runs_a_spec_as_a_gate(tmp_path: Path, least: str, strict: str, statu
         assert (tmp_path / "stepgrid-report.html").is_file()
         assert (tmp_path / "stepgrid-report.xml").is_file()
     else:
-        assert "::error file=gate.yaml,line=6" in done.stdout
+        assert "::error file=gate.yaml,line=7" in done.stdout
