@@ -106,7 +106,7 @@ def test_waiting_for_another_run_is_told_from_measuring() -> None:
     assert eta_text(measuring) == "1m10s"
     assert eta_text(replace(measuring, waited=9.9)) == "1m10s"
     waited = replace(measuring, waited=540.0)
-    assert eta_text(waited) == "1m10s of measuring; waited 9m00s for another run"
+    assert eta_text(waited) == "1m10s of measuring; waited 9m00s for the host"
     assert progress_line(waiting) == "[0/1 done] waiting for another run, 2m10s so far; then 1m10s of measuring"
     assert progress_line(measuring, 3) == "[0/1 done] 3 disturbed, ETA 1m10s | a title: read: starts"
 

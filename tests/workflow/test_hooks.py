@@ -38,6 +38,8 @@ def test_how_long_a_run_took_is_without_its_waits(monkeypatch: pytest.MonkeyPatc
     run = ActiveRun(7, 0.0, "a.yaml", covers_plan=True, waited=300.0)  # for its turn, before it began
     status = PlanStatus(cast(Any, None), 0.0, run, {}, Eta(0.0), waited=840.0)
     assert hooks._duration_note(status) == "2 stages in 45s; waited 14m00s for another run"
+    unqueued = replace(status, run=replace(run, waited=0.0), waited=46.0)
+    assert hooks._duration_note(unqueued) == "2 stages in 8m59s; waited 46s for the host", "of no other run"
     assert hooks._duration_note(replace(status, run=None, waited=0.0)) == "2 stages in 9m45s"
 
 

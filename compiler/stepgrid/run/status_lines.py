@@ -94,7 +94,7 @@ def _share_done(counts: Counter[Status]) -> str:
 
 
 def eta_text(status: PlanStatus, with_end: bool = False) -> str:
-    """Render the time left, with waits for other runs apart: `1m10s of measuring; waited 9m00s for another run`."""
+    """Render the time left, with waits apart: `1m10s of measuring; waited 9m00s for the host`."""
     if status.wait_began is not None:
         return _wait_text(status, status.wait_began, with_end)
     text = time_left(status.eta)
@@ -104,7 +104,13 @@ def eta_text(status: PlanStatus, with_end: bool = False) -> str:
         text, end = f"{text} after the build{'s' if len(builds) > 1 else ''}", ""
     if status.waited < MENTIONED_WAIT:
         return text + end
-    return f"{text} of measuring{end}; waited {duration(status.waited)} for another run"
+    return f"{text} of measuring{end}; {waited_text(status)}"
+
+
+def waited_text(status: PlanStatus) -> str:
+    """Say for what a run has waited: for another run in its checkout, or the host alone, as beside its own builds."""
+    has_queued = status.run is not None and status.run.waited >= 1
+    return f"waited {duration(status.waited)} for {'another run' if has_queued else 'the host'}"
 
 
 def _wait_text(status: PlanStatus, began: float, with_end: bool) -> str:

@@ -30,7 +30,7 @@ from stepgrid.model.status import PlanStatus, Status
 from stepgrid.model.units import counted, duration
 from stepgrid.package import INTERPRETER
 from stepgrid.run.end_time import end_time
-from stepgrid.run.status_lines import MENTIONED_WAIT, end_text, head, queue_eta, queue_text, time_left
+from stepgrid.run.status_lines import MENTIONED_WAIT, end_text, head, queue_eta, queue_text, time_left, waited_text
 from stepgrid.store import active_run, stage_requests
 from stepgrid.store.active_run import RunRecord, hold_run_lock
 from stepgrid.store.attempts import write_failure
@@ -153,7 +153,7 @@ class Hooks:
             return ""
         queued = status.run.waited if status.run else 0.0
         seconds = time.monotonic() - self.began - (status.waited - queued)
-        waited = f"; waited {duration(status.waited)} for another run" if status.waited >= MENTIONED_WAIT else ""
+        waited = f"; {waited_text(status)}" if status.waited >= MENTIONED_WAIT else ""
         count = counted(len(self.work.lacking & self.work.stages.keys()), "stage")
         return f"{count} in {duration(max(seconds, 0.0))}{waited}"
 
