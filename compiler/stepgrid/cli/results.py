@@ -115,7 +115,11 @@ def run_redo(args: argparse.Namespace) -> int:
             stage_requests.withdraw_redo(store, stage)
         print(f"{counted(len(pending), 'stage')} no longer asked for" if pending else "nothing was asked for")
         return FINE
-    stages = actions.select_stages(cells, args.step, args.load or args.disturbed)
+    selected = actions.select_stages(cells, args.step, args.load or args.disturbed)
+    origins = {stage.id: stage.origin for stage in plan.stages if stage.origin}
+    stages = [stage for stage in selected if stage not in origins]
+    if others := len(selected) - len(stages):
+        print(f"{counted(others, 'stage')} imported as loads of other hosts: not measured again here")
     if args.disturbed:
         stages = _disturbed_loads(store, plan, stages)
         if not stages:

@@ -9,10 +9,11 @@ from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
-from stepgrid.cli.failures import CommandError, ending_with
+from stepgrid.cli.failures import CommandError, ending_with, unless_busy
 from stepgrid.cli.output import check_folder
 from stepgrid.cli.spec_arguments import add_narrowing, add_site, quiet_plan, spec_error, use_site
 from stepgrid.errors import FAILED, FINE, PROBLEMS
+from stepgrid.host.locks import locked
 from stepgrid.language.files import record_inputs
 from stepgrid.language.problems import SpecError
 from stepgrid.language.site import VARIABLE
@@ -21,6 +22,7 @@ from stepgrid.model.units import counted, size
 from stepgrid.pipeline import collect, compile_spec, summarize
 from stepgrid.plugins.importer import FolderError
 from stepgrid.plugins.registry import IMPORTERS
+from stepgrid.store.paths import RUN_LOCK
 from stepgrid.store.plans import Request
 from stepgrid.store.store import Store, SummaryFiles
 from stepgrid.transfer import bundle, published, results, shared_folder
@@ -106,11 +108,18 @@ def add_import_arguments(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="with a KIND: skip unknown lines and files; the report lists them",
     )
+    parser.add_argument(
+        "--as-loads",
+        action="store_true",
+        help="with a FILE: count its results as further loads, beside those that were measured here",
+    )
     add_site(parser)
 
 
 def run_import(args: argparse.Namespace) -> int:
     if args.what in IMPORTERS.names() or args.folder is not None or args.legacy is not None or args.skip_unknown:
+        if args.as_loads:
+            raise CommandError("--as-loads is for a file that `stepgrid export` wrote, not for published results")
         return _import_published(args)
     file = Path(args.what)
     if not file.is_file():
@@ -125,11 +134,37 @@ def run_import(args: argparse.Namespace) -> int:
             raise CommandError(f"{file} holds a build, not results: {hint}")
         use_site(args)
         store = host_plan.store()
-        print("\n".join(_import_lines(store, results.import_results(store, file))))
+        if args.as_loads:
+            sentence = "a run is active in this checkout (pid {}): nothing was imported; try again later"
+            with unless_busy(sentence), locked(store.lock(RUN_LOCK), wait=False):
+                imports = results.import_results(store, file, as_loads=True)
+            print("\n".join(_load_lines(imports)))
+        else:
+            imports = results.import_results(store, file)
+            print("\n".join(_import_lines(store, imports, file)))
     return FINE
 
 
-def _import_lines(store: Store, imports: results.ImportedResults) -> Iterator[str]:
+def _load_lines(imports: results.ImportedResults) -> Iterator[str]:
+    plan, hosts = imports.plan, {host for host, _ in imports.loads}
+    yield f"{plan.spec}{f' ({plan.scale})' if plan.scale else ''}: {plan.title}"
+    if imports.loads:
+        yield f"{counted(len(imports.loads), 'load')} of {', '.join(sorted(hosts))} beside those of this checkout"
+    yield f"imported {counted(len(imports.results), 'result')}"
+    if imports.signer:
+        yield f"signed by {imports.signer}"
+    if imports.present:
+        yield f"already here: {counted(len(imports.present), 'result')}"
+    if imports.retracted:
+        suffix = "it counted instead of what was measured here, which counts again"
+        yield f"{counted(len(imports.retracted), 'result')} of an earlier import retracted: {suffix}"
+    if imports.incomplete:
+        yield f"left out: {counted(imports.incomplete, 'result')} of loads that no host measured as a whole"
+    if imports.loads:
+        yield "`stepgrid report SPEC` has them among its loads, where SPEC has these stages; nothing is measured for it"
+
+
+def _import_lines(store: Store, imports: results.ImportedResults, file: Path) -> Iterator[str]:
     plan = imports.plan
     yield f"{plan.spec}{f' ({plan.scale})' if plan.scale else ''}: {plan.title}"
     yield f"imported {counted(len(imports.results), 'result')}, {counted(imports.attempts, 'attempt')}"
@@ -146,6 +181,8 @@ def _import_lines(store: Store, imports: results.ImportedResults) -> Iterator[st
         yield f"of {stages} the imported result counts now: it is newer than the one that was here, which is kept"
     if older := len(rivals) - replaced:
         yield f"of {counted(older, 'stage')} the result that was here goes on to count: it is newer"
+    if rivals and len(rivals) == len(imports.previous) and not is_imported(plan.spec):
+        yield f"`stepgrid import {file} --as-loads` has both count: yours again, and these as further loads"
     report = f"`stepgrid report {plan.digest}` shows them"
     if is_imported(plan.spec):
         yield report

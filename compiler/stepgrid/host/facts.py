@@ -194,12 +194,16 @@ def machine_difference(machine: Mapping[str, Any], actual: Mapping[str, Any]) ->
 _PSEUDONYM = re.compile(r"host-[0-9a-f]{10}")
 
 
+def is_pseudonym(host: str) -> bool:
+    return _PSEUDONYM.fullmatch(host) is not None
+
+
 def pseudonym(host: str) -> str:
     """Derive the same for all that this machine exports, so that the results of one host stay together."""
     import hashlib
     import hmac
 
-    if _PSEUDONYM.fullmatch(host):
+    if is_pseudonym(host):
         return host
     return f"host-{hmac.new(_secret(), host.encode(), hashlib.sha256).hexdigest()[:10]}"
 

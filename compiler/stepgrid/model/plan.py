@@ -129,6 +129,7 @@ class PlannedStage:
     seconds: float  # declared durations, the rest estimated
     rank: int  # position in the chosen order: the lowest that is ready runs first
     todays: str = ""  # the id that it would have today, where its results lie under an earlier one
+    origin: str = ""  # the host whose results came here as further loads; "": what is measured here
 
     @property
     def clients(self) -> tuple[str, ...]:
@@ -306,6 +307,17 @@ def load_counts(plan: Plan | Header) -> tuple[int, int]:
     return min(counts, default=0), max(counts, default=0)
 
 
+def other_loads(plan: Plan | Header) -> Mapping[str, Mapping[int, str]]:
+    """Map each cell that has loads of other hosts to these, with the host."""
+    origins = {stage.id: stage.origin for stage in plan.stages if stage.origin}
+    loads: dict[str, dict[int, str]] = {}
+    for cell in plan.cells if origins else ():
+        for repeat in cell.repeats:
+            if origin := origins.get(repeat.stages[0]):
+                loads.setdefault(cell.id, {})[repeat.load] = origin
+    return loads
+
+
 StepParts: TypeAlias = Sequence[str]  # ids of the parts of a step in a plan's file; the first two: kind, settings
 
 
@@ -320,6 +332,7 @@ class OutlinedStage(NamedTuple):
     steps: Sequence[StepParts]
     seconds: float
     rank: int
+    origin: str = ""
 
 
 @dataclass(frozen=True)  # no slots: cached_property needs a dict

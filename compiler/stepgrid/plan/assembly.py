@@ -188,7 +188,7 @@ def _assemble(
     ids = {name: [build.id for build in builds] for name, builds in links.items()}
     axis_names = [axis.name for axis in expansion.axes]
     tree = StageTree(spec, axis_names, ids, _load_counts(document, context.loads), context.choose_id)
-    cells = tuple([tree.add(cell) for cell in expansion.cells])
+    cells = tree.add_others(expansion.cells, [tree.add(cell) for cell in expansion.cells])
     used = {draft.build for draft in tree.drafts.values()}  # fewer loads than links leave some out
     builds = [
         build for numbered in links.values() for build in numbered if LINK not in build.recipe or build.id in used

@@ -162,6 +162,7 @@ def _read_outlined_stages(folder: Path) -> list[OutlinedStage]:
         steps = [step["parts"] for step in line.pop("steps")]
         clients = dict.fromkeys(client_by_part.get(part) for step in steps for part in step)
         values = {name: line[name] for name in ("id", "title", "parent", "hardware", "seconds", "rank")}
+        values["origin"] = line.get("origin", "")
         stages.append(OutlinedStage(builds=(line["build"], *filter(None, clients)), steps=steps, **values))
     return stages
 
@@ -293,11 +294,12 @@ def _stage_lines(stages: Iterable[PlannedStage], writer: _PartWriter) -> Iterato
         steps = ",".join([writer.step(step) for step in stage.steps])
         parent = "null" if stage.parent is None else quoted(stage.parent)
         todays = f',"todays":{quoted(stage.todays)}' if stage.todays else ""
+        origin = f',"origin":{quoted(stage.origin)}' if stage.origin else ""
         yield (
             f'{{"id":{quoted(stage.id)},"build":{quoted(stage.build)},"children":{_ids(stage.children)},'
             f'"hardware":{quoted(stage.hardware)},"load":{stage.load},"parent":{parent},'
             f'"rank":{stage.rank},"run":{stage.run},"seconds":{stage.seconds!r},"steps":[{steps}],'
-            f'"title":{quoted(stage.title)}{todays}}}\n'
+            f'"title":{quoted(stage.title)}{todays}{origin}}}\n'
         )
 
 

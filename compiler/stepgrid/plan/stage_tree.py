@@ -69,6 +69,7 @@ class Draft:
     labels: Labels  # that its cells have in common
     children: list[str] = field(default_factory=list)
     is_profile: bool = False
+    origin: str = ""
 
     def title(self, axes: Sequence[str]) -> str:
         """rocksdb-7.8.3 cache=lru threads=1, load 1: readww, overwrite"""
@@ -76,8 +77,9 @@ class Draft:
         labels = [self.labels.get(BUILD, ""), *[f"{axis}={self.labels[axis]}" for axis in axes if axis in self.labels]]
         common = " ".join(label for label in labels if label)
         run = f", run {self.run + 1}" if self.run else ""
+        owner = f" of {self.origin}" if self.origin else ""
         steps = stage_label([step.name for step in self.steps])
-        return f"{prefix}{f'{common}, ' if common else ''}load {self.load + 1}{run}: {steps}"
+        return f"{prefix}{f'{common}, ' if common else ''}load {self.load + 1}{owner}{run}: {steps}"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -87,10 +89,11 @@ class _Root:
     build: str
     hardware: str
     cell: str = ""  # where cells share nothing
+    origin: str = ""  # the host of further loads
 
     @property
     def parts(self) -> tuple[str, ...]:
-        return (self.build, self.hardware, self.cell) if self.cell else (self.build, self.hardware)
+        return (self.build, self.hardware, *filter(None, (self.cell, self.origin)))
 
 
 class StageTree:
@@ -111,7 +114,7 @@ class StageTree:
         self.machines: dict[str, Mapping[str, Json]] = {}
         self.profiles: dict[str, str] = {}  # a measured stage -> the one that profiles it
         self._spec, self._axes, self._builds, self._loads, self._choose = spec, axes, builds, loads, choose
-        self._roots: dict[tuple[str, int, str], _Roots] = {}
+        self._roots: dict[tuple[str, int, str, str], _Roots] = {}
         self._ids: dict[_Key, str] = {}
         self._todays: dict[str, str] = {}  # the id that a stage would have today, where it has an earlier one
         self._readings: dict[str, str] = {}  # what is read of the output, by id
@@ -135,6 +138,30 @@ class StageTree:
             self._profile(self._spec.profile, segments, labels, roots, repeats)
         return PlannedCell(node, labels, roots[0].build, self._cell_steps(segments), repeats)
 
+    def add_others(self, cells: Sequence[Cell], planned: Sequence[PlannedCell]) -> tuple[PlannedCell, ...]:
+        """Add loads that other hosts measured, behind those of this one; such a load has one number in all cells.
+
+        They have ids of their own, and only those with all of their results count: none is measured here."""
+        repeats = [list(self._other_repeats(*pair)) for pair in zip(cells, planned, strict=True)]
+        first = max((repeat.load + 1 for cell in planned for repeat in cell.repeats), default=0)
+        keys = sorted({key for several in repeats for key, _ in several})
+        numbers = {key: number for number, key in enumerate(keys, first)}
+        return tuple([
+            replace(cell, repeats=(*cell.repeats, *(replace(repeat, load=numbers[key]) for key, repeat in several)))
+            if several else cell
+            for cell, several in zip(planned, repeats, strict=True)
+        ])  # fmt: skip
+
+    def _other_repeats(self, cell: Cell, planned: PlannedCell) -> Iterator[tuple[tuple[str, int], Repeat]]:
+        records = self._loads.records
+        others = records.others(planned.repeats[0].stages[-1]) if planned.repeats else ()
+        for origin, load in sorted(others):
+            roots = self._link_roots(cell, planned.id, origin)
+            for run in sorted({repeat.run for repeat in planned.repeats}):
+                chain = [node for node, _ in self._chain(cell.segments, roots, load, run)]
+                if all(map(records.measured, chain)):
+                    yield (origin, load), self._repeat(cell.segments, planned.labels, roots, load, run)
+
     def stages(self) -> tuple[PlannedStage, ...]:
         drafts = list(self.drafts.values())
         measured, profiling = ([draft for draft in drafts if draft.is_profile == is_last] for is_last in (False, True))
@@ -155,6 +182,7 @@ class StageTree:
                 seconds=draft.seconds,
                 rank=rank[draft.id],
                 todays=self._todays.get(draft.id, ""),
+                origin=draft.origin,
             )
             for draft in drafts
         )
@@ -176,8 +204,8 @@ class StageTree:
                     self._add_draft(stage, observed, labels, (repeat.load, 0))
                     self.drafts[stage].is_profile = True
 
-    def _link_roots(self, cell: Cell, node: str) -> _Roots:
-        key = (cell.choice.build.name, id(cell.hardware), "" if self._spec.share else node)
+    def _link_roots(self, cell: Cell, node: str, origin: str = "") -> _Roots:
+        key = (cell.choice.build.name, id(cell.hardware), "" if self._spec.share else node, origin)
         if key not in self._roots:
             machine = identity.machine(cell.hardware)
             name = str(machine["id"])
@@ -185,7 +213,8 @@ class StageTree:
             tables = (table.get(identity.DESCRIBED) for table in (self.machines.get(name, {}), machine))
             described = {key: facts for table in tables if isinstance(table, Mapping) for key, facts in table.items()}
             self.machines[name] = {**machine, **({identity.DESCRIBED: described} if described else {})}
-            self._roots[key] = tuple([_Root(build, name, key[2]) for build in self._builds[cell.choice.build.name]])
+            builds = self._builds[cell.choice.build.name]
+            self._roots[key] = tuple([_Root(build, name, key[2], origin) for build in builds])
         return self._roots[key]
 
     def _cell_steps(self, segments: Sequence[Segment]) -> tuple[CellStep, ...]:
@@ -276,6 +305,7 @@ class StageTree:
         if parent is not None:
             self.drafts[parent].children.append(node)
         self.drafts[node] = Draft(node, parent, root.build, root.hardware, *index, steps, seconds, labels)
+        self.drafts[node].origin = root.origin
 
     def _planned_step(self, step: ResolvedStep, seed: int) -> PlannedStep:
         head = step.head
@@ -332,16 +362,13 @@ def id_faults(plan: Plan) -> Iterator[str]:
         declared = identity.build_id(build.engine, build.version, build.source, build.pin, recipe)
         if build.id != declared:
             yield f"the build {build.id} declares what has the id {declared}"
-    chains = [(cell.id, repeat.stages) for cell in plan.cells for repeat in cell.repeats]
-    positions = {stage: position for _, chain in chains for position, stage in enumerate(chain)}
-    owners = {} if plan.share else {stage: cell for cell, chain in chains for stage in chain}
-    for stage_id, profiling in plan.profile.stages.items() if plan.profile else ():
-        positions[profiling] = positions[stage_id]
-        owners |= {profiling: owners[stage_id]} if stage_id in owners else {}
+    places, origins = stage_places(plan), {stage.id: stage.origin for stage in plan.stages}
     for stage in plan.stages:
-        ids = _possible_ids(stage, positions.get(stage.id, 0), owners.get(stage.id, ""))
+        ids = _possible_ids(stage, *places.get(stage.id, (0, "")))
         if stage.id not in ids:
             yield f"the stage {stage.id} declares what has the id {ids[0]}"
+        if stage.parent is not None and origins.get(stage.parent, stage.origin) != stage.origin:
+            yield f"the stage {stage.id} is of another host than the one that it starts from"
         for step in stage.steps:
             sums = step.setup.get(FILES)
             for name, text in step.files.items():
@@ -349,9 +376,28 @@ def id_faults(plan: Plan) -> Iterator[str]:
                     yield f"the stage {stage.id} brings a file `{name}` that its checksum is not of"
 
 
+def stage_places(plan: Plan) -> Mapping[str, tuple[int, str]]:
+    """Map each stage to its position in the chain, and to its cell where cells share nothing."""
+    places: dict[str, tuple[int, str]] = {}
+    for cell in plan.cells:
+        for repeat in cell.repeats:
+            places |= {stage: (position, "" if plan.share else cell.id) for position, stage in enumerate(repeat.stages)}
+    for stage_id, profiling in plan.profile.stages.items() if plan.profile else ():
+        places[profiling] = places[stage_id]
+    return places
+
+
+def id_by_origin(stage: PlannedStage, place: tuple[int, str], origin: str, parent: str | None) -> str:
+    """Compute the id of a stage as a load of this host; without one, as what is measured wherever the plan is.
+
+    `parent`: the id that the stage before it has then."""
+    generation = _possible_ids(stage, *place).index(stage.id)
+    return _possible_ids(replace(stage, origin=origin, parent=parent), *place)[generation]
+
+
 def _possible_ids(stage: PlannedStage, position: int, cell: str) -> Sequence[str]:
     """Compute the ids of each generation, today's first. `cell`: where cells share nothing."""
-    root = _Root(stage.build, stage.hardware, cell).parts
+    root = _Root(stage.build, stage.hardware, cell, stage.origin).parts
     indices = _indices(position, stage.load, stage.run)
     omitted_keys: Sequence[tuple[str, ...]] = ((), (), (NAMED,), (NAMED, INPUTS))
     ids = []

@@ -116,7 +116,12 @@ def is_measured(store: Store, stage: str) -> bool:
 
 
 def load_records(store: Store) -> LoadRecords:
-    return LoadRecords(partial(requested_loads, store), partial(has_result, store), partial(requested_profile, store))
+    return LoadRecords(
+        partial(requested_loads, store),
+        partial(has_result, store),
+        partial(requested_profile, store),
+        partial(other_loads, store),
+    )
 
 
 def requested_loads(store: Store, stage: str) -> int:
@@ -155,6 +160,20 @@ def request_profile(store: Store, stage: str, steps: Iterable[str]) -> None:
     names = sorted({*map(str, record.get("profile", ())), *steps})
     if names != record.get("profile"):
         write_note(path, {**record, "profile": names})
+
+
+def other_loads(store: Store, stage: str) -> Sequence[tuple[str, int]]:
+    """List loads of a cell that came from other hosts, each with its host and its number there."""
+    content = read_input(store.load_request(stage))
+    try:
+        return [(str(origin), int(load)) for origin, load in json.loads(content)["others"]] if content else ()
+    except (ValueError, KeyError, TypeError):
+        return ()
+
+
+def note_other_loads(store: Store, stage: str, loads: Iterable[tuple[str, int]]) -> None:
+    path = store.load_request(stage)
+    write_note(path, {**read_json(path), "others": sorted(set(loads))})
 
 
 def load_request_reason(store: Store, stage: str) -> str:

@@ -233,6 +233,9 @@ class _Snapshot:
     def stage(self, stage: Stage, nodes: Mapping[str, NodeStatus]) -> NodeStatus:
         if result := self._facts.results.of(stage):
             return self._with_result(stage, result)
+        if stage.origin:
+            why = f"it came from {stage.origin}, and its result is lost: import it again"
+            return NodeStatus(stage.id, stage.title, Status.ELSEWHERE, why)
         if stage.hardware in self._facts.foreign and stage.id not in self._pids:
             why = f"needs {stage.hardware}: {self._facts.foreign[stage.hardware]}"
             return NodeStatus(stage.id, stage.title, Status.ELSEWHERE, why)
@@ -241,7 +244,7 @@ class _Snapshot:
     def _with_result(self, stage: Stage, result: Result) -> NodeStatus:
         node = NodeStatus(stage.id, stage.title, result.status, result.reason, result=result, seconds=result.seconds)
         request = self._redo_requests.get(stage.id)
-        if request is None or stage.hardware in self._facts.foreign:
+        if request is None or stage.origin or stage.hardware in self._facts.foreign:
             return node
         attempts = self._attempts(stage.id)
         later = [attempt for attempt in attempts if attempt.name > result.folder.name]

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 
 from stepgrid.model.metrics import QPS
-from stepgrid.model.plan import BUILD, Axis, Header, load_counts
+from stepgrid.model.plan import BUILD, Axis, Header, load_counts, other_loads
 from stepgrid.model.result_schema import QUERY_PLANS
 from stepgrid.model.table import Table
 from stepgrid.plan.actions import arms, choose_base
@@ -203,6 +203,7 @@ def _setup(header: Header, tables: Tables, measured: Tables, links: Links) -> Se
     base = choose_base(axes, header.report.base)
     labels = next((axis.labels for axis in axes if axis.name == BUILD), ())
     settings = tuple(arm_settings(header.cells, axes, links))
+    others = [*other_loads(header).values()]
     return Setup(
         title=header.title,
         plan=header.digest,
@@ -224,6 +225,8 @@ def _setup(header: Header, tables: Tables, measured: Tables, links: Links) -> Se
         steps=tuple(step_settings(header.cells, axes, links)),
         plans=tables.facts.get(QUERY_PLANS, {}),
         engines={build: facts.get("engine", "") for build, facts in tables.facts.get("build", {}).items()},
+        imported_loads=max(map(len, others), default=0),
+        other_hosts=len({host for loads in others for host in loads.values()}),
     )
 
 

@@ -14,7 +14,7 @@ from stepgrid.collect import query
 from stepgrid.collect.job import collect, collect_stamped
 from stepgrid.host.files import read_json, write_json, write_text
 from stepgrid.model import units
-from stepgrid.model.plan import Plan
+from stepgrid.model.plan import Plan, other_loads
 from stepgrid.model.units import counted
 from stepgrid.plan import plan_file
 from stepgrid.store import plans, stage_requests
@@ -80,8 +80,9 @@ def write_report(store: Store, report: Report) -> None:
     if requests or profiles:
         header = plan_file.read_header(store.plan(report.setup.plan))
         last_stages = {cell.id: cell.repeats[0].stages[-1] for cell in header.cells}
-        for cell, loads, why in requests:
-            stage_requests.request_loads(store, last_stages[cell], loads, why)
+        others = other_loads(header)
+        for cell, loads, why in requests:  # that it should have with those of other hosts, which nobody measures here
+            stage_requests.request_loads(store, last_stages[cell], loads - len(others.get(cell, ())), why)
         for cell, steps in profiles.items() if header.profile and header.profile.waits else ():
             stage_requests.request_profile(store, last_stages[cell], steps)
     for line in changed_statements(store.verdicts(report.setup.plan), report, revision()):

@@ -354,14 +354,14 @@ def next_steps(report: Report) -> list[NextStep]:
 
 
 def _more_loads(report: Report, spec: str) -> Iterator[tuple[str, str]]:
-    outcomes, loads = words(report), report.setup.loads[1]
+    outcomes, loads, imported = words(report), report.setup.loads[1], report.setup.imported_loads
     request = request_of(report.setup)
     sets = tuple(text for text in request.sets if not text.startswith(REPEAT))
     run = f"run {shlex.join(request._replace(sets=sets).words())} --set {REPEAT}"
     is_undecided = any(claim.result == UNDECIDED for claim in report.comparisons.claims)
     if loads < USUAL_LOADS and (ONE_LOAD in outcomes or is_undecided):
         why = f"{USUAL_LOADS} loads of each cell: one gives no verdict, two seldom do{COST}"
-        yield f"{run}{USUAL_LOADS}", why
+        yield f"{run}{USUAL_LOADS - imported}", why
     elif report.setup.until:
         return
     elif (
@@ -372,10 +372,10 @@ def _more_loads(report: Report, spec: str) -> Iterator[tuple[str, str]]:
             yield f"plan {spec} --budget 2h", "which loads, runs and durations would tell most in two hours"
         else:
             goal = f"enough to see {percent(DIFFERENCE)} at half of the undecided points"
-            yield f"{run}{wanted}", f"{goal}; nothing is measured twice{COST}"
+            yield f"{run}{wanted - imported}", f"{goal}; nothing is measured twice{COST}"
     elif is_undecided or not report.notes.coverage.incomplete:
         gain = "intervals narrow" if is_undecided else "intervals are a third narrower"
-        yield f"{run}{2 * loads}", f"twice the loads: {gain}, nothing is measured twice{COST}"
+        yield f"{run}{2 * loads - imported}", f"twice the loads: {gain}, nothing is measured twice{COST}"
 
 
 # On what it was measured
@@ -398,6 +398,8 @@ def _work(report: Report) -> str:
 def _loads(report: Report) -> str:
     fewest, most = report.setup.loads
     loads = counted(most, "fresh load") if fewest == most else f"{fewest}{DASH}{most} fresh loads"
+    if report.setup.imported_loads:
+        loads += f" ({report.setup.imported_loads} imported, of {counted(report.setup.other_hosts, 'host')})"
     runs = f" of {counted(report.setup.runs, 'run')}" if report.setup.runs > 1 else ""
     steps = report.comparisons.leading[0].steps if report.comparisons.leading else []
     runs_of_steps = [run for section in report.comparisons.sections if section.step in steps for run in section.runs]

@@ -67,6 +67,8 @@ class Setup:
     plans: Facts = field(default_factory=dict)  # of statements, by run
     engines: Mapping[str, str] = field(default_factory=dict)  # by build
     request: Request | None = None  # that it was run by, where it was run here
+    imported_loads: int = 0  # of a cell, the most that are of other hosts
+    other_hosts: int = 0
 
     @property
     def metric(self) -> ComparedMetric:

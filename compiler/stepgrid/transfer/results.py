@@ -21,7 +21,7 @@ from stepgrid.build.error import BuildError
 from stepgrid.collect import parquet
 from stepgrid.collect.job import quarantine
 from stepgrid.host import cluster_job
-from stepgrid.host.facts import pseudonym
+from stepgrid.host.facts import is_pseudonym, pseudonym
 from stepgrid.host.files import read_json, write_json
 from stepgrid.host.locks import locked
 from stepgrid.host.noise import unnamed_record
@@ -306,13 +306,18 @@ class ImportedResults:
     attempts: int = 0
     builds: int = 0  # records of builds that are not here
     previous: dict[str, Path | None] = field(default_factory=dict)  # stage -> what counted here before
+    loads: set[tuple[str, int]] = field(default_factory=set)  # further ones: host, its number there
+    retracted: list[str] = field(default_factory=list)  # that counted instead of those of this checkout
+    incomplete: int = 0  # results of loads that are not whole, or not of one host
 
     def outdate_summaries(self, store: Store) -> None:
         outdate_summaries(store, {name.partition("/")[0] for name in self.results})
 
 
-def import_results(store: Store, file: Path) -> ImportedResults:
-    """Add the results of a bundle to those that are here; a BuildError says why nothing was published."""
+def import_results(store: Store, file: Path, as_loads: bool = False) -> ImportedResults:
+    """Add the results of a bundle to those that are here; a BuildError says why nothing was published.
+
+    `as_loads`: they count beside those of the same stages that are here, not instead of them."""
     signer = bundle.check_signature(file)
     manifest = bundle.read_manifest(file, "result")
     limit = _check_manifest(store, file, manifest)
@@ -322,7 +327,10 @@ def import_results(store: Store, file: Path) -> ImportedResults:
         imports = ImportedResults(_read_plan(file, content / PLAN, str(manifest.get("plan"))), signer)
         for fault in (*_id_faults(imports.plan), *_content_faults(content, imports.plan)):
             raise BuildError(f"{file} is not imported: {fault}")
-        _publish(store, imports, content)
+        if as_loads:
+            _publish_loads(store, imports, content, file)
+        else:
+            _publish(store, imports, content)
         return imports
 
 
@@ -376,6 +384,9 @@ def _id_faults(plan: Plan) -> Iterator[str]:
         builds = [build for build in plan.builds if [*build.source] != ["published"]]
         yield from (f"the build {build.id} was not published" for build in builds)
         return
+    origins = {stage.origin for stage in plan.stages if stage.origin}
+    forged = [origin for origin in sorted(origins) if not is_pseudonym(origin)]
+    yield from (f"it has a host {origin!r:.80}, and an export gives hosts other names" for origin in forged)
     try:
         yield from stage_tree.id_faults(plan)
     except (PluginError, *DAMAGED) as error:
@@ -403,9 +414,7 @@ def _content_faults(content: Path, plan: Plan) -> Iterator[str]:
 def _publish(store: Store, imports: ImportedResults, content: Path) -> None:
     plan = imports.plan
     plans.publish(store, plan)
-    for record in sorted(content.glob(f"{BUILDS}/*")):
-        folder = store.build_record(record.name)
-        imports.builds += not store.has_build(record.name) and store.publish_import(record, folder)
+    _publish_builds(store, imports, content)
     for result in sorted(content.glob(f"{RESULTS}/*/*")):
         _publish_result(store, imports, result)
     for attempt in sorted(content.glob(f"{ATTEMPTS}/*/*")):
@@ -416,10 +425,20 @@ def _publish(store: Store, imports: ImportedResults, content: Path) -> None:
     imports.outdate_summaries(store)
 
 
-def _publish_result(store: Store, imports: ImportedResults, result: Path) -> None:
-    stage = result.parent.name
+def _publish_builds(store: Store, imports: ImportedResults, content: Path) -> None:
+    for record in sorted(content.glob(f"{BUILDS}/*")):
+        folder = store.build_record(record.name)
+        imports.builds += not store.has_build(record.name) and store.publish_import(record, folder)
+
+
+def _publish_result(store: Store, imports: ImportedResults, result: Path, further_stage: str = "") -> None:
+    stage = further_stage or result.parent.name
     target = store.results_of(stage) / result.name
-    write_json(result / IMPORTED, {"signer": imports.signer, "when": now()})  # whatever a bundle says of itself
+    note = {"signer": imports.signer, "when": now()}
+    if stage != result.parent.name:
+        note["stage"] = result.parent.name
+        write_json(result / RESULT_FILE, {**read_json(result / RESULT_FILE), "stage": stage})
+    write_json(result / IMPORTED, note)  # whatever a bundle says of itself
     os.utime(result / RESULT_FILE)  # its files look as if they changed later than it (collect/job.py)
     with locked(store.lock(stage)):
         if not target.exists():  # else it may be the very one that was asked for here
@@ -432,3 +451,94 @@ def _publish_result(store: Store, imports: ImportedResults, result: Path) -> Non
             imports.previous.setdefault(stage, previous)
         if is_new and counting and stage_requests.is_measured(store, stage):
             store.set_mark(stage, counting / RESULT_FILE)
+
+
+# Further loads: what a host measured of the stages that are here counts as loads beside those of this checkout. Its
+# stages have ids with the host, so that neither result stands for the other.
+
+
+class _FurtherLoad(NamedTuple):
+    cell: str  # the last stage of its first load
+    origin: str  # the host
+    load: int  # its number there
+    stages: Mapping[Path, str]  # result -> the stage for which it counts beside those of others
+    earlier: Sequence[Path]  # the same results where they count instead of others
+    is_own: bool  # it was measured here, or there is nothing beside which it would count
+
+
+def _publish_loads(store: Store, imports: ImportedResults, content: Path, file: Path) -> None:
+    if is_imported(imports.plan.spec) or not any(_own_results(store, stage.id) for stage in imports.plan.stages):
+        why = "of its stages nothing was measured here that its loads would stand beside"
+        raise BuildError(f"{file} is not imported: {why}; without `--as-loads` its results count as they are")
+    own, further = list[_FurtherLoad](), list[_FurtherLoad]()
+    for load in _loads_by_host(store, imports.plan, content):
+        (own if load.is_own else further).append(load)
+    stages = {result: stage for load in further for result, stage in load.stages.items()}
+    present = {result for load in own for result in load.stages} - stages.keys()
+    imports.present += [f"{result.parent.name}/{result.name}" for result in sorted(present)]
+    imports.incomplete = len({*content.glob(f"{RESULTS}/*/*")} - stages.keys() - present)
+    _publish_builds(store, imports, content)
+    for result, stage in sorted(stages.items()):
+        _publish_result(store, imports, result, stage)
+    for load in further:
+        others = {*stage_requests.other_loads(store, load.cell), (load.origin, load.load)}
+        stage_requests.note_other_loads(store, load.cell, others)
+        imports.loads.add((load.origin, load.load))
+    for result in sorted({result for load in further for result in load.earlier}):
+        if not stage_requests.read_retraction(result):
+            stage_requests.retract(store, result, "it counts as a load of its own")
+            imports.retracted.append(f"{result.parent.name}/{result.name}")
+    imports.outdate_summaries(store)
+
+
+def _loads_by_host(store: Store, plan: Plan, content: Path) -> Iterator[_FurtherLoad]:
+    """Yield the loads of each cell that one host measured as a whole."""
+    stages = {stage.id: stage for stage in plan.stages}
+    by_stage = {stage.id: _results_by_host(content, stage) for stage in plan.stages}
+    places = stage_tree.stage_places(plan)
+    for cell in plan.cells:
+        first = cell.repeats[0].stages[-1]
+        for repeat in cell.repeats:
+            chain = [stages[stage] for stage in repeat.stages]
+            for host in sorted(set.intersection(*(set(by_stage[stage.id]) for stage in chain))):
+                results = [result for stage in chain for result in by_stage[stage.id][host]]
+                known = [name for name, load in stage_requests.other_loads(store, first) if load == chain[0].load]
+                copies = dict[str, list[Path]]()
+                for origin in ("", *known, host):  # a host may have come here under another name before
+                    ids = _ids_by_origin(chain, places, origin)
+                    copies[origin] = [store.results_of(ids[result.parent.name]) / result.name for result in results]
+                origin = next((name for name in known if any(copy.exists() for copy in copies[name])), host)
+                earlier = [copy for copy in copies[""] if copy.exists()]
+                is_own = any(_stands_alone(store, copy) for copy in earlier)
+                new_stages = {result: copy.parent.name for result, copy in zip(results, copies[origin], strict=True)}
+                yield _FurtherLoad(first, origin, chain[0].load, new_stages, earlier, is_own)
+
+
+def _ids_by_origin(
+    chain: Sequence[PlannedStage], places: Mapping[str, tuple[int, str]], origin: str
+) -> Mapping[str, str]:
+    ids: dict[str, str] = {}
+    for stage in chain:
+        parent = None if stage.parent is None else ids[stage.parent]
+        ids[stage.id] = stage_tree.id_by_origin(stage, places[stage.id], origin, parent)
+    return ids
+
+
+def _results_by_host(content: Path, stage: PlannedStage) -> Mapping[str, Sequence[Path]]:
+    """Group the results of a stage by the pseudonym of the host that measured them."""
+    results = defaultdict[str, list[Path]](list)
+    for result in sorted(content.glob(f"{RESULTS}/{stage.id}/*")):
+        host = read_json(result / ATTEMPT_FILE).get("host")
+        name = host.get(HOSTNAME) if isinstance(host, dict) else None
+        if stage.origin or isinstance(name, str):
+            results[stage.origin or pseudonym(str(name))].append(result)
+    return results
+
+
+def _stands_alone(store: Store, result: Path) -> bool:
+    """Tell whether a result was measured here, or its stage has none that was."""
+    return not (result / IMPORTED).exists() or not _own_results(store, result.parent.name)
+
+
+def _own_results(store: Store, stage: str) -> Sequence[Path]:
+    return [result for result in store.results(stage) if not (result / IMPORTED).exists()]
