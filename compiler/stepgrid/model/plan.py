@@ -167,6 +167,7 @@ class Repeat:
     load: int
     run: int
     stages: tuple[str, ...]  # the chain, root first
+    origin: str = ""  # of its stages
 
 
 @dataclass(frozen=True, slots=True)
@@ -309,13 +310,8 @@ def load_counts(plan: Plan | Header) -> tuple[int, int]:
 
 def other_loads(plan: Plan | Header) -> Mapping[str, Mapping[int, str]]:
     """Map each cell that has loads of other hosts to these, with the host."""
-    origins = {stage.id: stage.origin for stage in plan.stages if stage.origin}
-    loads: dict[str, dict[int, str]] = {}
-    for cell in plan.cells if origins else ():
-        for repeat in cell.repeats:
-            if origin := origins.get(repeat.stages[0]):
-                loads.setdefault(cell.id, {})[repeat.load] = origin
-    return loads
+    loads = {cell.id: {repeat.load: repeat.origin for repeat in cell.repeats if repeat.origin} for cell in plan.cells}
+    return {cell: hosts for cell, hosts in loads.items() if hosts}
 
 
 StepParts: TypeAlias = Sequence[str]  # ids of the parts of a step in a plan's file; the first two: kind, settings

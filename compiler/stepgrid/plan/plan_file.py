@@ -149,7 +149,7 @@ def _read_cells(folder: Path) -> list[PlannedCell]:
             steps = tuple(CellStep(**{**step, **lists}) for step, lists in zip(raw_steps, texts, strict=True))
             steps_by_text[text] = steps
         raw = json.loads(start + b"}")
-        repeats = tuple(Repeat(repeat["load"], repeat["run"], tuple(repeat["stages"])) for repeat in raw["repeats"])
+        repeats = tuple(Repeat(**{**repeat, "stages": tuple(repeat["stages"])}) for repeat in raw["repeats"])
         cells.append(PlannedCell(raw["id"], raw["labels"], raw["build"], steps, repeats))
     return cells
 
@@ -282,11 +282,16 @@ def _cell_lines(cells: Iterable[PlannedCell]) -> Iterator[str]:
             values = (fields(step).items() for step in cell.steps)
             usual = [{name: value for name, value in step if value or name not in _EXPECTATIONS} for step in values]
             steps = encoded[id(cell.steps)] = encode(usual)
-        repeats = ",".join([f'{{"load":{r.load},"run":{r.run},"stages":{_ids(r.stages)}}}' for r in cell.repeats])
+        repeats = ",".join(map(_repeat_text, cell.repeats))
         yield (
             f'{{"id":{quoted(cell.id)},"build":{quoted(cell.build)},"labels":{flat(cell.labels)},'
             f'"repeats":[{repeats}],"steps":{steps}}}\n'
         )
+
+
+def _repeat_text(repeat: Repeat) -> str:
+    origin = f',"origin":{quoted(repeat.origin)}' if repeat.origin else ""
+    return f'{{"load":{repeat.load},"run":{repeat.run},"stages":{_ids(repeat.stages)}{origin}}}'
 
 
 def _stage_lines(stages: Iterable[PlannedStage], writer: _PartWriter) -> Iterator[str]:

@@ -247,7 +247,7 @@ class StageTree:
             else:
                 draft.labels = {axis: label for axis, label in draft.labels.items() if labels.get(axis) == label}
             chain.append(node)
-        return Repeat(load, run, tuple(chain))
+        return Repeat(load, run, tuple(chain), roots[0].origin)
 
     def _chain(self, segments: Sequence[Segment], roots: _Roots, load: int, run: int) -> Iterator[tuple[str, _Key]]:
         """Yield the stages of a repeat, whether or not it is planned."""
@@ -374,6 +374,9 @@ def id_faults(plan: Plan) -> Iterator[str]:
             for name, text in step.files.items():
                 if not isinstance(sums, Mapping) or sums.get(name) != sha256(text.encode()).hexdigest():
                     yield f"the stage {stage.id} brings a file `{name}` that its checksum is not of"
+    for repeat in (repeat for cell in plan.cells for repeat in cell.repeats):
+        if any(origins.get(node, repeat.origin) != repeat.origin for node in repeat.stages):
+            yield f"load {repeat.load + 1} of a cell is of another host than its stages"
 
 
 def stage_places(plan: Plan) -> Mapping[str, tuple[int, str]]:
