@@ -118,8 +118,8 @@ def run_redo(args: argparse.Namespace) -> int:
     selected = actions.select_stages(cells, args.step, args.load or args.disturbed)
     origins = {stage.id: stage.origin for stage in plan.stages if stage.origin}
     stages = [stage for stage in selected if stage not in origins]
-    if others := len(selected) - len(stages):
-        print(f"{counted(others, 'stage')} imported as loads of other hosts: not measured again here")
+    if imported_stages := len(selected) - len(stages):
+        print(f"{counted(imported_stages, 'stage')} imported as loads of other hosts: not measured again here")
     if args.disturbed:
         stages = _disturbed_loads(store, plan, stages)
         if not stages:

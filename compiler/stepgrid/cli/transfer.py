@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import shlex
 import sys
 from collections.abc import Iterator
 from contextlib import suppress
@@ -182,7 +183,8 @@ def _import_lines(store: Store, imports: results.ImportedResults, file: Path) ->
     if older := len(rivals) - replaced:
         yield f"of {counted(older, 'stage')} the result that was here goes on to count: it is newer"
     if rivals and len(rivals) == len(imports.previous) and not is_imported(plan.spec):
-        yield f"`stepgrid import {file} --as-loads` has both count: yours again, and these as further loads"
+        command = f"`stepgrid import {shlex.quote(str(file))} --as-loads`"
+        yield f"{command} has both count: yours again, and these as further loads"
     report = f"`stepgrid report {plan.digest}` shows them"
     if is_imported(plan.spec):
         yield report

@@ -70,7 +70,7 @@ class LoadRecords(NamedTuple):
     requested: Callable[[str], int]  # how many loads of a cell were asked for
     measured: Callable[[str], bool]  # a load, by its last stage
     profiled: Callable[[str], Sequence[str]] = lambda node: ()  # steps of a cell whose difference is to be explained
-    others: Callable[[str], Sequence[tuple[str, int]]] = lambda node: ()  # loads of other hosts: origin, load
+    imported: Callable[[str], Sequence[tuple[str, int]]] = lambda node: ()  # loads of other hosts: origin, load
 
 
 NO_RECORDS = LoadRecords(lambda node: 0, lambda node: False)

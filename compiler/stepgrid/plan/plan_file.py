@@ -282,16 +282,13 @@ def _cell_lines(cells: Iterable[PlannedCell]) -> Iterator[str]:
             values = (fields(step).items() for step in cell.steps)
             usual = [{name: value for name, value in step if value or name not in _EXPECTATIONS} for step in values]
             steps = encoded[id(cell.steps)] = encode(usual)
-        repeats = ",".join(map(_repeat_text, cell.repeats))
+        origins = [f',"origin":{quoted(r.origin)}' if r.origin else "" for r in cell.repeats]
+        texts = [f'{{"load":{r.load},"run":{r.run},"stages":{_ids(r.stages)}' for r in cell.repeats]
+        repeats = ",".join([f"{text}{origin}}}" for text, origin in zip(texts, origins, strict=True)])
         yield (
             f'{{"id":{quoted(cell.id)},"build":{quoted(cell.build)},"labels":{flat(cell.labels)},'
             f'"repeats":[{repeats}],"steps":{steps}}}\n'
         )
-
-
-def _repeat_text(repeat: Repeat) -> str:
-    origin = f',"origin":{quoted(repeat.origin)}' if repeat.origin else ""
-    return f'{{"load":{repeat.load},"run":{repeat.run},"stages":{_ids(repeat.stages)}{origin}}}'
 
 
 def _stage_lines(stages: Iterable[PlannedStage], writer: _PartWriter) -> Iterator[str]:

@@ -154,8 +154,8 @@ class StageTree:
 
     def _other_repeats(self, cell: Cell, planned: PlannedCell) -> Iterator[tuple[tuple[str, int], Repeat]]:
         records = self._loads.records
-        others = records.others(planned.repeats[0].stages[-1]) if planned.repeats else ()
-        for origin, load in sorted(others):
+        host_loads = records.imported(planned.repeats[0].stages[-1]) if planned.repeats else ()
+        for origin, load in sorted(host_loads):
             roots = self._link_roots(cell, planned.id, origin)
             for run in sorted({repeat.run for repeat in planned.repeats}):
                 chain = [node for node, _ in self._chain(cell.segments, roots, load, run)]
@@ -362,9 +362,9 @@ def id_faults(plan: Plan) -> Iterator[str]:
         declared = identity.build_id(build.engine, build.version, build.source, build.pin, recipe)
         if build.id != declared:
             yield f"the build {build.id} declares what has the id {declared}"
-    places, origins = stage_places(plan), {stage.id: stage.origin for stage in plan.stages}
+    positions, origins = stage_places(plan), {stage.id: stage.origin for stage in plan.stages}
     for stage in plan.stages:
-        ids = _possible_ids(stage, *places.get(stage.id, (0, "")))
+        ids = _possible_ids(stage, *positions.get(stage.id, (0, "")))
         if stage.id not in ids:
             yield f"the stage {stage.id} declares what has the id {ids[0]}"
         if stage.parent is not None and origins.get(stage.parent, stage.origin) != stage.origin:
@@ -381,21 +381,23 @@ def id_faults(plan: Plan) -> Iterator[str]:
 
 def stage_places(plan: Plan) -> Mapping[str, tuple[int, str]]:
     """Map each stage to its position in the chain, and to its cell where cells share nothing."""
-    places: dict[str, tuple[int, str]] = {}
+    positions: dict[str, tuple[int, str]] = {}
     for cell in plan.cells:
         for repeat in cell.repeats:
-            places |= {stage: (position, "" if plan.share else cell.id) for position, stage in enumerate(repeat.stages)}
+            positions |= {
+                stage: (position, "" if plan.share else cell.id) for position, stage in enumerate(repeat.stages)
+            }
     for stage_id, profiling in plan.profile.stages.items() if plan.profile else ():
-        places[profiling] = places[stage_id]
-    return places
+        positions[profiling] = positions[stage_id]
+    return positions
 
 
-def id_by_origin(stage: PlannedStage, place: tuple[int, str], origin: str, parent: str | None) -> str:
+def id_by_origin(stage: PlannedStage, position: tuple[int, str], origin: str, parent: str | None) -> str:
     """Compute the id of a stage as a load of this host; without one, as what is measured wherever the plan is.
 
     `parent`: the id that the stage before it has then."""
-    generation = _possible_ids(stage, *place).index(stage.id)
-    return _possible_ids(replace(stage, origin=origin, parent=parent), *place)[generation]
+    generation = _possible_ids(stage, *position).index(stage.id)
+    return _possible_ids(replace(stage, origin=origin, parent=parent), *position)[generation]
 
 
 def _possible_ids(stage: PlannedStage, position: int, cell: str) -> Sequence[str]:

@@ -203,7 +203,7 @@ def _setup(header: Header, tables: Tables, measured: Tables, links: Links) -> Se
     base = choose_base(axes, header.report.base)
     labels = next((axis.labels for axis in axes if axis.name == BUILD), ())
     settings = tuple(arm_settings(header.cells, axes, links))
-    others = [*other_loads(header).values()]
+    imported_loads = [*other_loads(header).values()]
     return Setup(
         title=header.title,
         plan=header.digest,
@@ -225,8 +225,8 @@ def _setup(header: Header, tables: Tables, measured: Tables, links: Links) -> Se
         steps=tuple(step_settings(header.cells, axes, links)),
         plans=tables.facts.get(QUERY_PLANS, {}),
         engines={build: facts.get("engine", "") for build, facts in tables.facts.get("build", {}).items()},
-        imported_loads=max(map(len, others), default=0),
-        other_hosts=len({host for loads in others for host in loads.values()}),
+        imported_loads=max(map(len, imported_loads), default=0),
+        other_hosts=len({host for loads in imported_loads for host in loads.values()}),
     )
 
 

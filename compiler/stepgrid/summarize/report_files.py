@@ -80,9 +80,9 @@ def write_report(store: Store, report: Report) -> None:
     if requests or profiles:
         header = plan_file.read_header(store.plan(report.setup.plan))
         last_stages = {cell.id: cell.repeats[0].stages[-1] for cell in header.cells}
-        others = other_loads(header)
+        imported_loads = other_loads(header)
         for cell, loads, why in requests:  # that it should have with those of other hosts, which nobody measures here
-            stage_requests.request_loads(store, last_stages[cell], loads - len(others.get(cell, ())), why)
+            stage_requests.request_loads(store, last_stages[cell], loads - len(imported_loads.get(cell, ())), why)
         for cell, steps in profiles.items() if header.profile and header.profile.waits else ():
             stage_requests.request_profile(store, last_stages[cell], steps)
     for line in changed_statements(store.verdicts(report.setup.plan), report, revision()):

@@ -470,19 +470,19 @@ def _publish_loads(store: Store, imports: ImportedResults, content: Path, file: 
     if is_imported(imports.plan.spec) or not any(_own_results(store, stage.id) for stage in imports.plan.stages):
         why = "of its stages nothing was measured here that its loads would stand beside"
         raise BuildError(f"{file} is not imported: {why}; without `--as-loads` its results count as they are")
-    own, further = list[_FurtherLoad](), list[_FurtherLoad]()
+    own_loads, further = list[_FurtherLoad](), list[_FurtherLoad]()
     for load in _loads_by_host(store, imports.plan, content):
-        (own if load.is_own else further).append(load)
+        (own_loads if load.is_own else further).append(load)
     stages = {result: stage for load in further for result, stage in load.stages.items()}
-    present = {result for load in own for result in load.stages} - stages.keys()
+    present = {result for load in own_loads for result in load.stages} - stages.keys()
     imports.present += [f"{result.parent.name}/{result.name}" for result in sorted(present)]
     imports.incomplete = len({*content.glob(f"{RESULTS}/*/*")} - stages.keys() - present)
     _publish_builds(store, imports, content)
     for result, stage in sorted(stages.items()):
         _publish_result(store, imports, result, stage)
     for load in further:
-        others = {*stage_requests.other_loads(store, load.cell), (load.origin, load.load)}
-        stage_requests.note_other_loads(store, load.cell, others)
+        host_loads = {*stage_requests.other_loads(store, load.cell), (load.origin, load.load)}
+        stage_requests.note_other_loads(store, load.cell, host_loads)
         imports.loads.add((load.origin, load.load))
     for result in sorted({result for load in further for result in load.earlier}):
         if not stage_requests.read_retraction(result):
@@ -495,32 +495,37 @@ def _loads_by_host(store: Store, plan: Plan, content: Path) -> Iterator[_Further
     """Yield the loads of each cell that one host measured as a whole."""
     stages = {stage.id: stage for stage in plan.stages}
     by_stage = {stage.id: _results_by_host(content, stage) for stage in plan.stages}
-    places = stage_tree.stage_places(plan)
+    positions = stage_tree.stage_places(plan)
     for cell in plan.cells:
         first = cell.repeats[0].stages[-1]
         for repeat in cell.repeats:
             chain = [stages[stage] for stage in repeat.stages]
             for host in sorted(set.intersection(*(set(by_stage[stage.id]) for stage in chain))):
                 results = [result for stage in chain for result in by_stage[stage.id][host]]
-                known = [name for name, load in stage_requests.other_loads(store, first) if load == chain[0].load]
+                earlier_names = [
+                    name for name, load in stage_requests.other_loads(store, first) if load == chain[0].load
+                ]
                 copies = dict[str, list[Path]]()
-                for origin in ("", *known, host):  # a host may have come here under another name before
-                    ids = _ids_by_origin(chain, places, origin)
+                for origin in ("", *earlier_names, host):  # a host may have come here under another name before
+                    ids = _ids_by_origin(chain, positions, origin)
                     copies[origin] = [store.results_of(ids[result.parent.name]) / result.name for result in results]
-                origin = next((name for name in known if any(copy.exists() for copy in copies[name])), host)
+                origin = next((name for name in earlier_names if any(copy.exists() for copy in copies[name])), host)
                 earlier = [copy for copy in copies[""] if copy.exists()]
-                is_own = any(_stands_alone(store, copy) for copy in earlier)
+                replacing = [copy for copy in earlier if (copy / IMPORTED).exists()]
+                is_own = len(replacing) < len(earlier) or not all(
+                    _own_results(store, copy.parent.name) for copy in earlier
+                )
                 new_stages = {result: copy.parent.name for result, copy in zip(results, copies[origin], strict=True)}
                 yield _FurtherLoad(first, origin, chain[0].load, new_stages, earlier, is_own)
 
 
 def _ids_by_origin(
-    chain: Sequence[PlannedStage], places: Mapping[str, tuple[int, str]], origin: str
+    chain: Sequence[PlannedStage], positions: Mapping[str, tuple[int, str]], origin: str
 ) -> Mapping[str, str]:
     ids: dict[str, str] = {}
     for stage in chain:
         parent = None if stage.parent is None else ids[stage.parent]
-        ids[stage.id] = stage_tree.id_by_origin(stage, places[stage.id], origin, parent)
+        ids[stage.id] = stage_tree.id_by_origin(stage, positions[stage.id], origin, parent)
     return ids
 
 
@@ -533,11 +538,6 @@ def _results_by_host(content: Path, stage: PlannedStage) -> Mapping[str, Sequenc
         if stage.origin or isinstance(name, str):
             results[stage.origin or pseudonym(str(name))].append(result)
     return results
-
-
-def _stands_alone(store: Store, result: Path) -> bool:
-    """Tell whether a result was measured here, or its stage has none that was."""
-    return not (result / IMPORTED).exists() or not _own_results(store, result.parent.name)
 
 
 def _own_results(store: Store, stage: str) -> Sequence[Path]:
