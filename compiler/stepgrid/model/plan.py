@@ -202,6 +202,7 @@ class Report:
     strict: str | None = None  # SAME_QUALITY: builds that were made differently get no verdict
     metric: str | None = None  # that the report leads with
     declared: tuple[str, ...] = ()  # metrics that steps name themselves, in the order of the spec
+    mixed_durability: str | None = None  # why arms whose writes survive unlike failures are compared all the same
 
     @property
     def is_strict(self) -> bool:

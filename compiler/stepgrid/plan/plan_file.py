@@ -254,6 +254,7 @@ _UNUSUAL = (
     "strict",
     "metric",
     "declared",
+    "mixed_durability",
 )  # keys of a report that are left out where a spec does not say them
 
 

@@ -25,6 +25,7 @@ from stepgrid.plugins.registry import DRIVERS, LAYOUTS
 COUNTERS = "counters"  # the layout that shows what servers counted
 FUNCTIONS = "functions"  # likewise CPU by function: it needs no patterns for `top`
 MIXED_QUALITY = "mixed-quality"  # the lint that `allow` silences, and then all builds are compared as shipped
+MIXED_DURABILITY = "mixed-durability"  # likewise: arms whose writes survive unlike failures get verdicts
 _NO_CELL = "has no cell at"
 _EXAMPLE = "for example qps(cache='best') >= 2 * qps(cache='lru')"
 
@@ -56,8 +57,9 @@ def compile_report(
     effect, within = spec.report.smallest_effect, spec.compare_within
     metric, declared = spec.report.metric, tuple(_declared_metrics(step_lists))
     return Report(
-        base, effect, tables, tuple(claims), within, as_shipped, spec.strict, metric and str(metric), declared
-    )
+        base, effect, tables, tuple(claims), within, as_shipped, spec.strict, metric and str(metric), declared,
+        spec.allow.get(MIXED_DURABILITY),
+    )  # fmt: skip
 
 
 def _declared_metrics(stages: Iterable[Sequence[PlannedStep]]) -> dict[str, None]:

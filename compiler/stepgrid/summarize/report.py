@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import cache, partial
 
 from stepgrid.model.metrics import QPS
 from stepgrid.model.plan import BUILD, Axis, Header, load_counts, other_loads
 from stepgrid.model.result_schema import QUERY_PLANS
 from stepgrid.model.table import Table
 from stepgrid.plan.actions import arms, choose_base
+from stepgrid.plugins.durability import step_durability
 from stepgrid.plugins.metrics import METRICS, metric_name
+from stepgrid.plugins.registry import PluginError
 from stepgrid.summarize import report_tables
 from stepgrid.summarize.claim_judgement import ClaimEvidence
 from stepgrid.summarize.claims import Claim, judge_claims
@@ -26,7 +29,7 @@ from stepgrid.summarize.comparisons.judgement import BESIDE, Evidence, compare, 
 from stepgrid.summarize.comparisons.ladders import Ladder, date_ladder, version_ladder
 from stepgrid.summarize.comparisons.noise_floor import noise_floors
 from stepgrid.summarize.data.points import Point, Search, find_searches, points, searched_axes
-from stepgrid.summarize.data.tables_reader import Run, Tables
+from stepgrid.summarize.data.tables_reader import Place, Run, Tables
 from stepgrid.summarize.implausible import identical_builds, implausible_runs
 from stepgrid.summarize.notes import Notes, coverage, doubts, measured_times, operation_coverage, quiet_times
 from stepgrid.summarize.report_tables import TableInputs
@@ -260,7 +263,9 @@ def _evidence(
 ) -> Evidence:
     machines = {stage.id: stage.hardware for stage in header.stages} if len(header.machines) > 1 else {}
     work = partial(declared_work, header, links)
-    conditions = Conditions(tables, header.report.within, machines, across_hosts, work)
+    is_allowed = header.report.mixed_durability is not None
+    durability = cache(partial(_durability, links))
+    conditions = Conditions(tables, header.report.within, machines, across_hosts, work, durability, is_allowed)
     is_shipped, is_strict = header.report.as_shipped is not None, header.report.is_strict
 
     def refusal(point: Point, base: Point) -> str | None:
@@ -278,3 +283,15 @@ def _evidence(
         difference,
         conditions.marks,
     )
+
+
+def _durability(links: Links, key: Place) -> Mapping[str, str]:
+    """Map what a step that writes promises to its class, by its options and the defaults of its release."""
+    with suppress(PluginError):  # of a kind or engine that is not installed here nothing is known
+        for link in links([key[0]]):
+            step = link.stage.steps[key[1]]
+            options = {name: option.value for name, option in step.options.items()}
+            storage_engine = str(step.setup.get("storage_engine") or "")
+            if step.measured and step.mutates:
+                return step_durability(step.kind, step.settings, options, link.build, storage_engine)
+    return {}

@@ -28,7 +28,7 @@ from stepgrid.summarize.causes import Cause, causes
 from stepgrid.summarize.comparisons.builds import NO_VERDICT
 from stepgrid.summarize.comparisons.comparison import RATIO, Case, Comparison
 from stepgrid.summarize.comparisons.comparison_axes import Section
-from stepgrid.summarize.comparisons.conditions import OTHER_HOST, OTHER_WORK
+from stepgrid.summarize.comparisons.conditions import OTHER_DURABILITY, OTHER_HOST, OTHER_WORK
 from stepgrid.summarize.data.points import Point
 from stepgrid.summarize.data.tables_reader import Event
 from stepgrid.summarize.findings import DOT, ArmCase, arms
@@ -210,7 +210,10 @@ def advice(report: Report) -> list[str]:
         lines.append("Arms of two hosts get no verdict: measure them on one, or compare hosts by `hardware`.")
     if any(text.startswith(OTHER_WORK) for text in refusals):
         lines.append("Arms that did other work get no verdict: change the spec so that they do the same.")
-    if any(not text.startswith((OTHER_HOST, OTHER_WORK)) for text in refusals):
+    if any(text.startswith(OTHER_DURABILITY) for text in refusals):
+        way = "give them options of one class; `allow: {mixed-durability: REASON}` compares them as they are"
+        lines.append(f"Arms that write with unequal durability get no verdict: {way}.")
+    if any(not text.startswith((OTHER_HOST, OTHER_WORK, OTHER_DURABILITY)) for text in refusals):
         lines.append("Build both alike for a verdict; `allow: {mixed-quality: REASON}` gives one as shipped.")
     return lines
 

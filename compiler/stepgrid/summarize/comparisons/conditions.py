@@ -22,6 +22,7 @@ from stepgrid.model import figures, units
 from stepgrid.model.metrics import CLIENT_CPU, SERVER_CPU, follows_host
 from stepgrid.model.table import group
 from stepgrid.model.units import counted, duration, percent
+from stepgrid.plugins.durability import differing
 from stepgrid.plugins.hit_rate import EXPECTED, WARNING
 from stepgrid.plugins.metrics import unit
 from stepgrid.plugins.registry import DRIVERS
@@ -30,6 +31,7 @@ from stepgrid.summarize.data.points import Point
 from stepgrid.summarize.data.tables_reader import Place, Run, Tables
 
 OTHER_HOST = "measured on different hosts"
+OTHER_DURABILITY = "unequal durability"
 OTHER_WORK = "did other work"
 SETTINGS = {name: name for name in ("kernel", "microcode", "governor", "turbo")} | {"smt": "SMT", "thp": "THP"}
 FAR_APART = timedelta(days=7).total_seconds()  # where the spec does not say `compare_within`
@@ -49,14 +51,24 @@ class Conditions:
     machines: Mapping[str, str] = field(default_factory=dict)  # by stage, where the plan has several
     across_hosts: bool = False  # two sets of results are compared, wherever they are from
     declared_work: Callable[[Place], object] = lambda _: None  # what the spec has a step, and those before it, do
+    durability: Callable[[Place], Mapping[str, str]] = lambda _: {}  # which failures a step's writes survive
+    allows_durability: bool = False  # the spec compares arms that differ in this
 
     def refusal(self, point: Point, base: Point) -> str | None:
-        """Say why two points get no verdict: they did other work, or not on one host, which is not what is compared."""
+        """Say why two points get no verdict: other work, another host or durability, which is not what is compared."""
         if works := list(self._work_differences(point, base)):
             return f"{OTHER_WORK}: {'; '.join(works)}"
         differences = [] if self._compares_hosts(point, base) else self._host_differences(point, base)
         parts = "; ".join(filter(None, differences))
-        return f"{OTHER_HOST}{f': {parts}' if parts else ''}" if differences else None
+        if differences:
+            return f"{OTHER_HOST}{f': {parts}' if parts else ''}"
+        return None if self.allows_durability else self._unequal_durability(point, base)
+
+    def _unequal_durability(self, point: Point, base: Point) -> str | None:
+        """Return `unequal durability: commit sync / os`, the base's first."""
+        classes, base_classes = (self.durability(side.places[0]) for side in (point, base))
+        parts = [f"{name} {base_classes[name]} / {classes[name]}" for name in differing(base_classes, classes)]
+        return f"{OTHER_DURABILITY}: {'; '.join(parts)}" if parts else None
 
     def _work_differences(self, point: Point, base: Point) -> Iterator[str]:
         """Compare figures that are alike where the spec asks both for the same."""
@@ -69,6 +81,7 @@ class Conditions:
         missed = {"": missed_rate(point), " of the base": missed_rate(base)}
         return (
             *self._settings(point, base),
+            *filter(None, [self._unequal_durability(point, base) if self.allows_durability else None]),
             *self._gap(point, base),
             *_counts(point, base),
             *(f"rate missed{whose}: {text}" for whose, text in missed.items() if text),

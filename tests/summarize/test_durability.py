@@ -1,0 +1,77 @@
+"""Arms whose writes survive unlike failures: no verdict in the report, unless the spec names it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from stepgrid.model.plan import Option, Plan, PlannedStep
+from tests.summarize.scenario import LEVELS, report, text
+from tests.summarize.synthetic import Experiment
+
+MYSQL57, MYSQL80 = "mysql---5.7.22", "mysql---8.0.31"  # the experiment takes 8 letters off
+UNEQUAL = "unequal durability: binary log none / sync"
+ADVICE = "Arms that write with unequal durability get no verdict"
+
+
+def test_a_release_that_syncs_its_binary_log_is_not_slower(tmp_path: Path) -> None:
+    summary = _summary(tmp_path)
+    assert f"no verdict against {MYSQL57}, in all 3 steps {UNEQUAL}" in summary
+    assert "slower" not in _answer(summary)
+    assert ADVICE in summary
+
+
+def test_a_spec_that_names_it_gets_the_verdict_and_the_difference(tmp_path: Path) -> None:
+    summary = _summary(tmp_path, allowed="durability is the question")
+    assert "slower" in _answer(summary)
+    assert UNEQUAL in summary
+    assert ADVICE not in summary
+
+
+@pytest.mark.parametrize("options", [{"skip_log_bin": "ON"}, {"log_bin": "binlog"}])
+def test_equal_durability_gets_a_verdict(tmp_path: Path, options: dict[str, str]) -> None:
+    summary = _summary(tmp_path, options=options)
+    assert "slower" in _answer(summary)
+    assert "unequal durability" not in summary
+
+
+def test_steps_that_write_nothing_are_compared(tmp_path: Path) -> None:
+    assert "unequal durability" not in _summary(tmp_path, writes=False)
+
+
+@dataclass
+class _Servers(Experiment):
+    options: Mapping[str, str] = field(default_factory=dict)
+    allowed: str | None = None
+    writes: bool = True
+
+    def _plan(self) -> Plan:
+        plan = super()._plan()
+        stages = (replace(stage, steps=tuple(map(self._server_step, stage.steps))) for stage in plan.stages)
+        builds = (replace(build, engine="mysql") for build in plan.builds)
+        planned_report = replace(plan.report, mixed_durability=self.allowed)
+        return replace(plan, stages=tuple(stages), builds=tuple(builds), report=planned_report)
+
+    def _server_step(self, step: PlannedStep) -> PlannedStep:
+        options = {name: Option(value) for name, value in self.options.items()}
+        return replace(step, mutates=self.writes, options=options, setup={"storage_engine": "innodb"})
+
+
+def _summary(root: Path, **fields: Any) -> str:
+    base = {"build": MYSQL57}
+    found = _Servers(root, builds=(MYSQL57, MYSQL80), caches=("lru",), threads=("1",), base=base, **fields)
+    for build, rate in ((MYSQL57, 10_000), (MYSQL80, 1_000)):
+        found.add_build(build, quality={"route": "debian", "suite": "bookworm"})
+        for load, level in enumerate(LEVELS):
+            found.add_load(build, load)
+            found.add(build, "lru", "1", load, {"readww": rate * level, "overwrite": rate * level})
+    report(found)
+    return " ".join(text(found).split())
+
+
+def _answer(summary: str) -> str:
+    return summary[: summary.index(" setup ")]
