@@ -100,9 +100,12 @@ def test_what_a_spec_says_of_builds_that_differ_is_written_only_where_it_does(tm
     """Plans without it keep the digests that they had before there was such a thing."""
     usual = a_plan(["s-1"])
     assert not any(
-        key in line for _, lines in plan_file.texts(usual) for line in lines for key in ("as_shipped", "strict")
+        key in line
+        for _, lines in plan_file.texts(usual)
+        for line in lines
+        for key in ("as_shipped", "strict", "mixed_durability")
     )
-    for key, value in (("as_shipped", "products"), ("strict", SAME_QUALITY)):
+    for key, value in (("as_shipped", "products"), ("strict", SAME_QUALITY), ("mixed_durability", "the question")):
         changed = replace(usual, report=replace(usual.report, **{key: value}))
         plans.write(changed, tmp_path / key)
         assert plan_file.read(tmp_path / key).report == changed.report

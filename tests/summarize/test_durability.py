@@ -43,6 +43,20 @@ def test_steps_that_write_nothing_are_compared(tmp_path: Path) -> None:
     assert "unequal durability" not in _summary(tmp_path, writes=False)
 
 
+def test_the_plan_of_a_spec_that_allows_it_says_so(compile_text: Compile) -> None:
+    spec = """
+title: t
+builds:
+  a: {engine: mysql, version: 5.7.22, source: {system: mysqld}}
+  b: {engine: mysql, version: 8.0.31, source: {system: mysqld}}
+steps: [{name: w, kind: sql, sql: [insert into t values (1)], mutates: true}]
+sweep: {build: [a, b]}
+"""
+    assert compile_text(spec).report.mixed_durability is None
+    allowed = compile_text(spec + "allow: {mixed-durability: the question}\n")
+    assert allowed.report.mixed_durability == "the question"
+
+
 @dataclass
 class _Servers(Experiment):
     options: Mapping[str, str] = field(default_factory=dict)
