@@ -58,6 +58,8 @@ def test_innodb_begins_without_pages_or_with_those_that_it_listed(lab: Lab) -> N
     usual, cold, warm = (attempts[option] for option in ("OFF", "cold", "ON"))
     assert max(_filled(usual), _filled(cold)) < 0.05
     assert 0.2 < _filled(warm) < 1
+    durability = {"commit": "sync", "binary log": "none", "torn pages": "protected"}
+    assert json.loads((usual / "attempt.json").read_text())["durability"] == durability
     loading = json.loads((warm / "attempt.json").read_text())["loading"]
     assert "load completed" in loading["loading"]
     assert "server loaded its cache" not in {**events(usual), **events(cold)}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -9,7 +10,10 @@ from typing import Any
 
 import pytest
 
+from stepgrid.engines.mysql import MySQL
 from stepgrid.model.plan import Option, Plan, PlannedStep
+from stepgrid.plugins.durability import running_durability
+from tests.conftest import Compile
 from tests.summarize.scenario import LEVELS, report, text
 from tests.summarize.synthetic import Experiment
 
@@ -39,6 +43,19 @@ def test_equal_durability_gets_a_verdict(tmp_path: Path, options: dict[str, str]
     assert "unequal durability" not in summary
 
 
+def test_what_a_server_ran_with_counts_before_what_was_planned(tmp_path: Path) -> None:
+    assert "unequal durability" not in _summary(tmp_path, running={MYSQL57: "none", MYSQL80: "none"})
+    unequal = _summary(tmp_path / "b", options={"skip_log_bin": "ON"}, running={MYSQL57: "none", MYSQL80: "sync"})
+    assert UNEQUAL in unequal
+
+
+@pytest.mark.parametrize(("log_bin", "expected"), [("OFF", "none"), ("ON", "sync")])
+def test_the_binary_log_of_a_running_server(log_bin: str, expected: str) -> None:
+    values = {"log_bin": log_bin, "sync_binlog": "1", "innodb_flush_log_at_trx_commit": "2", "innodb_doublewrite": "ON"}
+    classes = running_durability(MySQL.promises, values, "8.0.31", "innodb")
+    assert classes == {"commit": "os", "binary log": expected, "torn pages": "protected"}
+
+
 def test_steps_that_write_nothing_are_compared(tmp_path: Path) -> None:
     assert "unequal durability" not in _summary(tmp_path, writes=False)
 
@@ -62,6 +79,7 @@ class _Servers(Experiment):
     options: Mapping[str, str] = field(default_factory=dict)
     allowed: str | None = None
     writes: bool = True
+    running: Mapping[str, str] = field(default_factory=dict)  # build -> class of its binary log
 
     def _plan(self) -> Plan:
         plan = super()._plan()
@@ -81,8 +99,12 @@ def _summary(root: Path, **fields: Any) -> str:
     for build, rate in ((MYSQL57, 10_000), (MYSQL80, 1_000)):
         found.add_build(build, quality={"route": "debian", "suite": "bookworm"})
         for load, level in enumerate(LEVELS):
-            found.add_load(build, load)
-            found.add(build, "lru", "1", load, {"readww": rate * level, "overwrite": rate * level})
+            rates = {"readww": rate * level, "overwrite": rate * level}
+            for result in (found.add_load(build, load), found.add(build, "lru", "1", load, rates)):
+                record = json.loads((result / "attempt.json").read_text())
+                running = {"durability": {"binary log": found.running[build]}} if found.running else {}
+                (result / "attempt.json").write_text(json.dumps({**record, **running}))
+                found.seal(result)
     report(found)
     return " ".join(text(found).split())
 

@@ -385,6 +385,7 @@ def environment_rows(result: Result, steps: Sequence[StepFigures]) -> Iterator[E
             **(attempt.get("loading") or {}),
         },
         "asked": attempt.get("asked") or {},
+        "durability": attempt.get("durability") or {},
         "noise": {name: noise.get(name) for name in ("warning", "fixed")},
     }
     for scope, facts in scopes.items():

@@ -71,6 +71,15 @@ def server_durability(
     }
 
 
+def running_durability(
+    promises: Sequence[Promise], values: Mapping[str, str], version: str, storage_engine: str
+) -> Mapping[str, str]:
+    """Map promises to classes by all variables of a running server, in which `off` is no name of files."""
+    named = [row.switch for row in promises if row.switch and row.switch.is_named]
+    off = {switch.opposites[0]: "1" for switch in named if _word(values.get(switch.option, "")) == "0"}
+    return server_durability(promises, {**values, **off}, version, storage_engine)
+
+
 def differing(first: Mapping[str, str], second: Mapping[str, str]) -> list[str]:
     """Name the promises that two steps make in unlike ways."""
     return [name for name in first if name in second and first[name] != second[name]]

@@ -40,6 +40,7 @@ from stepgrid.model.plan import ENGINE_WARM, SERVICE, Command, PlannedStage, Pla
 from stepgrid.model.secret_variables import hide_secrets, reveal
 from stepgrid.plugins import registry
 from stepgrid.plugins.driver import OPTION_FORM, Context, absolute_inputs, command_words
+from stepgrid.plugins.durability import ServerDurability, running_durability
 from stepgrid.plugins.server import (
     LOCAL,
     Access,
@@ -268,7 +269,12 @@ class _Service:
             if message := unloaded_allocator(self.launch, self.home.folder / "stderr"):
                 raise server.complaint(message)
             self.attempt.journal("server ready", seconds=time.monotonic() - began, launch=launch)
-            server.keep_settings(self.engine.effective(connection, self.options))
+            effective = self.engine.effective(connection, self.options)
+            server.keep_settings(effective)
+        if isinstance(self.engine, ServerDurability) and self._is_own:
+            access, version = self.home.access, self.home.version
+            classes = running_durability(self.engine.promises, effective.values, version, access.storage_engine)
+            self.attempt.note(durability=dict(classes))
 
     def _wait_until_loaded(self, server: Server) -> None:
         """Have the engine load the pages that it lists before the first step begins."""
@@ -282,8 +288,13 @@ class _Service:
                     raise server.complaint(f"the server did not load its cache within {READY:g} s")
         seconds = round(time.monotonic() - began, 3)
         self.attempt.journal("server loaded its cache", seconds=seconds, said=text)
-        if self.home.folder.parent == self.attempt.folder.resolve():  # not in a replay
+        if self._is_own:
             self.attempt.note(loading={"loading": text, "loading_s": seconds})
+
+    @property
+    def _is_own(self) -> bool:
+        """Tell the stage of the attempt from one before it that is replayed."""
+        return self.home.folder.parent == self.attempt.folder.resolve()
 
     def _stop(self, server: Server) -> None:
         began, timeouts = time.monotonic(), self.engine if isinstance(self.engine, ServerTimeouts) else None

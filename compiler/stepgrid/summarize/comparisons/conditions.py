@@ -66,9 +66,15 @@ class Conditions:
 
     def _unequal_durability(self, point: Point, base: Point) -> str | None:
         """Return `unequal durability: commit sync / os`, the base's first."""
-        classes, base_classes = (self.durability(side.places[0]) for side in (point, base))
+        classes, base_classes = map(self._durability, (point, base))
         parts = [f"{name} {base_classes[name]} / {classes[name]}" for name in differing(base_classes, classes)]
         return f"{OTHER_DURABILITY}: {'; '.join(parts)}" if parts else None
+
+    def _durability(self, point: Point) -> Mapping[str, str]:
+        """Prefer what a server ran with to what was planned, where the step writes."""
+        run, running = point.runs[0], self.tables.facts.get("durability", {})
+        planned = self.durability(run.place)
+        return running.get(f"{run.place[0]}/{run.attempt}", planned) if planned else planned
 
     def _work_differences(self, point: Point, base: Point) -> Iterator[str]:
         """Compare figures that are alike where the spec asks both for the same."""
