@@ -144,7 +144,7 @@ def cases(folder: Path) -> list[Case]:
         Case(
             "patch",
             "a function that a patch made slower",
-            r"^patch why_slow",
+            rf"^`{SLOW}`",
             "build: [postgres, slow]",
             "build: postgres",
             "engine: postgres, options: {shared_buffers: 128MB, synchronous_commit: off}",
