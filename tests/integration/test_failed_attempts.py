@@ -14,7 +14,8 @@ pytestmark = pytest.mark.integration
 SPEC = """\
 title: comes and goes
 builds: {mine: {engine: program, version: 1.0.0, source: {path: src}, flags: {COMMANDprograms: say.sh}}}
-steps: [{name: read, kind: command, argv: ["{program:say.sh}", FOLDER], metrics: {qps: {pattern: 'x (\\d+)', required: true}}}]
+steps:
+  - {name: read, kind: command, argv: ["{program:say.sh}", FOLDER], metrics: {qps: {pattern: 'x (\\d+)', required: true}}}
 repeat: 3
 """
 # the first two loads fail once
@@ -64,9 +65,8 @@ def test_a_crash_is_an_error_of_ci(tmp_path: Path) -> None:
     lab = lab_with(tmp_path, "#!/bin/sh\nkill -SEGV $$\n")
     assert lab.run().returncode != 0
     (line,) = report(lab, "--format", "github").splitlines()
-    assert line.startswith(
-        "::error file=spec.yaml,title=failed%3A read of mine (3 stages)::it was killed by SIGSEGV%0Alog: outputs/attempts/s-"
-    )
+    title = "title=failed%3A read of mine (3 stages)"
+    assert line.startswith(f"::error file=spec.yaml,{title}::it was killed by SIGSEGV%0Alog: outputs/attempts/s-")
     assert "failed in another attempt" not in report(lab)
 
 
