@@ -15,7 +15,10 @@ SPEC = """\
 title: comes and goes
 builds: {mine: {engine: program, version: 1.0.0, source: {path: src}, flags: {COMMANDprograms: say.sh}}}
 steps:
-  - {name: read, kind: command, argv: ["{program:say.sh}", FOLDER], metrics: {qps: {pattern: 'x (\\d+)', required: true}}}
+  - name: read
+    kind: command
+    argv: ["{program:say.sh}", FOLDER]
+    metrics: {qps: {pattern: 'x (\\d+)', required: true}}
 repeat: 3
 """
 # the first two loads fail once

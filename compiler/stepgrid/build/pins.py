@@ -224,7 +224,6 @@ def write_lock(spec: str, pins: Mapping[str, str], versions: Mapping[str, Releas
 
 # Newest releases: what the registry of a source lists, and which of them answer a question of a spec
 
-_EXPRESSION = re.compile(r"\{\{(.*)\}\}", re.DOTALL)
 _PARTS = {"all": 0, "each major": 1, "each minor": 2}  # of a version, by which releases are grouped
 
 
@@ -284,9 +283,9 @@ def choose(versions: Iterable[str], question: ReleaseQuestion) -> list[str]:
 def list_releases(source: Mapping[str, Any], site: Site) -> Releases:
     """List all releases of an open source, without release candidates and the like; of Debian, series by suite."""
     prefix, suffix, separators = "", "", "."
-    if match := _EXPRESSION.search(text := release_text(source)):
-        prefix, suffix = text[: match.start()], text[match.end() :]
-        separators = "._" if "_" in match[1] else "."  # REL_{{ version | replace('.', '_') }}
+    if parts := _around_expression(release_text(source)):
+        prefix, expression, suffix = parts
+        separators = "._" if "_" in expression else "."  # REL_{{ version | replace('.', '_') }}
     release = re.compile(rf"{re.escape(prefix)}(\d+(?:[{separators}]\d+)*){re.escape(suffix)}", re.ASCII)
     suites = source.get("suite", "")
     releases: dict[str, str] = {}
@@ -297,9 +296,21 @@ def list_releases(source: Mapping[str, Any], site: Site) -> Releases:
     return releases
 
 
+def _around_expression(text: str) -> tuple[str, str, str] | None:
+    """Split a text at its first {{ and its last }}; None where there is no expression."""
+    before, begin, rest = text.partition("{{")
+    expression, end, after = rest.rpartition("}}")
+    return (before, expression, after) if begin and end else None
+
+
+def _with_sample(text: str) -> str:
+    parts = _around_expression(text)
+    return f"{parts[0]}1{parts[2]}" if parts else text
+
+
 def _names(source: Mapping[str, Any], site: Site) -> Sequence[str]:
     """Ask a registry for the names of a source's releases."""
-    sample = {key: _EXPRESSION.sub("1", value) if isinstance(value, str) else value for key, value in source.items()}
+    sample = {key: _with_sample(value) if isinstance(value, str) else value for key, value in source.items()}
     for fault in source_faults(sample):  # these words reach a command line
         raise BuildError(f"the source cannot be used: {fault.message}")
     route = source_of(source)
@@ -334,7 +345,7 @@ def outlooks(builds: Iterable[PlannedBuild], site: Site, report: Callable[[str],
         source, newest, failure = _reopen(group[0]), "", ""
         kind, text = source_kind(source) or "", release_text(source)
         registry = source_key({key: source[key] for key in (kind, "suite") if key in source}).removesuffix(f":{text}")
-        if kind in LISTED_KINDS and (not text or _EXPRESSION.search(text)):
+        if kind in LISTED_KINDS and (not text or _around_expression(text)):
             report(registry)
             try:
                 newest = max(list_releases(source, site), key=Version, default="")

@@ -35,7 +35,9 @@ LACKING = (
 _PIP = ("--no-input", "--disable-pip-version-check", "--progress-bar=off")
 _WHEELS = "--only-binary=:all:"
 _SECONDS = 300.0  # of what needs no network
-_OFFERED = re.compile(r"requirement (?P<item>\S+?)==(?P<version>\S+) \(from versions: (?!none)(?P<versions>[^)]+)\)")
+_OFFERED = re.compile(
+    r"requirement (?P<item>(?:[^\s=]|=(?!=))+)==(?P<version>\S++) \(from versions: (?!none)(?P<versions>[^)]+)\)"
+)
 _COMPLAINTS = {
     r"No module named pip": LACKING,
     r"THESE PACKAGES DO NOT MATCH THE HASHES|Hash mismatch": "a package of {item} has another checksum than the spec or"

@@ -222,7 +222,7 @@ def library_folders(prefix: Path) -> list[Path]:
 def _check_libraries(start: Sequence[str], program: Path, folder: Path, commands: Commands) -> None:
     """Let the loader list what it would load: all of it must come from the build."""
     result = commands.run([*start, "--list", str(program.absolute())], _LIST_SECONDS)
-    missing = re.findall(r"(\S+) => not found", result.stdout)
+    missing = re.findall(r"(?<!\S)(\S++) => not found", result.stdout)
     paths = re.findall(r"=> (/.*) \(0x", result.stdout)
     foreign = [path for path in paths if not Path(path).is_relative_to(folder.absolute())]
     if result.status or missing or foreign:

@@ -227,9 +227,9 @@ def _times_per_operation(recordings: Sequence[Recording]) -> Mapping[Stack, floa
 
 
 _UNKNOWN = "[unknown]"
-_FRAME = re.compile(r"\s+[0-9a-f]+ (?P<symbol>.*?)(?:\+0x[0-9a-f]+)? \((?P<object>.*)\)$")
+_FRAME = re.compile(r"\s++(?=.*\)$)[0-9a-f]++ (?P<symbol>.*?)(?:\+0x[0-9a-f]+)? \((?P<object>.*)\)$")
 _FORK = re.compile(r"PERF_RECORD_FORK\((?P<child>\d+):\d+\):\((?P<parent>\d+):\d+\)")
-_HEAD = re.compile(r"(?P<program>\S.*?)\s+(?P<process>\d+)/\d+\s+(?P<second>[\d.]+):(?! PERF_RECORD_)")
+_HEAD = re.compile(r"(?P<program>\S.*?)(?<!\s)\s++(?P<process>\d++)/\d++\s++(?P<second>[\d.]++):(?! PERF_RECORD_)")
 
 
 def count_stacks(

@@ -66,7 +66,12 @@ def render(text: str, names: Mapping[str, Any]) -> Any:
 
 def settle(text: str, names: Mapping[str, Any]) -> str:
     """Evaluate the expressions of a text that do not depend on the version; the others stay as they are."""
-    return re.sub(r"\{\{(.*?)\}\}", lambda m: m[0] if "version" in m[1] else str(evaluate(m[1].strip(), names)), text)
+    end = text.rfind("}}") + 2 if "}}" in text else 0  # behind it nothing ends: looked at, it would be again and again
+
+    def value(match: re.Match[str]) -> str:
+        return match[0] if "version" in match[1] else str(evaluate(match[1].strip(), names))
+
+    return re.sub(r"\{\{(.*?)\}\}", value, text[:end], flags=re.S) + text[end:]
 
 
 def find_nodes(expression: str, *kinds: Any) -> list[list[Any]]:
@@ -116,7 +121,7 @@ class Objective(NamedTuple):
         return value
 
 
-_OBJECTIVE = re.compile(r"\s*max\s+([^\W\d]\w*)(?:\s+where\s+(.+?))?\s*", re.S)
+_OBJECTIVE = re.compile(r"\s*max\s+([^\W\d]\w*)(?:\s+where\s+(.+?))?(?<!\s)\s*+", re.S)
 
 
 def parse_objective(text: str) -> Objective:

@@ -197,7 +197,7 @@ def _no_repeats(subject: Subject) -> Iterator[Finding]:
 
 
 # the name of a release (v9.9.3, mysql-8.0.31, REL_15_1), or the beginning of a commit
-_FIXED = re.compile(r"refs/tags/.+|(?:.*[^0-9.])?(?:\d+[._]){2,}\d+\S*|.*\bv\d+\.\d+|REL_?\d+_\d+|[0-9a-f]{7,}")
+_FIXED = re.compile(r"^refs/tags/.|(?<![0-9.])\d++[._]\d++[._]\d|\bv\d++\.\d++$|^REL_?\d++_\d++$|^[0-9a-f]{7,}$")
 _RELATIVE = re.compile(r"(?:[~^]\d{0,9}|\^\{\w{0,20}\}){1,20}$")  # REF^
 
 
@@ -214,7 +214,7 @@ def _open_refs(subject: Subject) -> Iterator[Finding]:
     for build in (*subject.expansion.builds, *subject.expansion.clients):
         for source in source_parts(build.source):
             ref = str(source.get("ref", ""))
-            if "git" in source and can_move(source) and not _FIXED.fullmatch(_RELATIVE.sub("", ref)):
+            if "git" in source and can_move(source) and not _FIXED.search(_RELATIVE.sub("", ref)):
                 message = f"`{source.get('ref')}` names no release, so it may be a branch, and nothing says its commit"
                 open_parts.append((build, source, message, hint))
     pins = lock_file.read(subject.document.path, Problems()).pins if open_parts else {}

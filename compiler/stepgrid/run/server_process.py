@@ -163,7 +163,7 @@ _COMPLAINT = re.compile(
 )
 _CONSEQUENCES = ("Aborting", "the database system is starting up", "the database system is shutting down")
 _IN_CONFIGURATION = re.compile(r'configuration file ".*" contains errors')  # the line before says which
-_PARAMETER = re.compile(r'\bLOG:\s+(?P<text>.*\bparameter ".*)')
+_PARAMETER = re.compile(r'\bLOG:\s++(?P<text>.*\bparameter ".*)')
 _CRASH = re.compile(r"\bLOG:\s+(?P<process>\S.*?)(?: process)? \(PID \d+\) was terminated by signal (?P<signal>\d+)")
 
 

@@ -82,9 +82,9 @@ CACHED = "Found cached result"  # said instead, where the metrics were computed 
 
 _LINE = re.compile(r"^ *(?P<name>\w[\w.+-]*)\(\(?(?P<params>\w+ *=[^()]*)\) +(?P<recall>\S+) +(?P<qps>\S+) *$")
 _EXPECTED = "NAME(PARAMETER=VALUE, …), recall and QPS were expected"
-_DATASET = re.compile(r"^writing output to .*?(?P<name>[^/]+)\.\w+$")
+_DATASET = re.compile(r"^writing output to (?:.*/)?(?P<name>[^/]+)\.\w+$")
 _NOT_UNDERSTOOD = re.compile(
-    r"^ *(?:\d+: +)?(?P<name>[^\s({]+)(?:\(+\w+ *=.*|.*\s[01](?:\.\d+)? +\d+(?:\.\d+)? *)$"
+    r"^ *(?:\d+: +)?(?P<name>[^\s({]++)(?:\(+\w+ *=.*|.*\s[01](?:\.\d+)? +\d+(?:\.\d+)? *)$"
 )  # has a recall
 _WHOLE = re.compile(r".*\.\d{3}")  # plots print three decimals: a last line without its end may have lost some
 

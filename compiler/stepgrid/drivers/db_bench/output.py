@@ -285,8 +285,8 @@ def _mix_figures(tail: str, qps: float | None) -> dict[str, float]:
 _PERF_BEGIN = "PERF_CONTEXT:\n"
 _PERF_LINE = re.compile(rf"{_PERF_BEGIN}(.*)$", re.MULTILINE)
 _PERF_COUNTER = re.compile(r"(?:^|, )(\w+) = (\d+)(?=,|$)")
-_PERF_LEVELS = re.compile(r"(\w+) = ((?:\d+@level\d+(?:, )?)+)")
-_PERF_LEVEL = re.compile(r"(\d+)@level(\d+)")
+_PERF_LEVELS = re.compile(r"(?<!\w)(\w++) = ((?:\d++@level\d++(?:, )?)+)")
+_PERF_LEVEL = re.compile(r"(?<!\d)(\d++)@level(\d+)")
 
 
 def perf_counters(block: str) -> dict[str, float]:

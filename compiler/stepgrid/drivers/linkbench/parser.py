@@ -60,14 +60,14 @@ def _load_metrics(report: Report) -> dict[str, float]:
 
 _UNITS: Mapping[str, float] = {"ms": 1000.0, "us": 1.0}  # newer clients print microseconds
 _PHASE = re.compile(r"^.*\b(LOAD|REQUEST) PHASE COMPLETED\..*$", re.MULTILINE)
-_REQUESTS = re.compile(rf"(\d+) requests done in {NUMBER} seconds\. Requests/second = {NUMBER}")
+_REQUESTS = re.compile(rf"(?<!\d)(\d+) requests done in {NUMBER} seconds\. Requests/second = {NUMBER}")
 _LOADED = {
     "nodes_loaded": re.compile(r"Loaded (\d+) nodes"),
     "links_loaded": re.compile(r"\b(\d+) links \("),
     "counts_loaded": re.compile(r"\b(\d+) counts \("),
 }
-_SECONDS = re.compile(rf"(?:Took )?{NUMBER} seconds")
-_RATE = re.compile(rf"{NUMBER} \(link\+count\+node\)/s|Links/second = {NUMBER}")
+_SECONDS = re.compile(rf"(?<!\d){NUMBER} seconds")
+_RATE = re.compile(rf"(?<!\d){NUMBER} \(link\+count\+node\)/s|Links/second = {NUMBER}")
 _OPERATION = re.compile(r"\b([A-Z_]+) count = (\d+) (.*)$", re.MULTILINE)
 _PERCENTILE = re.compile(rf"\b(p50|p95|p99) = (?:\[[\d.]+,)?{NUMBER}\]?(ms|us)\b")
 _MAX_OR_MEAN = re.compile(rf"\b(max|mean) = {NUMBER}(ms|us)\b")

@@ -46,7 +46,7 @@ LOG_LINES = 4_000_000  # some 40 bytes each
 _PROGRESS = re.compile(r"^progress: (\d+\.\d+) s, (\d+\.\d+) tps", re.MULTILINE)
 _ERROR = re.compile(r"^pgbench\S*: (?:error|fatal): (.+)$", re.MULTILINE)  # a build may have it as pgbench.real
 _VARIABLE = re.compile(r"(?<!:):([A-Za-z_]\w*)")
-_META = re.compile(r"^\s*(?:\\|--).*$", re.MULTILINE)  # commands of pgbench, comments
+_META = re.compile(r"^[^\S\n]*+(?:\\|--).*$", re.MULTILINE)  # commands of pgbench, comments
 _END_SHOWN = 65_536  # bytes of stderr while a step runs: some minutes of progress
 
 
@@ -128,7 +128,7 @@ class Pgbench(ParserMetrics, ParserOutput, PackageRunner):
 
 # Values that a script sets: of a random one that in the middle
 
-_SET = re.compile(r"^\s*\\set\s+(\w+)\s+(.+)$", re.MULTILINE)
+_SET = re.compile(r"^[^\S\n]*+\\set\s+(\w+)\s+(.+)$", re.MULTILINE)
 _RANDOM = ("random", "random_exponential", "random_gaussian", "random_zipfian")
 _OPERATORS: Mapping[type[ast.operator], Callable[[int, int], int]] = {
     ast.Add: operator.add,

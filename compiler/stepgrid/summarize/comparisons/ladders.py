@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from statistics import median
 
 import numpy as np
+import re2
 from numpy.typing import NDArray
 
 from stepgrid.collect.series import CHANCE
@@ -28,7 +28,7 @@ from stepgrid.summarize.statistics.time_series import Change, changes
 FEWEST_RUNGS = 3  # versions, or days
 MOST_TEXTS = 8  # sentences
 DATE = "date"
-_VERSION = re.compile(r"(.*?\D)v?(\d+(?:\.\d+)+)")
+_VERSION = re2.compile(r"(.*?\D)v?(\d+(?:\.\d+)+)")  # labels are a stranger's: in linear time
 Grid = NDArray[np.float64]  # logarithms: a row for each rung, a column for each load
 
 

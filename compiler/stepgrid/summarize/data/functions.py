@@ -195,7 +195,7 @@ def _time(name: str, loads: Loads, base: Loads) -> FunctionTime:
 # Names: compilers differ in parameters, templates and clones of one function
 
 _CLONE = re.compile(
-    r"\s*\[(?:clone|abi:)[^]]*\]|(?:\.(?:constprop|isra|part|cold|lto_priv|llvm)(?:\.\d+)*)+$|\s*\(\.[^)]*\)"
+    r"(?<!\s)\s*+\[(?:clone|abi:)[^]]*\]|(?:\.(?:constprop|isra|part|cold|lto_priv|llvm)(?:\.\d+)*)+$|(?<!\s)\s*+\(\.[^)]*\)"
 )
 _OPERATOR = re.compile(r"\boperator\s?(?:\(\)|<<=?|>>=?|<=>|<=|>=|->\*?|<|>)")
 _ENCLOSED = re.compile(r"<[^<>()]*>|\([^<>()]*\)")
