@@ -303,14 +303,12 @@ def _around_expression(text: str) -> tuple[str, str, str] | None:
     return (before, expression, after) if begin and end else None
 
 
-def _with_sample(text: str) -> str:
-    parts = _around_expression(text)
-    return f"{parts[0]}1{parts[2]}" if parts else text
-
-
 def _names(source: Mapping[str, Any], site: Site) -> Sequence[str]:
     """Ask a registry for the names of a source's releases."""
-    sample = {key: _with_sample(value) if isinstance(value, str) else value for key, value in source.items()}
+    sample = dict(source)
+    for key, value in source.items():
+        if isinstance(value, str) and (parts := _around_expression(value)):
+            sample[key] = f"{parts[0]}1{parts[2]}"
     for fault in source_faults(sample):  # these words reach a command line
         raise BuildError(f"the source cannot be used: {fault.message}")
     route = source_of(source)
