@@ -298,8 +298,8 @@ def list_releases(source: Mapping[str, Any], site: Site) -> Releases:
 
 def _around_expression(text: str) -> tuple[str, str, str] | None:
     """Split a text at its first {{ and its last }}; None where there is no expression."""
-    before, begin, rest = text.partition("{{")
-    expression, end, after = rest.rpartition("}}")
+    before, begin, remainder = text.partition("{{")
+    expression, end, after = remainder.rpartition("}}")
     return (before, expression, after) if begin and end else None
 
 
