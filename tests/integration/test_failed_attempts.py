@@ -1,4 +1,3 @@
-# ruff: noqa: E501
 """Failed attempts leave a trace: in reports of what passed in another attempt, and in the annotations of CI."""
 
 from __future__ import annotations
