@@ -59,7 +59,7 @@ def test_an_option_that_one_build_lacks_makes_its_cell_unsupported(lab: Any) -> 
 
 
 def test_an_option_behind_a_checkpoint_costs_no_load_where_the_build_is_made_first(lab: Any) -> None:
-    bad = "{name: readrandom, kind: db_bench, benchmarks: [readrandom], options: {cache_siz: 1, bloom_bits: 64MB}}"
+    bad = "{name: readrandom, kind: db_bench, benchmarks: [readrandom], options: {cache_siz: 1}}"
     lab.write(ONE.replace("{name: readrandom, kind: db_bench, benchmarks: [readrandom]}", bad))
     for build in (lab.folder / "outputs" / "builds").iterdir():
         shutil.rmtree(build)
@@ -67,7 +67,6 @@ def test_an_option_behind_a_checkpoint_costs_no_load_where_the_build_is_made_fir
     assert run.returncode == 3
     assert "stages that start from it would fail: " in run.stderr
     assert "rocksdb has no option cache_siz; did you mean cache_size?" in run.stderr
-    assert "bloom_bits takes a number (int32), not `64MB`" in run.stderr
     assert lab.results() == {}
 
 
