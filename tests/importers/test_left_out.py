@@ -88,6 +88,7 @@ def test_a_dbms_that_published_summaries_do_not_know(tmp_path: Path) -> None:
 def test_files_that_are_none_of_a_kind(kind: str, tmp_path: Path, published: Callable[[str], Path]) -> None:
     folder = tmp_path / "all"
     shutil.copytree(published(kind), folder)
+    folder.chmod(0o755)  # samples may be read-only
     (folder / "notes.md").write_text("x")
     (folder / "my.cnf").write_text("x")
     (folder / "more").mkdir()
