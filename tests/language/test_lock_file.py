@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 
 import pytest
@@ -109,3 +110,12 @@ def test_what_nothing_uses() -> None:
 def test_a_folder_of_its_name() -> None:
     Path("a.lock.yaml").mkdir()
     assert read(None)[1] == "a.lock.yaml:1:1: error[file-not-found]: `a.lock.yaml` is a folder, not a spec"
+
+
+def test_a_file_of_more_releases_than_anybody_publishes() -> None:
+    releases = ", ".join(f"1.{number}" for number in range(50_000))
+    began = time.process_time()
+    lock, said = read(f"lock: 1\nversions:\n  git x: [{releases}]\n")
+    assert time.process_time() - began < 30
+    assert lock.versions == {}
+    assert "50,000 releases of `git x`: a lock file has at most 5,000" in said

@@ -19,6 +19,7 @@ from stepgrid.model.units import size
 
 FORM, SUFFIX = "1", ".lock.yaml"
 LARGEST_PATCH = 64 << 20  # bytes
+MOST_RELEASES = 5_000  # of a question
 _KEYS = ("lock", "versions", "sources")
 _COMMIT = (re.compile(r"[0-9a-f]{40}"), "a commit: 40 digits, 0-9 and a-f")
 _LIBRARIES = (re.compile(r"[\w.-]+==[\w.+!-]+(?: --hash=sha256:[0-9a-f]{64})*", re.ASCII), "a list of NAME==VERSION")
@@ -90,6 +91,10 @@ def _lock(nodes: Map, problems: Problems) -> Lock:
     versions: dict[str, Releases] = {}
     for key, value in questions.items():
         items = value if isinstance(value, Seq | Map) else ()
+        if len(items) > MOST_RELEASES:
+            message = f"{len(items):,} releases of `{key}`: a lock file has at most {MOST_RELEASES:,}"
+            problems.add("too-large", questions.at[key], message, _HINT, len(key))
+            continue
         pairs = [*items.items()] if isinstance(items, Map) else [(item, Text("", nodes.where)) for item in items]
         if pairs and all(isinstance(text, str) and _RELEASE.fullmatch(text) for pair in pairs for text in pair):
             versions[key] = {str(version): str(suite) for version, suite in pairs}
