@@ -203,7 +203,7 @@ def advice(report: Report) -> list[str]:
     if BUSY in outcomes:
         spec = spec_words(report.setup)
         remedy = f"end what `stepgrid doctor {spec}` names, then `stepgrid redo {spec} --disturbed` measures them again"
-        lines.append(f"Others used the host in most loads ({BUSY}): {remedy}.")
+        lines.append(f"Others used the host in most loads: {remedy}.")
     if UNDECIDED in outcomes:
         lines.append(_loads_advice(report))
     if any(text.startswith(OTHER_HOST) for text in refusals):
