@@ -26,7 +26,8 @@ FILE_NAME = re.compile(r"^(```\w+) (\S.*)$", re.MULTILINE)
 
 
 def main(folder: Path) -> None:
-    if folder.exists() and not (folder / "mkdocs.yml").is_file():
+    is_empty = folder.is_dir() and not any(folder.iterdir())
+    if folder.exists() and not is_empty and not (folder / "mkdocs.yml").is_file():
         raise SystemExit(f"{folder} is there, and is no folder of this script: name another one")
     shutil.rmtree(folder, ignore_errors=True)
     docs = folder / "docs"
