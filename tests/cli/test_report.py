@@ -224,7 +224,6 @@ IN_THE_WAY = (
         ["compare", "a.yaml", "a.yaml"],
         ["query", "SELECT 1"],
         ["query", "SELECT 1", "--format", "parquet"],
-        ["plan", "a.yaml", "--machines", "2"],
     ],
     ids=" ".join,
 )
@@ -240,13 +239,12 @@ def test_a_file_of_somebody_else_stays(words: list[str], kind: str, reason: str,
             target.symlink_to(file)
         case _:
             target.mkdir()
-    option = "--gantt" if words[0] == "plan" else "-o"
-    assert main([*words, option, str(target)]) == 2
+    assert main([*words, "-o", str(target)]) == 2
     assert capsys.readouterr().err.endswith(f"x.svg {reason}\n")
     if kind != "folder":
         assert target.read_text() == "mine"
     if kind == "text":
-        assert main([*words, option, str(target), "--replace"]) == 0
+        assert main([*words, "-o", str(target), "--replace"]) == 0
         assert target.read_bytes() != b"mine"
 
 

@@ -103,7 +103,7 @@ def commands(report: Report) -> list[str]:
     [
         ([1.5], f"run {SPEC} --set repeat=3"),
         ([1.03, 0.99, 1.02], f"run {SPEC} --set repeat=8"),
-        ([3.0, 0.3, 1.0], f"plan {SPEC} --budget 2h"),
+        ([3.0, 0.3, 1.0], f"doctor {SPEC}"),
         ([1.5, 1.5, 1.5], f"run {SPEC} --set repeat=6"),
     ],
 )

@@ -6,15 +6,13 @@ import argparse
 import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from pathlib import Path
 from typing import Any, NamedTuple
 
-from stepgrid.cli.output import WIDTH, add_replace
+from stepgrid.cli.output import WIDTH
 from stepgrid.cli.spec_arguments import (
     add_spec,
     compile_spec,
     explain_words,
-    parse_quantity,
     print_warnings,
     spec_error,
     warn_of_other_results,
@@ -38,28 +36,14 @@ from stepgrid.workflow.run_preview import preview_run
 SHOWN_STAGES = 5  # of a group
 SHOWN_INPUTS = 6  # of a group's reason
 SHOWN_METRICS = 4  # of those that are read again
-MOST_MACHINES = 1000
 
 
 def add_plan_arguments(parser: argparse.ArgumentParser) -> None:
     add_spec(parser)
     explain_words(parser, status=Status, action=Action)
     parser.add_argument("--format", choices=("text", "json"), default="text", help="for people, or as a JSON object")
-    parser.add_argument("--machines", metavar="N", type=_machine_count, help="what N equal machines would make of it")
-    parser.add_argument("--gantt", metavar="FILE", type=Path, help="with --machines: write the chart as SVG")
-    add_replace(parser)
-    parser.add_argument(
-        "--budget", metavar="TIME", type=parse_quantity, help="which loads, runs and durations fit into 12h"
-    )
-    parser.add_argument("--apply", action="store_true", help="with --budget: write the first of them into the spec")
     parser.add_argument("--all", action="store_true", help=f"list every stage, not only {SHOWN_STAGES} of a group")
     parser.add_argument("--ids", action="store_true", help="list stages and builds with their ids")
-
-
-def _machine_count(text: str) -> int:
-    if not text.isdecimal() or not 1 <= int(text) <= MOST_MACHINES:
-        raise argparse.ArgumentTypeError(f"wanted a number of machines, 1 to {MOST_MACHINES}")
-    return int(text)
 
 
 def run_plan(args: argparse.Namespace) -> int:
@@ -70,15 +54,7 @@ def run_plan(args: argparse.Namespace) -> int:
         print_warnings(args.spec, problems, args.all_warnings)
     warn_of_other_results(plan)
     preview = preview_run(plan, host_plan.store())
-    if args.machines:
-        from stepgrid.cli.plan_capacity import print_fleet
-
-        print_fleet(args, preview)
-    elif args.budget is not None:
-        from stepgrid.cli.plan_capacity import print_choices
-
-        print_choices(args, preview)
-    elif args.format == "json":
+    if args.format == "json":
         print(formats.json_text(estimate.preview_json(preview)))
     else:
         form = _Form(None if args.all else SHOWN_STAGES, args.ids, text_width(sys.stdout, WIDTH))

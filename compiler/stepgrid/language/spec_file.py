@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import io
 import os
 import shlex
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from stepgrid.language.files import record_file
 from stepgrid.language.lock_file import Releases
@@ -315,37 +314,3 @@ _SPEC: Mapping[str, Rule] = {
     "collectors": lambda node: _all(_collector)(_list(node)),
     "report": _keys("tables", _all(lambda n: _under("layout", n) if isinstance(n, Text) else _table_lists(n))),
 }
-
-
-# Values in the text of a spec
-
-
-def get_value(text: str, path: Sequence[str]) -> str | None:
-    """Read a scalar in the text of a spec; None if it is missing."""
-    node = _find(text, path)
-    return str(node.value) if node is not None and node.id == "scalar" else None
-
-
-def replace_value(text: str, path: Sequence[str], value: str) -> str | None:
-    """Replace a value in the text of a spec, and keep all else, comments too; None if the key is missing."""
-    node = _find(text, path)
-    if node is None:
-        return None
-    begin, end = node.start_mark.index, node.end_mark.index
-    end = begin + len(text[begin:end].rstrip())  # a block ends where the next key begins
-    return f"{text[:begin]}{value}{text[end:]}"
-
-
-def set_key(text: str, key: str, value: str) -> str:
-    """Replace the value of a key, or append the key."""
-    return replace_value(text, (key,), value) or f"{text.rstrip()}\n{key}: {value}\n"
-
-
-def _find(text: str, path: Sequence[str]) -> Any:
-    from ruamel.yaml import YAML
-
-    node: Any = YAML(typ="safe", pure=True).compose(io.StringIO(text))
-    for key in path:
-        entries = node.value if node is not None and node.id == "mapping" else ()
-        node = next((entry for name, entry in entries if name.value == key), None)
-    return node

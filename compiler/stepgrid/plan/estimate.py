@@ -1,4 +1,4 @@
-"""Estimates of a run: what it would do and why, its time, the loads that a difference needs, and schedules of fleets.
+"""Estimates of a run: what it would do and why, its time, the loads that a difference needs, and nodes of a cluster.
 
 All of it is pure: what the store knows comes as values."""
 
@@ -231,18 +231,9 @@ def search_text(search: Mapping[str, Json]) -> str:
     return f"{search['step']}: {ends}, {search['points']} points of each load, for `{search['for']}`"
 
 
-# Schedules: which of several equal machines does what, and how long that takes
+# Which of several equal machines does what
 
 SWEEPS = 1000  # groups that are moved at most
-
-
-class Job(NamedTuple):
-    id: str
-    title: str
-    seconds: float
-    parent: str | None = None  # the job whose database it begins from
-    is_build: bool = False
-    rank: int = 0
 
 
 class Group(NamedTuple):
@@ -252,44 +243,18 @@ class Group(NamedTuple):
     jobs: tuple[str, ...]
 
 
-class Placed(NamedTuple):
-    job: Job
-    machine: int  # from 0
-    start: float
-    again: bool = False  # made on another machine as well
-
-    @property
-    def end(self) -> float:
-        return self.start + self.job.seconds
-
-
-@dataclass(frozen=True, slots=True)
-class Schedule:
-    machines: int
-    placed: tuple[Placed, ...]
-    bound: float  # no schedule is shorter that keeps the groups together
-
-    @property
-    def seconds(self) -> float:
-        return max((placed.end for placed in self.placed), default=0.0)
-
-    @property
-    def again(self) -> list[Placed]:
-        return [placed for placed in self.placed if placed.again]
-
-
 @dataclass(slots=True)
 class _Machine:
-    jobs: Mapping[str, Job]
+    seconds: Mapping[str, float]  # of each job
     busy: float = 0.0
     uses: Counter[str] = field(default_factory=Counter)  # job -> groups here that have it
     groups: list[Group] = field(default_factory=list)  # that may move
 
     def seconds_with(self, jobs: Iterable[str]) -> float:
-        return self.busy + sum(self.jobs[job].seconds for job in jobs if not self.uses[job])
+        return self.busy + sum(self.seconds[job] for job in jobs if not self.uses[job])
 
     def seconds_without(self, jobs: Iterable[str]) -> float:
-        return self.busy - sum(self.jobs[job].seconds for job in jobs if self.uses[job] == 1)
+        return self.busy - sum(self.seconds[job] for job in jobs if self.uses[job] == 1)
 
     def add(self, group: Group) -> None:
         self.busy = self.seconds_with(group.jobs)
@@ -302,27 +267,8 @@ class _Machine:
         self.groups.remove(group)
 
 
-def schedule(jobs: Sequence[Job], groups: Sequence[Group], machines: int) -> Schedule:
-    """Place builds first, on whatever machine is free, then the groups, each machine in the order of the plan."""
-    jobs_by_id = {job.id: job for job in jobs}
-    builds, free = sorted((job for job in jobs if job.is_build), key=lambda job: -job.seconds), [0.0] * machines
-    placed: list[Placed] = []
-    for job in builds:
-        machine = min(range(machines), key=free.__getitem__)
-        placed.append(Placed(job, machine, free[machine]))
-        free[machine] += job.seconds
-    started: set[str] = set()
-    for position, machine_jobs in enumerate(distribute(jobs, groups, machines)):
-        now = max(free)
-        for job in sorted((jobs_by_id[job] for job in machine_jobs), key=lambda job: job.rank):
-            placed.append(Placed(job, position, now, job.id in started))
-            started.add(job.id)
-            now += job.seconds
-    return Schedule(machines, tuple(placed), _shortest(jobs_by_id, builds, groups, machines))
-
-
 def distribute(
-    jobs: Sequence[Job],
+    seconds: Mapping[str, float],
     groups: Sequence[Group],
     machines: int,
     begun: Mapping[str, int] = MappingProxyType({}),
@@ -334,7 +280,6 @@ def distribute(
     of which the better counts: each group by itself, and those that share a load together.
     `begun`: the machines of groups that stay there, by name. `databases`: the machines of jobs that are done: what
     begins from them need not repeat them there."""
-    jobs_by_id = {job.id: job for job in jobs}
     free = [group for group in groups if group.name not in begun]
     families: dict[frozenset[str], list[Group]] = {}
     joined = _join(group.jobs for group in free)
@@ -342,7 +287,7 @@ def distribute(
         families.setdefault(joined[group.jobs[0]], []).append(group)
     fleets = []
     for parts in ([[group] for group in free], list(families.values())):
-        fleet = [_Machine(jobs_by_id) for _ in range(machines)]
+        fleet = [_Machine(seconds) for _ in range(machines)]
         for job, position in databases.items():
             fleet[position].uses[job] = 1
         for group in groups:
@@ -367,9 +312,9 @@ def _join(sets: Iterable[Collection[str]]) -> dict[str, frozenset[str]]:
 
 def _arrange(fleet: Sequence[_Machine], parts: Sequence[Sequence[Group]]) -> None:
     """Place the longest part first, where it ends first; then move groups, as long as the last machine ends earlier."""
-    jobs = fleet[0].jobs
+    seconds = fleet[0].seconds
     joined = [(dict.fromkeys(job for group in part for job in group.jobs), part) for part in parts]
-    for part_jobs, part in sorted(joined, key=lambda pair: -sum(jobs[job].seconds for job in pair[0])):
+    for part_jobs, part in sorted(joined, key=lambda pair: -sum(seconds[job] for job in pair[0])):
         machine = min(fleet, key=lambda machine: machine.seconds_with(part_jobs))
         for group in part:
             machine.add(group)
@@ -395,63 +340,9 @@ def _move_group(fleet: Sequence[_Machine]) -> bool:
     return True
 
 
-def _shortest(jobs: Mapping[str, Job], builds: Sequence[Job], groups: Sequence[Group], machines: int) -> float:
-    """Bound any schedule: after the builds an equal share, the longest group, and what the fullest machine must do."""
-    first = max(max((job.seconds for job in builds), default=0.0), sum(job.seconds for job in builds) / machines)
-    longest = max((sum(jobs[job].seconds for job in group.jobs) for group in groups), default=0.0)
-    once = sum(jobs[job].seconds for job in {job for group in groups for job in group.jobs})
-    uses = Counter(job for group in groups for job in group.jobs)
-    separate = sorted(sum(jobs[job].seconds for job in group.jobs if uses[job] == 1) for group in groups)
-    shared = [sum(jobs[job].seconds for job in group.jobs if uses[job] > 1) for group in groups]
-    fullest = sum(separate[: math.ceil(len(groups) / machines)]) + min(shared, default=0.0)
-    return first + max(longest, once / machines, fullest)
-
-
-# A fleet: the run of a plan on several machines, and the stages of each node of a cluster
+# The stages of each node of a cluster
 
 _Key: TypeAlias = tuple[tuple[str, str], ...]  # labels on axes
-
-
-@dataclass(frozen=True, slots=True)
-class Fleet:
-    schedule: Schedule
-    alone: Schedule  # on one machine
-    one_more: Schedule  # with one machine more
-    groups: int
-    unknown: int  # jobs of unknown length: they count as nothing
-
-    @property
-    def faster(self) -> float:
-        return self.alone.seconds / self.schedule.seconds if self.schedule.seconds else 1.0
-
-
-def estimate_fleet(preview: Preview, machines: int) -> Fleet:
-    running, stages = preview.running, {stage.id: stage for stage in preview.plan.stages}
-    jobs = []
-    for node in running:
-        status, stage = node.status, stages.get(node.status.id)
-        rank, parent = (stage.rank, stage.parent) if stage else (0, None)
-        jobs.append(Job(status.id, status.title, node.seconds or 0.0, parent, status.is_build, rank))
-    groups = list(_groups(preview.plan, {node.status.id for node in running}))
-    alone, shared, one_more = (schedule(jobs, groups, count) for count in (1, machines, machines + 1))
-    return Fleet(shared, alone, one_more, len(groups), sum(node.seconds is None for node in running))
-
-
-def fleet_json(fleet: Fleet) -> dict[str, Any]:
-    shared = fleet.schedule
-    return {
-        "machines": shared.machines,
-        "seconds": shared.seconds,
-        "seconds_alone": fleet.alone.seconds,
-        "seconds_with_one_more": fleet.one_more.seconds,
-        "shortest_possible": shared.bound,
-        "seconds_unknown": fleet.unknown,
-        "jobs": [
-            {"id": placed.job.id, "title": placed.job.title, "machine": placed.machine + 1, "start": placed.start,
-             "seconds": placed.job.seconds, "made_elsewhere_too": placed.again}
-            for placed in shared.placed
-        ],
-    }  # fmt: skip
 
 
 def _groups(plan: Plan, running: Collection[str]) -> Iterator[Group]:
@@ -488,15 +379,15 @@ def assign_nodes(plan: Plan, progress: Progress, nodes: Sequence[str]) -> dict[s
     What was begun stays where it is; a load that was made on a node draws what begins from it there; the rest goes
     where it ends first. Results of other nodes than these hold nothing."""
     positions = {stage: nodes.index(node) for stage, node in progress.measured.items() if node in nodes}
-    jobs, groups = _work(plan, progress)
+    seconds, groups = _work(plan, progress)
     joined = _join(_compared_stages(plan))
     begun: dict[str, int] = {}
     for stage in progress.running:  # where most of the results are of what it is compared with
         counts = Counter(positions[member] for member in sorted(joined[stage]) if member in positions)
         if counts:
             begun[stage] = counts.most_common(1)[0][0]
-    databases = {job.id: positions[job.id] for job in jobs if job.id in positions}
-    machines = distribute(jobs, groups, len(nodes), _begun_groups(groups, begun), databases)
+    databases = {stage: positions[stage] for stage in seconds if stage in positions}
+    machines = distribute(seconds, groups, len(nodes), _begun_groups(groups, begun), databases)
 
     def busiest(stage: str) -> int:
         return max(range(len(nodes)), key=lambda at: sum(machines[at].get(member, 0) for member in joined[stage]))
@@ -504,13 +395,13 @@ def assign_nodes(plan: Plan, progress: Progress, nodes: Sequence[str]) -> dict[s
     return {stage: nodes[begun[stage] if stage in begun else busiest(stage)] for stage in progress.running}
 
 
-def _work(plan: Plan, progress: Progress) -> tuple[list[Job], list[Group]]:
+def _work(plan: Plan, progress: Progress) -> tuple[dict[str, float], list[Group]]:
     """List what runs, with the stages that it begins from: where their databases are not, they run again."""
     stages = {stage.id: stage for stage in plan.stages}
     ancestors = [ancestor for stage in progress.running for ancestor in _ancestors(stages, stage)]
     needed = dict.fromkeys([*progress.running, *ancestors])
-    jobs = [Job(stage, stage, progress.running.get(stage, stages[stage].seconds)) for stage in needed]
-    return jobs, [group for group in _groups(plan, needed) if not progress.running.keys().isdisjoint(group.jobs)]
+    seconds = {stage: progress.running.get(stage, stages[stage].seconds) for stage in needed}
+    return seconds, [group for group in _groups(plan, needed) if not progress.running.keys().isdisjoint(group.jobs)]
 
 
 def _ancestors(stages: Mapping[str, PlannedStage], stage: str) -> Iterator[str]:

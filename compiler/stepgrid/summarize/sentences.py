@@ -325,6 +325,7 @@ def _departure(case: Case, comparison: Comparison) -> float:
 # Next steps, as commands to paste
 
 COST = "; `stepgrid plan` in place of `stepgrid run` says how long it takes"
+DOCTOR = "checks this host for noise and shows how to fix it"
 REPEAT = "repeat="  # how a value of --set begins that says how many loads there are
 USUAL_LOADS = 3  # loads that give verdicts, as a rule
 
@@ -347,13 +348,13 @@ def next_steps(report: Report) -> list[NextStep]:
             steps.append((f"run {shlex.join(request_of(setup)._replace(scale=None).words())}", unscaled))
         if disturbed := sum("warning" in result for result in report.data.facts.get("noise", {}).values()):
             again = f"marks the {counted(disturbed, 'disturbed stage')}; the next `run` measures their loads again"
-            steps.append((f"doctor {spec}", "checks this host for noise and shows how to fix it"))
+            steps.append((f"doctor {spec}", DOCTOR))
             steps.append((f"redo {spec} --disturbed", again))
     if report.comparisons.claims:
         steps.append((f"report {spec} --table claims", "every claim at every point, with its numbers"))
     steps.append((f"explain {spec}", "every option and setting of every cell, with the line that it comes from"))
     steps.append((f"compare {setup.plan} {spec}", "later results beside these: after a change, or of another day"))
-    return [NextStep(f"stepgrid {command}", why) for command, why in steps]
+    return [NextStep(f"stepgrid {command}", why) for command, why in dict.fromkeys(steps)]
 
 
 def _more_loads(report: Report, spec: str) -> Iterator[tuple[str, str]]:
@@ -372,7 +373,7 @@ def _more_loads(report: Report, spec: str) -> Iterator[tuple[str, str]]:
         and ((wanted := verdicts.needed_loads(_wide_intervals(report)).most) or MOST_LOADS) > loads
     ):
         if wanted is None or wanted > verdicts.PATIENCE:
-            yield f"plan {spec} --budget 2h", "which loads, runs and durations would tell most in two hours"
+            yield f"doctor {spec}", DOCTOR
         else:
             goal = f"enough to see {percent(DIFFERENCE)} at half of the undecided points"
             yield f"{run}{wanted - imported}", f"{goal}; nothing is measured twice{COST}"
