@@ -14,7 +14,6 @@ import tempfile
 import time
 from pathlib import Path
 
-from bench.fleet import SPEC
 from stepgrid.host.files import sha256, write_json
 from stepgrid.model.plan import Plan, PlannedStage
 from stepgrid.store import plans, results
@@ -25,6 +24,23 @@ from stepgrid.workflow import host_plan
 LOADS = 20  # of 50 stages
 OUTPUT = 20_000  # bytes of a step
 FIRST, LAST = 0.5, 8.0  # seconds after which a process is killed
+
+SPEC = """\
+title: a store that moves
+builds:
+  one: {engine: program, version: "1.0", source: {system: sh}, flags: {programs: sh}}
+  two: {engine: program, version: "2.0", source: {system: sh}, flags: {programs: sh}}
+params: {threads: 1, cache: a}
+steps:
+  - {name: load, kind: command, argv: [sh, -c, "true"], duration: 600s, measured: false, mutates: true}
+  - checkpoint: there
+  - {name: go, kind: command, argv: [sh, -c, "echo {{ params.threads }} {{ params.cache }}"], duration: 300s}
+sweep:
+  cache: {param: cache, values: [a, b, c], from: there}
+  threads: {param: threads, values: [1, 2, 4, 8, 16, 32, 64, 128], from: there}
+repeat: LOADS
+report: {base: {cache: a}}
+"""
 
 
 def main() -> None:
@@ -49,7 +65,7 @@ def main() -> None:
 
 
 def _measured(chance: random.Random) -> int:
-    Path("fleet.yaml").write_text(SPEC.replace("repeat: 10", f"repeat: {LOADS}"), encoding="utf-8")
+    Path("fleet.yaml").write_text(SPEC.replace("LOADS", str(LOADS)), encoding="utf-8")
     plan = host_plan.compile_for_host("fleet.yaml", None)
     plans.publish(Store(), plan)
     for stage in plan.stages:
