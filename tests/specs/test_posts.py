@@ -108,9 +108,9 @@ FROM_SOURCE = {"2024-12-speedb": {"9.9orig", "9.9hack"}}  # at smoke scale: what
 BUILDS = {
     "2016-01-linkbench-disk-array": {"innodb", "innodb-compressed", "myrocks"},
     "2022-03-mixgraph": {"rocksdb"},
-    "2023-01-insert-benchmark-amd": {f"innodb-{release}" for release in ("5.6.51", "5.7.40", "8.0.31")}
+    "2023-01-insert-benchmark-amd": {f"innodb-{release}" for release in ("5.6.51", "5.7.39", "8.0.31")}
     | {"myrocks-5.6.35", "myrocks-8.0.28"}
-    | {f"postgres-{release}" for release in ("12.13", "13.9", "14.6", "15.1")},
+    | {f"postgres-{release}" for release in ("12.11", "13.7", "14.6", "15.1")},
     "2023-08-myrocks-gc-debt": {"myrocks"},
     "2024-11-mysql-scan-regressions": {"my8028", "my8040", "my8040adv_pre", "my8040adv_post"},
     "2024-11-rocksdb-hyperclock-v2": {f"rocksdb-{release}" for release in V2_RELEASES},
