@@ -58,7 +58,9 @@ def _leaves(errors: Any) -> Iterator[Any]:
 
 def shipped() -> list[Path]:
     return [
-        path for path in sorted(SPECS.rglob("*.yaml")) if "library" not in path.parts and ".lock" not in path.suffixes
+        path
+        for path in sorted(SPECS.rglob("*.yaml"))
+        if not {"library", "published"} & {*path.parts} and ".lock" not in path.suffixes
     ]
 
 

@@ -43,8 +43,8 @@ CLAIMS = {
     "2024-11-rocksdb-universal": 9,
     "2024-12-speedb": 22,
     "2025-01-vector-mariadb-pgvector": 2,
-    "2025-11-sysbench-postgres": 3,
-    "2025-12-sysbench-mysql": 2,
+    "2025-11-sysbench-postgres": 10,
+    "2025-12-sysbench-mysql": 3,
     "2026-06-insert-benchmark-postgres": 4,
     "2026-06-tproc-c-postgres": 2,
 }

@@ -44,6 +44,7 @@ _TABLE = (
     Command("its results", "report", "print the report of the results, or one of its tables", "report", BESIDE_SPEC),
     Command("its results", "compare", "compare two sets of results: specs, plans, dates, exported files",
             "report", HERE),
+    Command("its results", "claims", "judge the claims of specs by figures that somebody published", "claims"),
     Command("its results", "plans", "list the stored plans, and how much of each is measured", "results", HERE),
     Command("its results", "site", "write a static site of experiments: index, pages, tables, feed", "report", HERE),
     Command("its results", "bisect", "search for the commit or release that made a figure worse", "analysis", HERE),

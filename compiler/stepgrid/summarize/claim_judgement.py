@@ -37,6 +37,13 @@ _ORDERS = {">": float.__gt__, ">=": float.__ge__, "<": float.__lt__, "<=": float
 _TESTS = {**_ORDERS, "==": float.__eq__, "!=": float.__ne__, SIMILAR: float.__eq__}
 
 
+class Provenance(NamedTuple):
+    """A reason why published figures decide nothing of a comparison, and a note on them."""
+
+    problem: str = ""
+    note: str = ""
+
+
 @dataclass(frozen=True, slots=True)
 class ClaimEvidence:
     """Noise floor that the report has of a metric at two points, its intervals, and the smallest effect."""
@@ -45,6 +52,8 @@ class ClaimEvidence:
     intervals: RatioIntervals = field(default_factory=RatioIntervals)
     effect: float = SMALLEST_EFFECT
     disturbance: Callable[[str, Sequence[Point]], str] = lambda *_: ""  # why others' load decides nothing
+    # of figures that somebody published: each is judged as it stands, without an interval
+    provenance: Callable[[Comparison, Mapping[Figure, Point], Mapping[Figure, float]], Provenance] | None = None
 
     def restrict(self, is_counted: Callable[[int], bool]) -> ClaimEvidence:
         """Forget the other loads."""
@@ -63,12 +72,14 @@ class Leaf:
     figures: str = ""  # which, in words
     idle: tuple[str, ...] = ()  # of which figures of QPS a load did nothing
     margin: float = SMALLEST_EFFECT  # how far apart similar figures may be
+    provenance: Provenance | None = None  # of published figures
 
 
 class Outcome(NamedTuple):
     result: str
     numbers: str
     notes: tuple[str, ...] = ()
+    distance: float = math.inf  # logarithm of how far a published figure is from its bound
 
 
 def make_leaf(comparison: Comparison, points: Mapping[Figure, Point], evidence: ClaimEvidence) -> Leaf:
@@ -84,7 +95,7 @@ def make_leaf(comparison: Comparison, points: Mapping[Figure, Point], evidence: 
     means = {
         # Runs of a load are averaged as for ratios, where they have logarithms.
         figure: {
-            load: math.exp(fmean(map(math.log, runs))) if min(runs) > 0 else fmean(runs)
+            load: math.exp(fmean(map(math.log, runs))) if len(runs) > 1 and min(runs) > 0 else fmean(runs)
             for load, runs in points[figure].values(own_name(figure.metric, points[figure])).items()
         }
         for figure in wanted
@@ -97,8 +108,13 @@ def make_leaf(comparison: Comparison, points: Mapping[Figure, Point], evidence: 
         return Leaf(comparison, (), "it has no value: a division by 0, or the like")
     if not sides:
         return Leaf(comparison, (), "no load has all of its figures")
-    bare = Leaf(comparison, sides, withheld=ONE_LOAD if wanted and len(sides) < 2 else "")
-    return _with_noise(bare, {figure: points[figure] for figure in wanted}, loads, evidence)
+    chosen = {figure: points[figure] for figure in wanted}
+    if evidence.provenance is None:
+        bare = Leaf(comparison, sides, withheld=ONE_LOAD if wanted and len(sides) < 2 else "")
+    else:
+        provenance = evidence.provenance(comparison, chosen, loads[0])
+        bare = Leaf(comparison, sides, problem=provenance.problem or None, provenance=provenance)
+    return _with_noise(bare, chosen, loads, evidence)
 
 
 def ordered(comparison: Comparison) -> Comparison:
@@ -207,8 +223,14 @@ def _sample(leaf: Leaf) -> Sample | None:
 def _outcome(leaf: Leaf, sample: Sample | None, interval: Interval | None) -> Outcome:
     if leaf.problem is not None:
         return Outcome(UNDECIDED, leaf.problem)
+    ratio = math.exp(sample.mean) if sample else 1.0
+    if leaf.provenance is not None:
+        alone = Interval(ratio, ratio, ratio, 1)
+        words = _numbers(leaf, alone) if sample else _means(leaf)
+        bound = math.log1p(leaf.margin) if leaf.comparison.sign == SIMILAR else 0.0
+        distance = abs(abs(math.log(ratio)) - bound) if sample else math.inf
+        return Outcome(_judge_sides(leaf), words, tuple(filter(None, [leaf.provenance.note])), distance)
     if leaf.withheld:
-        ratio = math.exp(sample.mean) if sample else 1.0
         interval = leaf.interval or interval or Interval(ratio, ratio, ratio, 1)
         return Outcome(UNDECIDED, _numbers(leaf, interval) if sample else _means(leaf), (leaf.withheld, *leaf.idle))
     interval = leaf.interval or interval
@@ -219,6 +241,16 @@ def _outcome(leaf: Leaf, sample: Sample | None, interval: Interval | None) -> Ou
     if leaf.floor is not None and result in doubtful and abs(math.log(interval.ratio)) <= math.log1p(leaf.floor):
         return Outcome(UNDECIDED, _numbers(leaf, interval), (f"within the noise floor ({units.percent(leaf.floor)})",))
     return Outcome(result, _numbers(leaf, interval), _outlook(leaf, interval) if result == UNDECIDED else ())
+
+
+def _judge_sides(leaf: Leaf) -> str:
+    """Judge the figures of one run as they stand."""
+    lhs, rhs = leaf.sides[0]
+    if leaf.comparison.sign == SIMILAR:
+        is_true = max(abs(lhs), abs(rhs)) <= (1 + leaf.margin) * min(abs(lhs), abs(rhs)) and lhs * rhs >= 0
+    else:
+        is_true = _TESTS[leaf.comparison.sign](float(lhs), float(rhs))
+    return HOLDS if is_true else FAILS
 
 
 def _judge_interval(leaf: Leaf, interval: Interval) -> str:

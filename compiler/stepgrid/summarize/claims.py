@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -62,6 +63,7 @@ class Case:
     labels: Assignment = field(default_factory=dict)
     cells: tuple[str, ...] = ()  # that its figures come from
     needed_loads: int = 0  # of these cells, to confirm it
+    distance: float = math.inf  # of a published figure from its bound
 
     @property
     def words(self) -> str:
@@ -288,7 +290,8 @@ def _case(statement: Statement, row: Sequence[Leaf], outcomes: Mapping[int, Outc
         numbers.sort(key=lambda text: next((at for at, result in enumerate(ORDER) if text.startswith(result)), 0))
         numbers = units.first(numbers, MOST_NUMBERS)
     notes = dict.fromkeys(note for outcome in by_part.values() for note in outcome.notes)
-    return Case(_result(statement, by_part), "", tuple(dict.fromkeys(numbers)), tuple(notes))
+    distance = min(outcome.distance for outcome in by_part.values())
+    return Case(_result(statement, by_part), "", tuple(dict.fromkeys(numbers)), tuple(notes), distance=distance)
 
 
 def _result(statement: Statement, outcomes: Mapping[int, Outcome]) -> str:

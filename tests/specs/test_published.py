@@ -1,0 +1,133 @@
+"""The claims of published experiments, judged by the author's own figures."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+import pytest
+
+from scripts import claims_page
+from stepgrid.language import published, yaml
+from stepgrid.language.problems import Problems
+from stepgrid.language.published import Published
+from stepgrid.language.validation import validate
+from stepgrid.model.plan import Plan
+from stepgrid.summarize import published_claims
+from stepgrid.summarize.published_claims import OWN_SENTENCE, PublishedClaim, judge_as_published
+from tests.specs.conftest import SPECS, shipped_plan
+
+Compiled = Callable[..., Plan]
+POSTS = sorted(path.stem for path in (SPECS / "posts").glob("*.yaml"))
+
+
+def figures(post: str) -> Published:
+    problems = Problems()
+    tables = published.read(str(SPECS / "posts" / f"{post}.yaml"), problems)
+    assert tables is not None, problems.items
+    assert not problems.items
+    return tables
+
+
+@pytest.mark.parametrize("post", POSTS)
+def test_no_claim_is_refuted_by_the_figures_that_it_is_made_from(compiled: Compiled, post: str) -> None:
+    plan, tables, problems = compiled(post), figures(post), Problems()
+    published_claims.check_labels(plan, tables, problems)
+    assert not problems.items
+    judged = judge_as_published(plan, tables)
+    assert [claim.line for claim in judged if claim.result == published_claims.REFUTED] == []
+
+
+def test_the_page_is_made_from_them() -> None:
+    page = (SPECS.parent / "docs" / "gallery" / "claims.md").read_text(encoding="utf-8")
+    assert page == claims_page.page(shipped_plan) + "\n"
+
+
+def test_every_file_is_of_a_post() -> None:
+    assert {path.stem for path in (SPECS / "posts" / "published").iterdir()} == set(POSTS)
+
+
+# One comparison of two builds of MySQL, by tables of our own
+
+POST = "2025-12-sysbench-mysql"
+PAIR = ("mysql-8.0.44", "mysql-5.6.51")
+
+
+@pytest.fixture
+def judge(compiled: Compiled) -> Callable[..., PublishedClaim]:
+    def judge(expect: str, tables: Published, step: object = "insert") -> PublishedClaim:
+        plan, claim = compiled(POST), {"claim": "c", "expect": expect, "where": {"step": step}}
+        return judge_as_published(replace(plan, report=replace(plan.report, claims=(claim,))), tables)[0]
+
+    return judge
+
+
+def table(insert: tuple[float | None, ...], keys: str = "", labels: Sequence[str] = PAIR) -> Published:
+    figures, names = json.dumps(insert), ", ".join(labels)
+    text = f"""published: 1
+tables:
+  - {{from: here, metric: qps, rows: step, columns: build, labels: [{names}], figures: {{insert: {figures}}}{keys}}}
+"""
+    nodes, problems = yaml.parse(text, "a", Problems()), Problems()
+    assert nodes is not None
+    tables = validate(Published, nodes, problems)[0]
+    assert tables is not None
+    assert not problems.items
+    return tables
+
+
+RATIO = "qps(build='mysql-8.0.44') / qps(build='mysql-5.6.51')"
+NO_FIGURE = "as published: no figure: c: qps(build='mysql-8.0.44'): insert has no such figure"
+SIMILAR = "similar(qps(build='mysql-8.0.44'), qps(build='mysql-5.6.51'), 0.1)"
+
+
+@pytest.mark.parametrize(
+    ("expect", "values", "line"),
+    [
+        (f"{RATIO} >= 1.2", (126, 100), "as published: holds: c: 1.26× (claimed ≥ 1.2×)"),
+        (f"{RATIO} >= 1.2", (105, 100), "as published: refuted: c: 1.05× (claimed ≥ 1.2×)"),
+        (f"{RATIO} >= 1.2", (120, 100), "as published: holds: c: 1.20× (claimed ≥ 1.2×)"),
+        (
+            f"{RATIO} > 1.2",
+            (None, 100),
+            NO_FIGURE,
+        ),
+        (SIMILAR, (109, 100), "as published: holds: c: 1.09× (claimed 0.91–1.10×)"),
+        (SIMILAR, (88, 100), "as published: refuted: c: 0.88× (claimed 0.91–1.10×)"),
+        ("qps(build='mysql-8.0.44') < 0.1", (0, 100), "as published: holds: c: 0"),
+        ("qps(build='mysql-8.0.44') > 100", (90, 100), "as published: refuted: c: 90.00 (claimed > 100)"),
+    ],
+)
+def test_one_run_decides(
+    judge: Callable[..., PublishedClaim], expect: str, values: tuple[float | None, ...], line: str
+) -> None:
+    assert judge(expect, table(values)).line == line
+
+
+def test_ratios_decide_no_absolute_figure(judge: Callable[..., PublishedClaim]) -> None:
+    shares = table((1.3, 1), ", relative: true")
+    assert judge(f"{RATIO} > 1.2", shares).result == "holds"
+    absolute = judge("qps(build='mysql-8.0.44') > 1", shares)
+    assert (absolute.result, absolute.numbers) == ("no figure", "qps is published as ratios only")
+
+
+def test_a_sentence_is_told_from_a_table(judge: Callable[..., PublishedClaim]) -> None:
+    claim = judge(f"{RATIO} > 1.2", table((1.3, 1), ", sentence: true"))
+    assert claim.is_by_sentence
+    assert claim.line.endswith(f"({OWN_SENTENCE})")
+    assert "0 of the 1 by tables, 1 by the article's own sentence" in published_claims.counts([claim])
+
+
+def test_points_without_figures_are_counted(judge: Callable[..., PublishedClaim]) -> None:
+    some = judge(f"{RATIO} > 1.2", table((130, 100)), step=["insert", "delete"])
+    assert (some.result, some.points) == ("holds", "at 1 of 2 points; others: no figure")
+    assert some.numbers == "insert: 1.30× (claimed > 1.2×)"
+
+
+def test_a_label_that_the_spec_does_not_have_is_told(compiled: Compiled) -> None:
+    problems = Problems()
+    published_claims.check_labels(compiled(POST), table((1, 2), labels=("mysql-8.0.43", "mysql-8.0.41")), problems)
+    assert [problem.message for problem in problems.items] == [
+        "here: the spec has no `build` that is called `mysql-8.0.41`"
+    ]
