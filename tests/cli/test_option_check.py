@@ -120,6 +120,21 @@ def test_an_option_of_another_engine_is_refused_and_its_engine_named(folder: Pat
     assert complaints(capsys) == refused
 
 
+def test_an_option_that_the_flags_of_a_build_leave_out(folder: Path, capsys: Capture) -> None:
+    """As a build of hours would say at its end."""
+    git = 'source: {git: "https://github.com/mysql/mysql-server.git", ref: mysql-8.0.44}'
+    spec = f"title: t\nbuilds:\n  my: {{engine: mysql, version: 8.0.44, {git}, flags: {{WITH_NUMA: OFF}}}}\n"
+    spec += "steps: [{name: one, kind: sql, sql: select 1}]\noptions: [{innodb_numa_interleave: ON}]\n"
+    (folder / "a.yaml").write_text(spec)
+    assert complaints(capsys) == [
+        "a.yaml:5:12: error[unknown-option]: my has no option `innodb_numa_interleave`",
+        "   = its flags say `WITH_NUMA: OFF`, which leaves it out: leave one of the two out",
+    ]
+    for harmless in (("WITH_NUMA: OFF", "WITH_NUMA: ON"), ("_interleave: ON", "_interleave: unset")):
+        (folder / "a.yaml").write_text(spec.replace(*harmless))
+        assert main(["check", "a.yaml"]) == 0
+
+
 @pytest.mark.parametrize(
     "changed",
     [

@@ -6,14 +6,16 @@ import shlex
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from difflib import get_close_matches
-from functools import cache
+from fnmatch import fnmatch
+from functools import cache, partial
 from typing import Any, Literal, NamedTuple, TypeAlias
 
+from stepgrid.language.flags import read_flags
 from stepgrid.language.problems import Location, Problem, Problems, nearest, nearest_name
-from stepgrid.language.sources import source_parts
+from stepgrid.language.sources import TREES, source_kind, source_parts
 from stepgrid.model.plan import REFUSE, SERVICE, Option, Options, Plan, PlannedBuild
 from stepgrid.plugins.driver import named_programs
-from stepgrid.plugins.engine import Choices, KnownOptions, Spelling, option_fault, release_numbers
+from stepgrid.plugins.engine import Choices, FlaggedOptions, KnownOptions, Spelling, option_fault, release_numbers
 from stepgrid.plugins.registry import engine
 
 Catalogue: TypeAlias = Mapping[str, Any]
@@ -21,6 +23,7 @@ Catalogues: TypeAlias = Mapping[str, Catalogue | None]  # build -> its options; 
 Programs: TypeAlias = Mapping[str, Collection[str] | None]  # build -> its programs; None: not known
 ALIKE = 0.85  # of two names: one is probably a slip of the other
 MOST_BUILDS = 3  # that a message names
+_OFF = frozenset({"off", "0", "no", "false", "n"})  # of a variable of cmake
 
 
 def describe_option(kind: str, name: str, catalogue: Catalogue | None) -> Mapping[str, Any] | None:
@@ -119,6 +122,7 @@ class _OptionCheck:
     def _probable_faults(self, build: PlannedBuild, part: Mapping[str, Option]) -> Iterator[Fault]:
         """Compare with the releases: a fork or a patch may add options, but hardly one that is nearly theirs."""
         catalogue, newest = self._releases.get(build.engine, ReleaseOptions({}))
+        yield from _compiled_out(build, part)
         for name, option in part.items() if catalogue else ():
             info, is_release = describe_option(build.engine, name, catalogue), _is_known_release(build, newest)
             if (
@@ -156,6 +160,20 @@ class _OptionCheck:
         """Say whose option it is, where other engines alone have it."""
         owners = [kind for kind, names in self._all_known().items() if kind != build.engine and name in names]
         return f"it is an option of {' and '.join(owners)}" if owners else ""
+
+
+def _compiled_out(build: PlannedBuild, part: Mapping[str, Option]) -> Iterator[Fault]:
+    """Yield a fault for each option that the build's flags leave out of its binary."""
+    kind = engine(build.engine)
+    if not isinstance(kind, FlaggedOptions) or source_kind(build.source) not in TREES:
+        return
+    variables = read_flags(build.recipe).variables
+    off = {name: value for name, value in variables.items() if value.lower() in _OFF}
+    for pattern, variable in kind.flagged_options.items() if off else ():
+        for name in filter(partial(fnmatch, pat=pattern), part) if variable in off else ():
+            if part[name].unsupported == REFUSE:
+                hint = f"its flags say `{variable}: {off[variable]}`, which leaves it out: leave one of the two out"
+                yield Fault("unknown-option", name, part[name], f"no option `{name}`", hint, build)
 
 
 def _is_known_release(build: PlannedBuild, newest: str) -> bool:

@@ -96,6 +96,16 @@ class CompiledEngine(Protocol):
 
 
 @runtime_checkable
+class FlaggedOptions(Protocol):
+    """A compiled engine some of whose options are there only if a variable of the build system, on by default, is on.
+
+    A recipe turns none of these off.
+    """
+
+    flagged_options: Mapping[str, str]  # names of options, or patterns -> variable: `innodb_numa_*: WITH_NUMA`
+
+
+@runtime_checkable
 class DeclaredBuilds(Protocol):
     """An engine whose builds say in their `flags:` what makes them and which programs they have.
 

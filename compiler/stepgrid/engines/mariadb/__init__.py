@@ -48,6 +48,11 @@ class MariaDB(MysqldServing):
     listing = ("--plugin-load-add=ha_rocksdb",)
     programs: tuple[str, ...] = ("mariadbd",)
     repository = "https://github.com/MariaDB/server.git"
+    flagged_options: Mapping[str, str] = {
+        "innodb_numa_interleave": "WITH_NUMA",
+        "performance_schema*": "PLUGIN_PERFSCHEMA",
+        "rocksdb_*": "PLUGIN_ROCKSDB",
+    }
     kinds = (*MysqldServing.kinds, "vector_search")
 
     def bootstraps(self, version: str) -> bool:

@@ -63,6 +63,10 @@ class MySQL(MysqldServing):
     program = "mysqld"
     programs: tuple[str, ...] = ("mysqld",)
     repository = "https://github.com/mysql/mysql-server.git"
+    flagged_options: Mapping[str, str] = {
+        "innodb_numa_interleave": "WITH_NUMA",
+        "performance_schema*": "WITH_PERFSCHEMA_STORAGE_ENGINE",
+    }
 
     def lines(self, home: ServerHome, options: Mapping[str, Any]) -> tuple[str, ...]:
         """A second protocol would listen; a build with MyRocks has it compiled in, and off."""
