@@ -115,6 +115,25 @@ def test_what_is_listed_must_be_there_and_nothing_is_listed_outside(
     assert (problem.message, problem.hint) == (message, hint)
 
 
+def test_a_word_that_is_meant_for_a_file_which_is_not_there(compile_text: Compile, tmp_path: Path) -> None:
+    """With hammerdb-build.tcl for hammerdb.tcl the load did nothing, and its empty database was the checkpoint."""
+    (tmp_path / "programs").mkdir()
+    (tmp_path / "programs" / "hammerdb.tcl").touch()
+    with pytest.raises(SpecError) as caught:
+        compile_text(SPEC % ("sh, -c, 'exec cli $1', sh, programs/hammerdb-build.tcl", ""))
+    (problem,) = (each for each in caught.value.problems if each.severity == "error")
+    assert (str(problem.where), problem.code) == ("a.yaml:4:66", "file-not-found")
+    assert problem.message == "there is no file `programs/hammerdb-build.tcl`"
+    assert problem.hint == "did you mean `hammerdb.tcl`?"
+
+
+@pytest.mark.parametrize("word", ["programs/report.json", "out/a.json", "./hammerdb-build.tcl", "'a/b c'", "1/2"])
+def test_a_word_that_may_be_what_the_program_writes(compile_text: Compile, tmp_path: Path, word: str) -> None:
+    (tmp_path / "programs").mkdir()
+    (tmp_path / "programs" / "hammerdb.tcl").touch()
+    compile_text(SPEC % (f"sh, -c, 'true', sh, {word}", ""))
+
+
 @pytest.mark.parametrize("name", ["/proc/kmsg", "/proc/self/environ", "link"])
 def test_a_word_that_names_what_the_kernel_makes_up_is_a_word(
     ids: Callable[..., list[str]], tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from difflib import get_close_matches
 from fnmatch import fnmatchcase
 from functools import cache
 from pathlib import Path
@@ -28,7 +30,7 @@ from stepgrid.language.files import checksum, holds_data
 from stepgrid.language.models import Collector, Launch, Probe, Spec
 from stepgrid.language.problems import Location, Problems, nearest
 from stepgrid.language.spec_file import Document
-from stepgrid.language.yaml import width
+from stepgrid.language.yaml import Text, width
 from stepgrid.model.plan import (
     CLIENT,
     FILES,
@@ -366,8 +368,12 @@ class SpecFiles:
         """Find the files that a command's words name, and those that it lists, by their names in the spec."""
         inputs: dict[str, Input] = {}
         for word in plugin.words(settings.values):
-            if (item := self._input(self._setting_path(word, entry, settings))) is not None:
+            path = self._setting_path(word, entry, settings)
+            if (item := self._input(path)) is not None:
                 inputs[word] = item
+            elif hint := _missing_file(word, path):
+                where = _word_location(word, entry) or _setting_location(word, entry, settings)[0]
+                self._problems.add("file-not-found", where, f"there is no file `{path}`", hint, len(word))
         for name in plugin.listed(settings.values):
             inputs[name] = self._listed_input(name, entry, settings)
         return inputs
@@ -521,6 +527,25 @@ def _setting_location(name: str, entry: StepEntry, settings: Settings) -> tuple[
         if name in _texts(settings.values.get(setting)):
             return Location.read(at), width(name)
     return entry.where, width(entry.base)
+
+
+def _word_location(word: str, entry: StepEntry) -> Location | None:
+    """Locate a word as the step has it; None where it comes of an expression."""
+    texts = (text for link in reversed(entry.links) for text in _texts(link.model_extra or {}))
+    return next((text.where for text in texts if text == word and isinstance(text, Text)), None)
+
+
+def _missing_file(word: str, path: str) -> str:
+    """Find out whether a word is meant for a file beside the spec that is not there; return what is there instead.
+
+    A program may write below its own folder: only a way out of it, or a name that is nearly right, is a mistake.
+    """
+    if word.startswith(("/", "-")) or re.search(r"[\s=:]", word) or os.path.lexists(path):
+        return ""
+    folder, name = os.path.split(path)
+    names = sorted(os.listdir(folder)) if os.path.isdir(folder) else []  # noqa: PTH112, PTH208
+    is_meant = word.startswith("../") or get_close_matches(name, names, 1)
+    return nearest(name, names) if "/" in word and names and is_meant else ""
 
 
 def _texts(value: Any) -> Iterator[str]:
