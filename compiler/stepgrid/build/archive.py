@@ -65,7 +65,8 @@ class Tarball:
         url, expected = str(source[self.route]), str(source["sha256"])
         name = Path(unquote(urlsplit(url).path)).name or "archive"
         file = into / ".download"
-        digest = fetch.download_file(url, file)
+        mirror = order.site.mirror(url)
+        digest = fetch.download_file(Path(mirror).as_uri() if mirror.startswith("/") else mirror, file)
         order.commands.note(f"{url}: {file.stat().st_size} bytes, sha256 {digest}")
         if digest != expected:
             raise BuildError(f"{url} is not the file that the spec means: its sha256 is {digest}, expected {expected}")

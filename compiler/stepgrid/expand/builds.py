@@ -320,14 +320,14 @@ class _SourceResolution:
         return False
 
     def _with_flags(self, scope: Scope) -> Build:
-        """Evaluate and check the flags that depend on the version."""
+        """Evaluate and check the flags that depend on the version; one that comes to nothing is not given."""
         build, flags = self._build, self._build.recipe.get("flags", {})
-        nodes = {name: value for name, value in flags.items() if isinstance(value, Text)}
-        if not nodes:
+        if not (nodes := {name: value for name, value in flags.items() if isinstance(value, Text)}):
             return build
         plain_flags = {name: value for name, value in flags.items() if name not in nodes}
         self._build = replace(build, recipe={**build.recipe, "flags": plain_flags})  # what stays where one has a fault
-        values = {**flags, **{name: scalar_text(scope.value(node)) for name, node in nodes.items()}}
+        texts = {name: scalar_text(scope.value(node)) for name, node in nodes.items()}
+        values = {name: texts.get(name, value) for name, value in flags.items() if texts.get(name) != ""}
         for fault in _engine_flag_faults(build.engine, values):
             if node := nodes.get(str(fault.key)):
                 message = f"build `{build.name}`: {fault.message}"

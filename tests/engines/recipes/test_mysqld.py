@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import subprocess
+import tarfile
 from pathlib import Path
+from typing import cast
 
 import pytest
 
 from stepgrid.build.error import BuildError
 from stepgrid.build.recipe import Material
 from stepgrid.build.record import absolute
-from stepgrid.engines.recipes.mysqld import MySQLdCMake, boost_options
+from stepgrid.engines.recipes import mysqld
+from stepgrid.engines.recipes.mysqld import Boost, MySQLdCMake, find_boost
+from stepgrid.host.files import sha256
+from stepgrid.model.site import Site
 from tests.build.ordering import order, recipe_of
 from tests.needs import needs
 
@@ -64,28 +69,60 @@ def boost_tree(tmp_path: Path) -> Path:
     return tmp_path
 
 
+def boost_of(tree: Path, site: Site | None = None, **flags: str) -> Boost | None:
+    asked = order(tree / "attempt", {"path": "x"}, engine="mysql", site=site or Site())
+    return find_boost(asked, tree, flags)
+
+
 def test_an_archive_that_brings_it(boost_tree: Path):
     (boost_tree / "boost" / "boost_1_77_0").mkdir(parents=True)
-    assert boost_options(boost_tree, {}) == {"WITH_BOOST": str(boost_tree / "boost")}
+    assert boost_of(boost_tree) == Boost(boost_tree / "boost")
 
 
 def test_a_release_that_finds_its_own(boost_tree: Path):
     (boost_tree / "extra" / "boost" / "boost_1_77_0").mkdir(parents=True)
-    assert boost_options(boost_tree, {}) == {}
+    assert boost_of(boost_tree) is None
 
 
 def test_one_that_the_spec_names(boost_tree: Path):
-    assert boost_options(boost_tree, {"WITH_BOOST": "/opt/boost"}) == {}
+    assert boost_of(boost_tree, WITH_BOOST="/opt/boost") is None
 
 
 def test_a_tree_that_needs_none(tmp_path: Path):
-    assert boost_options(tmp_path, {}) == {}
+    assert boost_of(tmp_path) is None
 
 
-def test_nothing_is_downloaded(boost_tree: Path):
+def test_one_that_the_tree_lacks_is_fetched(boost_tree: Path, monkeypatch: pytest.MonkeyPatch):
+    """As of a tag in git; a mirror of the site file stands for its publisher."""
+    mirror = boost_tree / "mirror"
+    header = mirror / "boost_1_77_0" / "boost" / "version.hpp"
+    header.parent.mkdir(parents=True)
+    header.write_text("#define BOOST_VERSION 107700\n")
+    archive = mirror / "1.77.0" / "source" / "boost_1_77_0.tar.bz2"
+    archive.parent.mkdir(parents=True)
+    with tarfile.open(archive, "w:bz2") as file:
+        file.add(mirror / "boost_1_77_0", "boost_1_77_0")
+    monkeypatch.setitem(cast("dict[str, str]", mysqld._BOOST), "1.77.0", sha256(archive))
+    boost = boost_of(boost_tree, Site(mirrors={"https://archives.boost.io/release/": str(mirror)}))
+    assert boost is not None
+    assert (boost.folder / "boost" / "version.hpp").read_text() == header.read_text()
+    assert [artifact.version for artifact in boost.artifacts] == ["boost_1_77_0.tar.bz2"]
+
+
+def test_another_file_in_its_place_is_refused(boost_tree: Path):
+    archive = boost_tree / "1.77.0" / "source" / "boost_1_77_0.tar.bz2"
+    archive.parent.mkdir(parents=True)
+    archive.write_bytes(b"something else")
+    with pytest.raises(BuildError, match="is not the file that the spec means"):
+        boost_of(boost_tree, Site(mirrors={"https://archives.boost.io/release/": str(boost_tree)}))
+
+
+def test_a_version_that_is_not_known(boost_tree: Path):
+    file = boost_tree / "cmake" / "boost.cmake"
+    file.write_text(file.read_text().replace("1_77_0", "1_99_0"))
     with pytest.raises(BuildError) as caught:
-        boost_options(boost_tree, {})
+        boost_of(boost_tree)
     assert str(caught.value) == (
-        "this release of MySQL is compiled with boost_1_77_0, which its tree does not hold: take its archive that does "
-        "(mysql-boost-VERSION.tar.gz), or unpack boost_1_77_0 and say `flags: {WITH_BOOST: FOLDER}`"
+        "this release of MySQL is compiled with boost_1_99_0, which its tree does not hold: unpack boost_1_99_0 and "
+        "say `flags: {WITH_BOOST: FOLDER}`"
     )

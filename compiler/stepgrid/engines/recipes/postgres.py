@@ -18,7 +18,7 @@ from stepgrid.engines.recipes.mysqld import STAGED_HOME
 from stepgrid.model.plan import Json
 
 _MARK = "src/include/access/xlog.h"  # by which a tree is known
-_PACKAGES = ("zlib1g-dev", "liblz4-dev", "libzstd-dev")
+_PACKAGES = ("zlib1g-dev", "liblz4-dev", "libzstd-dev", "liburing-dev")
 
 
 class PostgresConfigure(SourceRecipe):
@@ -29,8 +29,18 @@ class PostgresConfigure(SourceRecipe):
     # Leave out what is of no use to a benchmark, or would be there by chance. A release that does not know an option
     # says so and goes on. `LZ4_LIBS` and the like keep configure from asking pkg-config, which knows only what is
     # installed.
-    _options = ("--disable-rpath", "--without-readline", "--without-icu", "--with-lz4", "--with-zstd")
-    _libraries = ("LZ4_CFLAGS= ", "LZ4_LIBS=-llz4", "ZSTD_CFLAGS= ", "ZSTD_LIBS=-lzstd")
+    _options = (
+        "--disable-rpath",
+        "--without-readline",
+        "--without-icu",
+        "--with-lz4",
+        "--with-zstd",
+        "--with-liburing",
+    )
+    _libraries = (
+        "LZ4_CFLAGS= ", "LZ4_LIBS=-llz4", "ZSTD_CFLAGS= ", "ZSTD_LIBS=-lzstd", "LIBURING_CFLAGS= ",
+        "LIBURING_LIBS=-luring",
+    )  # fmt: skip
 
     def make(self, order: Order, material: Material) -> BuiltPrograms:
         compiled = prepare(order, material, _MARK, _PACKAGES, *self.tools, *_parser_generators(material))
@@ -65,15 +75,19 @@ class PostgresMeson(SourceRecipe):
     # Nothing that is there by chance. The optimisation is that of the configure script's build.
     _options = ("--auto-features=disabled", "-Drpath=false", "-Dzlib=enabled", "-Dlz4=enabled", "-Dzstd=enabled")
     _plain = ("-Doptimization=2", "-Ddebug=false")
+    _later = ("liburing",)  # of later releases; meson refuses an option that a tree does not know
 
     def make(self, order: Order, material: Material) -> BuiltPrograms:
         compiled = prepare(order, material, _MARK, _PACKAGES, *self.tools, *_parser_generators(material))
         flags, tools = compiled.flags, compiled.tools
         folder, staging = order.folder / "made", order.folder / "staging"
+        options_file = compiled.tree / "meson_options.txt"
+        known_options = options_file.read_text(encoding="utf-8") if options_file.is_file() else ""
         arguments = [
             f"--prefix={STAGED_HOME}",
             "--libdir=lib",
             *self._options,
+            *(f"-D{name}=enabled" for name in self._later if f"option('{name}'" in known_options),
             *((f"--buildtype={flags.type.lower()}",) if flags.type else self._plain),
             *(("-Dcassert=true",) if flags.assertions else ()),
             *(f"-D{name}={value}" for name, value in flags.variables.items()),
@@ -96,7 +110,7 @@ class PostgresMeson(SourceRecipe):
 
 def _describe_libraries(folder: Path) -> dict[str, str]:
     """Write files for pkg-config, which meson asks for libraries, and name their folder."""
-    for name, library in {"zlib": "z", "liblz4": "lz4", "libzstd": "zstd"}.items():
+    for name, library in {"zlib": "z", "liblz4": "lz4", "libzstd": "zstd", "liburing": "uring"}.items():
         lines = (f"Name: {name}", f"Description: {name}", "Version: 99", f"Cflags: -I{folder}/include")
         text = "\n".join((*lines, f"Libs: -L{folder}/lib -l{library}")) + "\n"
         (folder / f"{name}.pc").write_text(text, encoding="utf-8")
