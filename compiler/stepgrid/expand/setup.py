@@ -372,7 +372,9 @@ class SpecFiles:
             if (item := self._input(path)) is not None:
                 inputs[word] = item
             elif hint := _missing_file(word, path):
-                where = _word_location(word, entry) or _setting_location(word, entry, settings)[0]
+                texts = (text for link in reversed(entry.links) for text in _texts(link.model_extra or {}))
+                locations = (text.where for text in texts if isinstance(text, Text) and text == word)
+                where = next(locations, None) or _setting_location(word, entry, settings)[0]
                 self._problems.add("file-not-found", where, f"there is no file `{path}`", hint, len(word))
         for name in plugin.listed(settings.values):
             inputs[name] = self._listed_input(name, entry, settings)
@@ -527,12 +529,6 @@ def _setting_location(name: str, entry: StepEntry, settings: Settings) -> tuple[
         if name in _texts(settings.values.get(setting)):
             return Location.read(at), width(name)
     return entry.where, width(entry.base)
-
-
-def _word_location(word: str, entry: StepEntry) -> Location | None:
-    """Locate a word as the step has it; None where it comes of an expression."""
-    texts = (text for link in reversed(entry.links) for text in _texts(link.model_extra or {}))
-    return next((text.where for text in texts if text == word and isinstance(text, Text)), None)
 
 
 def _missing_file(word: str, path: str) -> str:
