@@ -1,7 +1,8 @@
 """Run the quickstart, and specs at their smoke scale, and keep their reports in docs/gallery.
 
 `make gallery` goes on where it was stopped, as every run does. Names of specs, or parts of them, choose some:
-`.venv/bin/python scripts/gallery.py speedb mixgraph`. A site file is named by STEPGRID_SITE.
+`.venv/bin/python scripts/gallery.py speedb mixgraph`. With `--render` nothing is run: texts and charts are made again
+from the results. Its exit status is 3 if a stage failed. A site file is named by STEPGRID_SITE.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import re
 import socket
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path, PurePath
 from typing import Any, NamedTuple
 
@@ -38,6 +39,7 @@ SPECS = (
 PAGES = (WHOLE, "posts/2023-01-insert-benchmark-amd", "posts/2023-08-myrocks-gc-debt")  # kept with their charts
 LONG_TABLES = {"microbenchmarks": "per operation"}  # too long for the summary
 LONGEST_ANSWER = 160  # characters
+PROGRESS_HEAD = ("| spec | done | unsupported | failed | not measured |", "|---|---|---|---|---|")
 
 
 class Exhibit(NamedTuple):
@@ -52,29 +54,60 @@ class Exhibit(NamedTuple):
     host: str
 
 
+class Progress(NamedTuple):
+    """How many stages of a spec have which end."""
+
+    name: str
+    done: int
+    unsupported: int
+    failed: int
+    missing: int  # not tried, or not to the end
+
+    @property
+    def is_whole(self) -> bool:
+        return not self.failed and not self.missing
+
+
 class NotKept(Exception):
     """Why a summary is not in the gallery."""
 
 
-def main(names: Sequence[str]) -> int:
+def main(words: Sequence[str]) -> int:
+    names = [word for word in words if word != "--render"]
     chosen = [spec for spec in SPECS if not names or any(name in spec for name in names)]
     if not chosen:
         print(f"none of {', '.join(SPECS)} is called so", file=sys.stderr)
         return 2
-    failed = [name for name in chosen if not run(name)]
-    exhibits = [exhibit for name in SPECS if name not in failed and (exhibit := keep(name))]
-    if len(exhibits) == len(SPECS):
-        (GALLERY / "README.md").write_text(page(exhibits), encoding="utf-8")
-        plans = [exhibit.plan for exhibit in exhibits]
+    if "--render" not in words:
+        for name in chosen:
+            run(name)
+    progress = [count_stages(name) for name in SPECS]
+    exhibits = {entry.name: exhibit for entry in progress if entry.is_whole and (exhibit := keep(entry.name))}
+    (GALLERY / "README.md").write_text(page(exhibits, progress), encoding="utf-8")
+    print(progress_table(progress))
+    if exhibits:
+        plans = [exhibit.plan for exhibit in exhibits.values()]
         subprocess.run([STEPGRID, "site", SITE, *plans, "--title", "Gallery"], cwd=ROOT, check=True)
-    else:
-        print("README.md of the gallery is as it was: not all of the specs are measured", file=sys.stderr)
-    return 3 if failed else 0
+    return 3 if any(entry.failed for entry in progress if entry.name in chosen) else 0
 
 
-def run(name: str) -> bool:
+def count_stages(name: str) -> Progress:
+    counts = json.loads(output("status", name, "--format", "json"))["totals"]["stage"]
+    done, unsupported = counts.pop("done"), counts.pop("unsupported")
+    failed = counts.pop("failed") + counts.pop("blocked")
+    return Progress(name, done, unsupported, failed, sum(counts.values()))
+
+
+def progress_table(progress: Sequence[Progress]) -> str:
+    """Write the stages of each spec as a table."""
+    rows = [f"| [{entry.name}](../../{spec(entry.name)}) | {' | '.join(map(str, entry[1:]))} |" for entry in progress]
+    totals = (sum(counts) for counts in zip(*(entry[1:] for entry in progress), strict=True))
+    return "\n".join((*PROGRESS_HEAD, *rows, f"| all | {' | '.join(map(str, totals))} |"))
+
+
+def run(name: str) -> None:
     print(f"== {name}", flush=True)
-    return subprocess.run([STEPGRID, "run", *arguments(name)], cwd=ROOT, check=False).returncode == 0
+    subprocess.run([STEPGRID, "run", *arguments(name)], cwd=ROOT, check=False)
 
 
 def keep(name: str) -> Exhibit | None:
@@ -130,8 +163,6 @@ def describe(name: str) -> Exhibit:
     plan: Any = json.loads(output("plan", name, "--format", "json"))
     state: Any = json.loads(output("status", name, "--format", "json"))
     stages = [node for node in state["nodes"] if node["kind"] == "stage"]
-    if missing := [node for node in stages if node["state"] not in ("done", "unsupported")]:
-        raise NotKept(f"{len(missing)} of {len(stages)} stages have no result")
     seconds = sum(node["seconds"] or 0.0 for node in stages)
     days = frozenset(node["ended"][:10] for node in stages if node["ended"])
     answer = brief_answer(json.loads(output("report", name, "--format", "json"))["answer"])
@@ -139,8 +170,12 @@ def describe(name: str) -> Exhibit:
 
 
 def brief_answer(answers: Sequence[dict[str, Any]]) -> str:
-    """Choose the first answer, as far as it fits on a card."""
-    text = answers[0]["text"].partition(" (")[0] if answers else "no comparison"
+    """Choose the first answer with what qualifies it, as far as it fits on a card; no ratio that has no verdict."""
+    if not answers:
+        return "no comparison"
+    text, _, qualification = answers[0]["text"].partition(" (")
+    if answers[0]["kind"] == "none":
+        return f"A try without a verdict: {qualification.removesuffix(')').partition(' · ')[0]}"
     return text if len(text) <= LONGEST_ANSWER else f"{text[:LONGEST_ANSWER].rpartition(' ')[0].rstrip(',;:')} …"
 
 
@@ -173,24 +208,36 @@ def host(text: str) -> str:
     return " ".join(match.group(1).split()) if match else "unknown"
 
 
-def page(exhibits: Sequence[Exhibit]) -> str:
-    days = sorted(frozenset().union(*(exhibit.days for exhibit in exhibits)))
+def page(exhibits: Mapping[str, Exhibit], progress: Sequence[Progress]) -> str:
+    days = sorted(frozenset().union(*(exhibit.days for exhibit in exhibits.values())))
     when = " to ".join(dict.fromkeys((days[0], days[-1]))) if days else "unknown"
-    hosts = "; ".join(dict.fromkeys(exhibit.host for exhibit in exhibits))
-    total = clock(sum(exhibit.seconds for exhibit in exhibits))
-    return PAGE.format(cards="\n".join(map(card, exhibits)), total=total, when=when, hosts=hosts)
+    hosts = "; ".join(dict.fromkeys(exhibit.host for exhibit in exhibits.values()))
+    total = clock(sum(exhibit.seconds for exhibit in exhibits.values()))
+    cards = [card(exhibits[name]) if name in exhibits else old_card(name) for name in SPECS]
+    table = progress_table(progress)
+    return PAGE.format(cards="\n".join(cards), total=total, when=when, hosts=hosts, table=table)
 
 
 def card(exhibit: Exhibit) -> str:
     """Write the card of an exhibit: its chart, its answer in a line, and what lies behind it."""
-    stem = PurePath(exhibit.name).name
-    front = f"{stem}.html" if exhibit.name in PAGES else f"{stem}.txt"
-    links = [f"[text]({stem}.txt)", f"[spec](../../{spec(exhibit.name)})"]
-    if table := LONG_TABLES.get(exhibit.name):
-        links.append(f"[{table}]({stem}.{table.replace(' ', '-')}.txt)")
     sizes = f"{exhibit.cells} cells, {exhibit.stages} stages, {clock(exhibit.seconds)}"
-    values = {"stem": stem, "front": front, "title": exhibit.title, "answer": exhibit.answer}
-    return CARD.format(**values, links=" · ".join(links), sizes=sizes)
+    return _card(exhibit.name, exhibit.title, exhibit.answer, sizes)
+
+
+def old_card(name: str) -> str:
+    """Write the card of a spec that is not measured whole: the text that it has is of an older spec."""
+    title = (GALLERY / f"{PurePath(name).name}.txt").read_text(encoding="utf-8").splitlines()[0]
+    return _card(name, title, "Not measured whole with the spec of today: chart and text are of an older one.", "")
+
+
+def _card(name: str, title: str, answer: str, sizes: str) -> str:
+    stem = PurePath(name).name
+    front = f"{stem}.html" if name in PAGES else f"{stem}.txt"
+    links = [f"[text]({stem}.txt)", f"[spec](../../{spec(name)})"]
+    if table := LONG_TABLES.get(name):
+        links.append(f"[{table}]({stem}.{table.replace(' ', '-')}.txt)")
+    line = " · ".join(filter(None, (*links, sizes)))
+    return CARD.format(stem=stem, front=front, title=title, answer=answer, line=line)
 
 
 def clock(seconds: float) -> str:
@@ -204,7 +251,7 @@ CARD = """\
 
     {answer}
 
-    {links} · {sizes}
+    {line}
 """
 
 PAGE = """\
@@ -229,8 +276,12 @@ make gallery
 ```
 
 This is `stepgrid run SPEC --scale smoke` and `stepgrid report SPEC --scale smoke` for each spec; it goes on where it
-was stopped. At its end, `dist/gallery` has the page and the tables of every report, made by `stepgrid site`: most of
-these pages are too large for the repository.
+was stopped. `scripts/gallery.py --render` makes texts and charts again from the results. At its end, `dist/gallery` has
+the page and the tables of every report, made by `stepgrid site`: most of these pages are too large for the repository.
+
+Stages of each spec:
+
+{table}
 
 Measuring took {total} in all, without the builds; made on {when}, on {hosts}.
 

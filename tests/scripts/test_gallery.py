@@ -39,17 +39,33 @@ def test_the_host_of_a_summary() -> None:
     assert gallery.host(text) == "AMD EPYC, 2 cores, ext4 on vda"
 
 
-def test_the_page_is_a_grid_of_charts_with_an_answer_each() -> None:
-    first = gallery.Exhibit("posts/a", "0f", "Title A", "a: 2× of b", 3, 6, 65.0, frozenset({"2026-01-02"}), "4 cores")
-    second = first._replace(name="microbenchmarks", days=frozenset({"2026-01-01"}), seconds=5.4)
-    text = gallery.page([first, second])
-    assert "- [![Title A: the first chart](a.svg)](a.txt)\n\n    **[Title A](a.txt)**\n\n    a: 2× of b\n" in text
-    assert "    [text](a.txt) · [spec](../../specs/posts/a.yaml) · 3 cells, 6 stages, 1 min 05 s\n" in text
-    assert "[per operation](microbenchmarks.per-operation.txt) · 3 cells, 6 stages, 0 min 05 s\n" in text
-    assert "[![Title A: the first chart](quickstart.svg)](quickstart.html)" in gallery.card(
-        first._replace(name="quickstart")
+EXHIBIT = gallery.Exhibit("posts/a", "0f", "Title A", "a: 2× of b", 3, 6, 65.0, frozenset({"2026-01-02"}), "4 cores")
+
+
+def test_a_card_has_a_chart_with_an_answer() -> None:
+    text = gallery.card(EXHIBIT)
+    assert text.startswith(
+        "- [![Title A: the first chart](a.svg)](a.txt)\n\n    **[Title A](a.txt)**\n\n    a: 2× of b\n"
     )
-    assert "Measuring took 1 min 10 s in all, without the builds; made on 2026-01-01 to 2026-01-02, on 4 cores." in text
+    assert "    [text](a.txt) · [spec](../../specs/posts/a.yaml) · 3 cells, 6 stages, 1 min 05 s\n" in text
+    long = gallery.card(EXHIBIT._replace(name="microbenchmarks", seconds=5.4))
+    assert "[per operation](microbenchmarks.per-operation.txt) · 3 cells, 6 stages, 0 min 05 s\n" in long
+    whole = gallery.card(EXHIBIT._replace(name="quickstart"))
+    assert "[![Title A: the first chart](quickstart.svg)](quickstart.html)" in whole
+
+
+def test_the_page_has_a_card_and_the_stages_of_each_spec() -> None:
+    progress = [gallery.Progress(name, 5, 1, 0, 0) for name in gallery.SPECS]
+    progress[-1] = progress[-1]._replace(done=2, failed=3, missing=1)
+    whole = {entry.name: EXHIBIT._replace(name=entry.name) for entry in progress if entry.is_whole}
+    last = gallery.SPECS[-1]
+    assert whole.keys() == set(gallery.SPECS) - {last}
+    text = gallery.page(whole, progress)
+    assert text.count(": the first chart]") == len(gallery.SPECS)
+    assert text.count("Not measured whole with the spec of today") == 1
+    assert f"| [{last}](../../specs/{last}.yaml) | 2 | 1 | 3 | 1 |\n" in text
+    assert f"| all | {5 * len(whole) + 2} | {len(progress)} | 3 | 1 |\n" in text
+    assert ", without the builds; made on 2026-01-02, on 4 cores." in text
 
 
 def test_the_chart_of_a_card_is_the_narrow_one_of_the_page() -> None:
@@ -65,7 +81,12 @@ def test_the_answer_of_a_card_is_one_line() -> None:
     answer = {"text": "cache=half: 7–11 % of the QPS of cache=all (slower, certain)", "kind": "slower"}
     assert gallery.brief_answer([answer]) == "cache=half: 7–11 % of the QPS of cache=all"
     assert gallery.brief_answer([]) == "no comparison"
-    assert len(gallery.brief_answer([{"text": "word " * 60}])) <= gallery.LONGEST_ANSWER + 2
+    without_verdict = {
+        "text": "a: 0.03–307× the QPS of b, at all 66 points (one load: no verdict · 3 more)",
+        "kind": "none",
+    }
+    assert gallery.brief_answer([without_verdict]) == "A try without a verdict: one load: no verdict"
+    assert len(gallery.brief_answer([{"text": "word " * 60, "kind": "slower"}])) <= gallery.LONGEST_ANSWER + 2
 
 
 def test_readme_and_gallery_show_one_run() -> None:

@@ -84,6 +84,13 @@ def test_the_end_of_a_run_reads_the_brief(experiment: Experiment) -> None:
     assert text.splitlines()[0] == f"{lines[0]}{'60 stages in 2m41s':>{100 - len(lines[0])}}"
 
 
+def test_the_title_line_says_of_which_scale_it_is(experiment: Experiment) -> None:
+    report = scenario.altered(scenario.report(experiment), scale_words=" (smoke, 2 cores)", title="word " * 39 + "word")
+    assert brief_lines(report, None, 80, Paint(is_coloured=False))[0].endswith("word… (smoke, 2 cores)")
+    for form in (summary_text.text(report, None), report_formats.markdown(report)):
+        assert form.splitlines()[0].endswith("word (smoke, 2 cores)")
+
+
 def test_a_brief_of_many_rows_and_arms_has_a_row_for_each_step(here: Path) -> None:
     caches, threads = ("lru", *(f"cache-of-a-long-name-{number}" for number in range(6))), tuple("1234")
     made = Experiment(here, caches=caches, threads=threads, loads=3, seconds=1)

@@ -12,6 +12,7 @@ from stepgrid.model.metrics import QPS
 from stepgrid.model.plan import BUILD, Axis, Header, load_counts, other_loads
 from stepgrid.model.result_schema import QUERY_PLANS
 from stepgrid.model.table import Table
+from stepgrid.model.units import counted
 from stepgrid.plan.actions import arms, choose_base
 from stepgrid.plugins.durability import step_durability
 from stepgrid.plugins.metrics import METRICS, metric_name
@@ -207,6 +208,8 @@ def _setup(header: Header, tables: Tables, measured: Tables, links: Links) -> Se
     labels = next((axis.labels for axis in axes if axis.name == BUILD), ())
     settings = tuple(arm_settings(header.cells, axes, links))
     imported_loads = [*other_loads(header).values()]
+    cores = header.hardware.get("cores")
+    host = f", {counted(cores, 'core')}" if isinstance(cores, int) else ""
     return Setup(
         title=header.title,
         plan=header.digest,
@@ -230,6 +233,7 @@ def _setup(header: Header, tables: Tables, measured: Tables, links: Links) -> Se
         engines={build: facts.get("engine", "") for build, facts in tables.facts.get("build", {}).items()},
         imported_loads=max(map(len, imported_loads), default=0),
         other_hosts=len({host for loads in imported_loads for host in loads.values()}),
+        scale_words=f" ({header.scale}{host})" if header.scale else "",
     )
 
 

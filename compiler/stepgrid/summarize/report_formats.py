@@ -85,7 +85,8 @@ def _joined(parts: Iterable[str], form: str) -> str:
 
 def markdown(report: Report, has_chart: bool = True) -> str:
     """Write answer, doubts, chart, table, claims and provenance; `--table` has the other tables."""
-    blocks = [f"# {escape_markdown(report.setup.title)}", escape_markdown(sentences.subtitle(report))]
+    title = f"{report.setup.title}{report.setup.scale_words}"
+    blocks = [f"# {escape_markdown(title)}", escape_markdown(sentences.subtitle(report))]
     banners = filter(None, (sentences.incomplete(report), sentences.banner(report)))
     blocks += [f"**{escape_markdown(banner)}**" for banner in banners]
     answers = [*map(escape_markdown, report.notes.reproduction)]

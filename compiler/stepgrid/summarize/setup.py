@@ -69,6 +69,7 @@ class Setup:
     request: Request | None = None  # that it was run by, where it was run here
     imported_loads: int = 0  # of a cell, the most that are of other hosts
     other_hosts: int = 0
+    scale_words: str = ""  # ` (smoke, 2 cores)`, behind the title
 
     @property
     def metric(self) -> ComparedMetric:

@@ -57,7 +57,7 @@ EXPLAINED = COLUMNS[COLUMNS.index("w-amp") :]  # at the end
 
 
 def text(report: Report, page: Path | None) -> str:
-    title = report.setup.title
+    title = f"{report.setup.title}{report.setup.scale_words}"
     banners = filter(None, (sentences.incomplete(report), sentences.banner(report)))
     subtitle = wrap(sentences.subtitle(report), "", "", SENTENCES)
     blocks = [[title, "=" * len(title), *subtitle, *banners], _answer(report)]
@@ -327,8 +327,9 @@ def brief_by_width(report: Report, page: Path) -> dict[str, list[str]]:
 
 def brief_lines(report: Report, page: Path | None, width: int, paint: Paint) -> list[str]:
     """Write title, table, legend, doubts, page and the next command; no line is broken within a word."""
+    scale = report.setup.scale_words
     lines = [
-        paint(fit(report.setup.title, width), "bold"),
+        paint(fit(report.setup.title, width - len(scale)) + scale, "bold"),
         *(paint(line, "yellow") for line in _banners(report, width)),
     ]
     lines += _table(report, width, paint)
