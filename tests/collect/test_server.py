@@ -42,6 +42,13 @@ def test_figures(step: Path) -> None:
     assert counts.server_figures(step, 50).metrics == {**sizes, "rows_read_per_op": 2.0, "log_bytes_per_op": 20.48}
 
 
+def test_rows_by_table(tmp_path: Path) -> None:
+    index = {"schema_name": "d", "table_name": "t", "index_name": "i", "rows": 5}
+    tables = [{"schema_name": schema, "table_name": "t", "rows": 5} for schema in "de"]
+    _kept(tmp_path, "before", objects=[*tables, index, {"schema_name": "d", "table_name": "unknown"}])
+    assert counts.server_figures(tmp_path, None).start == {"rows": 10.0, "rows by table": {"t": 10.0}}
+
+
 def test_a_step_without_a_server(tmp_path: Path) -> None:
     assert counts.server_figures(tmp_path, 50) == counts.ServerFigures()
 
@@ -106,6 +113,7 @@ def test_what_a_step_began_with(tmp_path: Path) -> None:
         "cached_bytes": 4096.0,
         "cache_bytes": 8192.0,
         "rows": 100.0,
+        "rows by table": {"t": 70.0, "u": 30.0},
         "levels": {"L0": [3.0, 300.0], "L6": [3.0, 300.0]},
     }
 

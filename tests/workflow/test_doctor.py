@@ -1,14 +1,16 @@
-"""Programs of collectors that this machine lacks; tests/cli/test_doctor.py has the rest."""
+"""Programs of collectors that this machine lacks, and placement; tests/cli/test_doctor.py has the rest."""
 
 from __future__ import annotations
 
+import os
+from collections.abc import Collection
 from typing import Any
 
 import pytest
 
-from stepgrid.model.plan import PlannedStage, PlannedStep
+from stepgrid.model.plan import Plan, PlannedBuild, PlannedStage, PlannedStep, Report
 from stepgrid.model.site import Site
-from stepgrid.workflow.doctor import missing_tools
+from stepgrid.workflow.doctor import launch_line, missing_tools, placement
 from stepgrid.workflow.hooks import describe_shortcomings
 
 FG = {"name": "fg", "collector": "perf_record"}
@@ -38,3 +40,37 @@ def test_each_is_named_once_with_its_package() -> None:
 
 def test_a_site_file_names_the_path_of_a_tool() -> None:
     assert [*missing_tools([stage(FG)], Site(tools={"perf": "/bin/sh"}))] == []
+
+
+def points(engine: str = "postgres", kind: str = "sysbench", launch: Any = None, **settings: Any) -> Plan:
+    setup: dict[str, Any] = {"launch": launch} if launch else {}
+    steps = (
+        PlannedStep("points", kind, 1, {"threads": 1, **settings}, {}, 7, setup=setup),
+        PlannedStep("warm", "sysbench", 1, {"threads": 1}, {}, 7, measured=False),
+    )
+    stage = PlannedStage("s-1", "t", "b-1", None, (), 0, 0, "h", steps, 1.0, 0)
+    build = PlannedBuild("b-1", engine, engine, "", {})
+    return Plan("p", "t", "x", None, (), (), (build,), (stage,), {"id": "h", "declared": False}, Report())
+
+
+@pytest.mark.parametrize(
+    ("plan", "processors", "is_told"),
+    [
+        (points(), {0, 1}, True),
+        (points(kind="pgbench", threads=None, clients=1), {2, 3}, True),
+        (points(), {0}, False),
+        (points(), set(range(8)), False),
+        (points(launch={"cpus": "0"}), {0, 1}, False),
+        (points(launch={"numa": "interleave"}), {0, 1}, True),
+        (points(threads=2), {0, 1}, False),
+        (points(engine="rocksdb", kind="db_bench"), {0, 1}, False),
+        (points(kind="sql", threads=None), {0, 1}, False),
+    ],
+)
+def test_a_client_and_its_server_on_few_processors(
+    plan: Plan, processors: Collection[int], is_told: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: processors)
+    text = "points: one client and its server on 2 processors, as the kernel places them: loads may differ several "
+    assert placement(plan) == (f"{text}times over" if is_told else "")
+    assert launch_line() == f"`launch: {{cpus: {max(processors)}}}`"

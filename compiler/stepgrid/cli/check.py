@@ -71,7 +71,7 @@ def _check(args: argparse.Namespace) -> int:
     if args.format == "github":
         print("".join(f"{format_annotation(problem)}\n" for problem in all_problems), end="")
     for plan in filter(None, plans):
-        lines = [f"{plan.spec}: fine; {plan_size(plan)}", *_unmade_builds(plan)]
+        lines = [f"{plan.spec}: fine; {plan_size(plan)}", *_host_lines(plan)]
         print(folded("\n".join(lines), sys.stdout))
     samples = [try_sample(plan, sample) for plan in filter(None, plans) for sample in args.samples]
     return FINE if all(plans) and all(samples) else PROBLEMS
@@ -90,8 +90,8 @@ def plan_size(plan: Plan) -> str:
     return f"{text}, at most {duration(load_seconds * plan.until.most)} ({load_limits(plan.until)})"
 
 
-def _unmade_builds(plan: Plan) -> Iterator[str]:
-    """Count the builds whose options no binary was asked about, with what they fetch, and say which cannot be made."""
+def _host_lines(plan: Plan) -> Iterator[str]:
+    """Say which builds are unchecked or cannot be made on this host, and propose a placement."""
     from stepgrid.workflow import doctor, host_plan
 
     store = host_plan.store()
@@ -104,6 +104,8 @@ def _unmade_builds(plan: Plan) -> Iterator[str]:
         fetched = f"; this fetches {', '.join(sources)}" if sources else ""
         yield f"options of {counted(count, 'build')} are unchecked until {verb} made: `{command}`{fetched}"
     yield from doctor.missing_clients(plan, store, current_site())
+    if text := doctor.placement(plan):
+        yield f"{text}; {doctor.launch_line()} keeps both on one"
 
 
 # Samples: the output of a step, read as that of its runs will be.

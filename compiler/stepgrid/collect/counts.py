@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from stepgrid.host.files import read_json
-from stepgrid.model.figures import LIVE_ROWS, START_FIGURES, TREE_LEVELS
+from stepgrid.model.figures import LIVE_ROWS, START_FIGURES, TABLE_ROWS, TREE_LEVELS
 from stepgrid.model.metrics import SERVER_CPU, Metric
 from stepgrid.model.plan import PlannedStage
 from stepgrid.model.result_schema import LEVEL_STATES
@@ -30,6 +30,7 @@ from stepgrid.plugins.collector import (
 )
 from stepgrid.plugins.registry import COLLECTORS
 from stepgrid.plugins.statements import PLANS_FILE
+from stepgrid.plugins.work import FOUND_ROWS, rows_found
 
 Row = Mapping[str, Any]
 Count = tuple[str, str, float]  # who counted, name, growth
@@ -70,6 +71,8 @@ def server_figures(step: Path, operations: float | None) -> ServerFigures:
     for metric, patterns in PER_OPERATION.items() if operations else ():
         if values := _matching(counters, patterns):
             metrics[metric] = sum(values) / (operations or 1.0)
+    if operations and (rows := rows_found(counters, operations)) is not None:
+        metrics[FOUND_ROWS] = rows
     return ServerFigures(metrics, counters, after.get("objects", ()), tuple(_levels(before, after)), _start(before))
 
 
@@ -107,6 +110,7 @@ def _start(before: Row) -> dict[str, Any]:
     rows = [row["rows"] for row in before.get("objects", ()) if "index_name" not in row and "rows" in row]
     if rows:
         start[LIVE_ROWS] = float(sum(rows))
+        start[TABLE_ROWS] = _rows_by_table(before)
     tree: dict[str, list[float]] = defaultdict(lambda: [0.0, 0.0])
     for row in before.get("levels", ()):
         if _LEVEL.fullmatch(str(row["level"])) and {"files", "bytes"} <= row.keys():
@@ -115,6 +119,15 @@ def _start(before: Row) -> dict[str, Any]:
     if tree:
         start[TREE_LEVELS] = tree
     return start
+
+
+def _rows_by_table(before: Row) -> dict[str, float]:
+    """Add up the rows of tables of one name, whatever their schema: that is another's database on another server."""
+    rows: dict[str, float] = defaultdict(float)
+    for row in before["objects"]:
+        if "index_name" not in row and "rows" in row:
+            rows[str(row["table_name"])] += float(row["rows"])
+    return rows
 
 
 def _levels(before: Row, after: Row) -> Iterator[Row]:

@@ -57,7 +57,7 @@ from stepgrid.store.paths import ATTEMPT_FILE
 if TYPE_CHECKING:
     from stepgrid.plugins.importer import ImportedStep
 
-REVISION = 17  # of what is worked out beside the drivers' own figures
+REVISION = 18  # of what is worked out beside the drivers' own figures
 Record = Mapping[str, Any]  # step.json
 Columns = Mapping[str, Sequence[float | None]]
 

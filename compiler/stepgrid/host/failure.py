@@ -11,6 +11,7 @@ from stepgrid.errors import StepgridError
 from stepgrid.host import files
 
 FOUND_NOTHING = "it found none of the keys that it looked up"
+NO_ROWS = "it found none of the rows that it looked up"
 DISK_FULL = "No space left on device"
 OUTSIDE = (
     "is full:",
@@ -53,7 +54,7 @@ def is_from_outside(failure: StageError) -> bool:
 
 def is_of_missing_keys(failure: StageError) -> bool:
     """Tell whether the database lacks what was loaded, whichever step notices."""
-    return FOUND_NOTHING in failure.message
+    return any(text in failure.message for text in (FOUND_NOTHING, NO_ROWS))
 
 
 # The end of a log.

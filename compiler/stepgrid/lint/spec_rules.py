@@ -24,10 +24,11 @@ from stepgrid.plugins.driver import CountedWork
 from stepgrid.plugins.durability import COMMIT, differing, step_durability
 from stepgrid.plugins.engine import DeclaredBuilds, Published, ReadOptions
 from stepgrid.plugins.registry import build_systems, engine
+from stepgrid.plugins.work import CLIENT_COUNTS
 
 SHORTEST = 60.0  # seconds
 SHORTEST_WORK = 0.05  # seconds of a step that rows end, on a small machine
-_COUNTS = ("step.threads", "step.clients", "step.requesters")
+_COUNTS = tuple(f"step.{name}" for name in CLIENT_COUNTS)
 Load: TypeAlias = tuple[Segment, ...]  # that a cell begins with
 Classes: TypeAlias = Mapping[str, str]  # of durability, by what is promised
 _DURABILITY_HINT = (

@@ -128,4 +128,5 @@ START_FIGURES = (
     DATA_BYTES, INDEX_BYTES, DEAD_ROWS, HISTORY_LENGTH, CACHED_BYTES, CACHE_BYTES, VACUUMS, TABLES_TO_VACUUM,
 )  # fmt: skip
 LIVE_ROWS = "rows"  # of all tables
+TABLE_ROWS = "rows by table"
 TREE_LEVELS = "levels"  # of an LSM tree: level -> files and bytes, of all column families

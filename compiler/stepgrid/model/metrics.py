@@ -377,6 +377,10 @@ PER_OPERATION = (
            "Rows that the server read from its tables / operations: Handler_read_* of mysqld and mariadbd, "
            "seq_tup_read and idx_tup_read of PostgreSQL's user tables. Our own readings scan the catalog, which "
            "is not counted.", STEP),
+    Metric("rows_found_per_op", "rows/operation", "lower",
+           "Rows that the server found / operations: Rows_read of MariaDB, Innodb_rows_read and Rocksdb_rows_read of "
+           "MySQL, of PostgreSQL as in rows_read_per_op. A lookup of a missing key finds none. Absent where the server "
+           "counted less than a lookup for two operations.", STEP),
     Metric("cache_misses_per_op", "blocks/operation", "lower",
            "Pages or blocks that the server did not find in its own cache / operations: Innodb_buffer_pool_reads, "
            "Rocksdb_block_cache_miss, blks_read.", STEP),

@@ -8,12 +8,11 @@ from collections.abc import Mapping, Sequence
 from stepgrid.model.plan import PlannedStep
 from stepgrid.plugins.driver import HitRates
 from stepgrid.plugins.registry import driver
-from stepgrid.plugins.work import WorkFigure
+from stepgrid.plugins.work import MISSES, WorkFigure
 
 FOUND, EXPECTED = "found_pct", "found_expected_pct"  # metrics
 WARNING = "% of the keys that it looked up"  # in a warning of this kind, and no other
 LEAST = 0.99  # of the expected share
-_MISSES = "miss"  # in the name of a step, or of what it runs
 SIGMAS = 4.0  # of a random draw of keys, below which it is not by chance
 FOUND_KEYS = WorkFigure(FOUND, "{:.3g} % of the keys found", 5.0)
 HITS = 20.0  # so many are not all missed by chance
@@ -48,7 +47,7 @@ def is_low(metrics: Mapping[str, float], expected: float, step: PlannedStep) -> 
 def is_zero(metrics: Mapping[str, float], expected: float | None, step: PlannedStep) -> bool:
     """Tell whether a step found no key, and not by chance; a benchmark of missing keys says so in its name."""
     lookups = _lookups(metrics, step)
-    if metrics.get(FOUND) != 0 or _MISSES in f"{step.name} {driver(step.kind).seed_key(step.settings)}".lower():
+    if metrics.get(FOUND) != 0 or MISSES in f"{step.name} {driver(step.kind).seed_key(step.settings)}".lower():
         return False
     if expected is None:
         return lookups is None or lookups >= HITS

@@ -15,8 +15,8 @@ from typing import Any, NamedTuple, cast
 
 from stepgrid.collect.counts import EVENT_FILE
 from stepgrid.host.disk import cut_power, disk_full, is_disk_full, met_full_disk, read_only
-from stepgrid.host.failure import FOUND_NOTHING, StageError, end_of_log, explaining_log
-from stepgrid.host.files import modification_times, open_regular, scan, write_json
+from stepgrid.host.failure import FOUND_NOTHING, NO_ROWS, StageError, end_of_log, explaining_log
+from stepgrid.host.files import modification_times, open_regular, read_json, scan, write_json
 from stepgrid.host.processes.cgroup import ControlGroup, caged
 from stepgrid.host.processes.launch import LaunchError, LaunchPlan, check_launch, plan_launch, unloaded_allocator
 from stepgrid.host.processes.signals import STARTED
@@ -36,7 +36,7 @@ from stepgrid.model.figures import ParseError
 from stepgrid.model.plan import Command, PlannedStage, PlannedStep, input_paths
 from stepgrid.model.search import SEARCH, with_value
 from stepgrid.model.secret_variables import hide_secrets
-from stepgrid.model.units import duration, exact_size
+from stepgrid.model.units import counted, duration, exact_size
 from stepgrid.plugins import hit_rate
 from stepgrid.plugins.driver import (
     Context,
@@ -60,6 +60,7 @@ from stepgrid.plugins.registry import (
 )
 from stepgrid.plugins.server import ClientEnvironment
 from stepgrid.plugins.statements import PLANS_FILE, ClientStatements, named_statements
+from stepgrid.plugins.work import FEWEST_ROWS, must_find, rows_found
 from stepgrid.run.attempt import (
     AFTER,
     BEFORE,
@@ -376,12 +377,23 @@ class Step:
                 raise
             return f"its output cannot be read: {error}"
         if metrics.get(hit_rate.FOUND) != 0:
-            return None
+            return self._refuse_misses(metrics.get("operations"))
         expected = hit_rate.expected_percent(self.history())[-1]
         step = replace(self.planned, settings=self.settings)
         if not hit_rate.is_zero(metrics, expected, step):
             return None
         return f"{FOUND_NOTHING}; {expected:.3g} % were expected" if expected else FOUND_NOTHING
+
+    def _refuse_misses(self, operations: float | None) -> str | None:
+        """Say that a step of reads alone found no row on its server."""
+        if self.replay or not operations or not must_find(self.planned.name, self.planned.kind, self.settings):
+            return None
+        paths = (self.folder / STATISTICS_FOLDER / f"{when}.json" for when in (BEFORE, AFTER))
+        before, after = (read_json(path).get("counters") or {} for path in paths)
+        rows = rows_found({name: after[name] - count for name, count in before.items() if name in after}, operations)
+        if rows is None or rows >= FEWEST_ROWS:
+            return None
+        return f"{NO_ROWS}: {operations:,.0f} operations found {counted(round(rows * operations), 'row')}"
 
     def _lost_server(self, failed: bool) -> StageError | None:
         """Blame the server that its client lost: the client says so in its own way, often before the server is gone."""

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from statistics import fmean
 
 from stepgrid.model import units
@@ -17,9 +17,11 @@ from stepgrid.model.status import Status
 from stepgrid.model.table import group
 from stepgrid.model.units import counted, figure, percent, rate, seconds
 from stepgrid.plugins.driver import Counting
+from stepgrid.plugins.durability import COMMIT, SYNC
 from stepgrid.plugins.registry import driver
+from stepgrid.plugins.work import FEWEST_ROWS, FOUND_ROWS, client_count, must_write
 from stepgrid.summarize.comparisons.builds import Build
-from stepgrid.summarize.data.tables_reader import Run, Tables
+from stepgrid.summarize.data.tables_reader import Place, Run, Tables
 from stepgrid.summarize.notes import MOST_NAMED, Doubt
 from stepgrid.summarize.setup import Links
 from stepgrid.summarize.statistics.time_series import TwoLevels, two_levels, two_levels_of_loads
@@ -31,8 +33,11 @@ MANY_ERRORS = 0.1  # of the operations
 CONTRADICTION = 1.25  # times the rate that operations and seconds come to
 LONGER = 1.1  # times the wall time of the process
 LEAST_CPU_US = 0.001  # of an operation: some four instructions
-NO_ROWS, NO_LOG = 0.01, 1.0  # rows read and bytes of log per operation
+NO_LOG = 1.0  # bytes per operation
 CONSTANT_LOADS, CONSTANT_DIGITS = 3, 6  # a figure with so many digits is never the same in so many loads
+FEWEST_SYNCS = 1.0  # per second, of a step of which it is not known how many operations write
+MANY_READS, LARGE, PAGE = 1000, 2.0**24, 16_384  # operations; bytes of a database; bytes that are nothing
+WARM, UNREAD = 0.1, 0.01  # of a database: in the page cache; read by whoever else uses its device
 KEY, VALUE = 16, 100  # bytes: db_bench's own
 
 _ERRORS = re.compile(r"(^|_)(errors?|failed|failures?)(_|$)")
@@ -52,6 +57,8 @@ class StepFacts:
 
     duration: float | None = None  # where nothing else ends it
     writes_per_s: float | None = None  # of the background writer
+    writers: float | None = None  # clients whose every operation is a transaction that writes
+    reads: bool = False  # and changes nothing
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +66,8 @@ class Measured:
     run: Run
     step: StepFacts
     wall: float | None  # seconds of its process
+    is_synced: bool = False  # its writes survive a power cut, as it was planned and its server said
+    start: Mapping[str, str] = field(default_factory=dict)  # what its stage began with
 
     def __getitem__(self, metric: str) -> float | None:
         return self.run.metrics.get(metric)
@@ -67,13 +76,28 @@ class Measured:
     def operations(self) -> float | None:
         return self[OPERATIONS] or self["transactions"]
 
+    def device(self, rate_metric: str) -> float | None:
+        """Compute what the device of the database did, whoever asked it to."""
+        per_second, lasted = self[rate_metric], self[SECONDS] or self.wall
+        return None if per_second is None or lasted is None else per_second * lasted
 
-def implausible_runs(tables: Tables, steps: Iterable[PlannedStep]) -> Iterator[Doubt]:
+
+def implausible_runs(
+    tables: Tables,
+    steps: Iterable[PlannedStep],
+    durability: Callable[[Place], Mapping[str, str]] = lambda _: {},
+) -> Iterator[Doubt]:
     """Yield a doubt of what contradicts itself, once for each rule, step and build."""
     walls = tables.details.wall_seconds
     planned = {name: _facts(members) for name, members in group((step.name, step) for step in steps).items()}
     measured = [
-        Measured(run, planned.get(run.step, StepFacts()), walls.get(run.place))
+        Measured(
+            run,
+            planned.get(run.step, StepFacts()),
+            walls.get(run.place),
+            durability(run.place).get(COMMIT) == _facts_of(tables, "durability", run).get(COMMIT, SYNC) == SYNC,
+            _facts_of(tables, "start", run),
+        )
         for run in tables.runs
         if run.measured and run.status == Status.DONE and run.same_as is None and run.metrics
     ]
@@ -88,15 +112,23 @@ def implausible_runs(tables: Tables, steps: Iterable[PlannedStep]) -> Iterator[D
     yield from _levels(measured, tables)
 
 
+def _facts_of(tables: Tables, scope: str, run: Run) -> Mapping[str, str]:
+    return tables.facts.get(scope, {}).get(f"{run.place[0]}/{run.attempt}", {})
+
+
 def _facts(steps: Sequence[PlannedStep]) -> StepFacts:
-    durations, writes = list[float | None](), list[float | None]()
+    durations, writes, writers = list[float | None](), list[float | None](), list[float | None]()
     for step in steps:
         kind, settings = driver(step.kind), step.settings
         is_counted = bool(settings) and isinstance(kind, Counting) and kind.counted_work(settings) is not None
         durations.append(None if is_counted else _number(settings.get("duration")))
         limit, sizes = _number(settings.get("write_rate")), (_option(step, "key_size"), _option(step, "value_size"))
         writes.append(limit / ((sizes[0] or KEY) + (sizes[1] or VALUE)) if limit else None)
-    return StepFacts(_least(durations), _least(writes))
+        writers.append(
+            float(client_count(step.kind, settings) or 1) if settings and must_write(step.kind, settings) else None
+        )
+    reads = all(not step.mutates for step in steps)
+    return StepFacts(_least(durations), _least(writes), max(filter(None, writers), default=None), reads)
 
 
 def _option(step: PlannedStep, name: str) -> float | None:
@@ -167,10 +199,37 @@ def _no_cpu(run: Measured) -> str:
 
 
 def _no_rows(run: Measured) -> str:
-    rows, log, total = run["rows_read_per_op"], run["log_bytes_per_op"], run.operations
-    if rows is None or not total or rows >= NO_ROWS or (log or 0.0) >= NO_LOG:
+    rows, log, total = run[FOUND_ROWS], run["log_bytes_per_op"], run.operations
+    if rows is None or not total or rows >= FEWEST_ROWS or (log or 0.0) >= NO_LOG:
         return ""
-    return f"{total:,.0f} operations read {counted(round(rows * total), 'row')} and wrote nothing: they found nothing"
+    return f"{total:,.0f} operations found {counted(round(rows * total), 'row')} and wrote nothing"
+
+
+def _unsynced(run: Measured) -> str:
+    """Compare syncs with the device: a sync is of one commit of each client at most, and a write of the device."""
+    written = run.device("device_writes_per_s")
+    lasted = run[SECONDS] or run.wall
+    commits = run["transactions"] or run.operations
+    if not run.is_synced or written is None or not lasted or not commits:
+        return ""
+    if written >= max(lasted * FEWEST_SYNCS, commits / run.step.writers / 2 if run.step.writers else 0.0):
+        return ""
+    noun = "commits" if run.step.writers else "operations"
+    return f"its writes are to be synced, but the device completed {written:,.0f} writes in {commits:,.0f} {noun}"
+
+
+def _uncold(run: Measured) -> str:
+    """Compare reads of a database that is not in the page cache with what was read from devices."""
+    size, volumes = float(run.start.get("bytes", 0)), [run["process_read_bytes"], run["server_read_bytes"]]
+    read, resident = run.device("device_read_mb_per_s"), float(run.start.get("resident", size))
+    if run.start.get("start") != "cold" or run.run.place[1] > 0 or not run.step.reads or read is None:
+        return ""
+    if (run.operations or 0.0) < MANY_READS or size < LARGE or resident > WARM * size or volumes == [None, None]:
+        return ""
+    if sum(filter(None, volumes)) >= PAGE or read * 2**20 >= max(PAGE, UNREAD * size):
+        return ""
+    text = f"its database of {units.size(size)} was not in the page cache as it began"
+    return f"{text}, but its {run.operations:,.0f} operations read nothing from a device: another cache answered"
 
 
 def _disorder(run: Measured) -> str:
@@ -189,6 +248,8 @@ _RULES: tuple[tuple[str, Callable[[Measured], str]], ...] = (
     ("qps contradicts its operations", _contradiction),
     ("longer than its process", _longer_than_its_process),
     ("no CPU", _no_cpu),
+    ("no syncs", _unsynced),
+    ("no reads from a device", _uncold),
     ("latencies out of order", _disorder),
 )
 

@@ -175,7 +175,9 @@ def make_report(
             (
                 *doubts(header, setup, measured, sections, comparisons),
                 *identical_builds(setup.builds, header.cells, links),
-                *implausible_runs(measured, planned_steps(header.cells, axes, links)),
+                *implausible_runs(
+                    measured, planned_steps(header.cells, axes, links), cache(partial(_durability, links))
+                ),
             ),
             tuple(quiet_times(runs)),
             operations=operation_coverage(planned_steps(header.cells, axes, links)),

@@ -24,10 +24,12 @@ from stepgrid.host.speed import SPEEDS, recorded_speed
 from stepgrid.language.sources import REQUIREMENTS, source_parts
 from stepgrid.model.plan import Plan, PlannedBuild, PlannedStage
 from stepgrid.model.site import Site
-from stepgrid.model.units import counted, percent, size
-from stepgrid.plugins.registry import COLLECTORS, engine
+from stepgrid.model.units import counted, first, percent, size
+from stepgrid.plugins.registry import COLLECTORS, engine, server_engine
+from stepgrid.plugins.work import client_count
 from stepgrid.store.store import Store
 
+FEW_PROCESSORS, MOST_NAMED = 4, 3
 LEAST_FREE = 0.1  # of a device: below that, flash slows down
 BLOCK = 4096
 UNSYNCHRONIZED = 0x40  # STA_UNSYNC of adjtimex(2)
@@ -86,6 +88,8 @@ def _plan_findings(plan: Plan, store: Store, site: Site) -> Iterator[Finding]:
             yield Finding(library, OK, launch.allocator_library(library))
         except launch.LaunchError as error:
             yield Finding(library, STOPS, str(error), None, "here", f"sudo apt install {launch.PACKAGES[library]}")
+    if text := placement(plan):
+        yield Finding("placement", WARNING, text, mend=f"{launch_line()} in the spec")
     yield from map(_processors, sorted({str(options["cpus"]) for options in launches if options.get("cpus")}))
     for tool in missing_tools(plan.stages, site):
         mend = f"sudo apt install {tool.package}, or `tools:` of a site file" if tool.package else ""
@@ -120,6 +124,29 @@ def _processors(cpus: str) -> Finding:
     return Finding(
         "processors", STOPS, text, sorted(usable), "all of them", "`launch: {cpus}` of processors of this host"
     )
+
+
+def launch_line() -> str:
+    return f"`launch: {{cpus: {max(os.sched_getaffinity(0))}}}`"
+
+
+def placement(plan: Plan) -> str:
+    """Say which steps have one client and its server on a few processors, between which the kernel moves them."""
+    processors = len(os.sched_getaffinity(0))
+    if processors > FEW_PROCESSORS or processors < 2 or plan.hardware.get("declared"):
+        return ""
+    servers = {build.id for build in plan.builds if server_engine(build.engine)}
+    steps = [step for stage in plan.stages if stage.build in servers for step in stage.steps if step.measured]
+    placed = {id(options) for options in _launches(plan.stages) if options.get("cpus")}
+    names = {
+        step.name
+        for step in steps
+        if id(step.setup.get("launch")) not in placed and client_count(step.kind, step.settings) == 1
+    }
+    if not names:
+        return ""
+    text = f"{', '.join(first(sorted(names), MOST_NAMED))}: one client and its server on {processors} processors"
+    return f"{text}, as the kernel places them: loads may differ several times over"
 
 
 def needed_programs(plan: Plan, built: Iterable[str]) -> dict[str, str]:

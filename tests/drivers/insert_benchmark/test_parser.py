@@ -56,8 +56,8 @@ def test_a_step_that_queries(tmp_path: Path) -> None:
     found = parse(_folder(tmp_path, QUERIES), _settings(ASKED))
     assert found.metrics == pytest.approx(
         {
-            "operations": 1600, "seconds": 10.5, "qps": 160, "inserts_per_s": 18,
-            "inserts_per_s_with_setup": 15, "deletes_per_s": 100 / 10.5,
+            "operations": 1600, "rows_inserted": 180, "rows_deleted": 100, "seconds": 10.5, "qps": 160,
+            "inserts_per_s": 18, "inserts_per_s_with_setup": 15, "deletes_per_s": 100 / 10.5,
             "insert_shortfall_pct": 10, "lengthened_seconds": 2, "max_insert_seconds": 0.75,
             "max_delete_seconds": 0.004, "max_query_seconds": 0.004, "retries": 2, "min_id_resyncs": 1,
             "min_id_resync_seconds": 0.125, "median_qps": 156, "median_inserts_per_s": 18,
@@ -81,8 +81,8 @@ def test_a_step_that_inserts(tmp_path: Path) -> None:
     lines = [_interval(0, 1.0, inserts=30, max_insert=0.004), _role(0, "insert", 40, 102.0, buckets=[[64, 4]]), END]
     found = parse(_folder(tmp_path, lines), _settings({"action": "insert", "rows": 40}))
     assert found.metrics == {
-        "operations": 40, "seconds": 2, "qps": 20, "inserts_per_s": 20, "inserts_per_s_with_setup": 10,
-        "max_insert_seconds": 0.004, "retries": 0,
+        "operations": 40, "rows_inserted": 40, "seconds": 2, "qps": 20, "inserts_per_s": 20,
+        "inserts_per_s_with_setup": 10, "max_insert_seconds": 0.004, "retries": 0,
         "median_qps": 30, "median_inserts_per_s": 30, "worst_inserts_per_s_p99": 30,
     }  # fmt: skip
     assert (found.facts, [each.operation for each in found.histograms]) == ({}, ["insert"])

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from stepgrid.drivers.sysbench.lua_client import LuaClient, table_engine
 from stepgrid.plugins.driver import CountedWork, SqlOperations
+from stepgrid.plugins.work import WorkFigure
 
 if TYPE_CHECKING:
     from stepgrid.plugins.driver import Runner
@@ -32,8 +33,9 @@ class InsertBenchmark(LuaClient):
     kind = "insert_benchmark"
     title = "the insert benchmark"
     revision = 2
-    parser = 2
+    parser = 3
     tables = ("insert_benchmark", "response_times", "probes", "iostat")
+    work_figures = (WorkFigure("rows_deleted", "{:.3g} rows deleted for 100 inserted", 10.0, of="rows_inserted"),)
     rates = ("query", "insert")
     uncounted = ("index", "check")
     operations = SqlOperations(point_read="point", short_range="range", insert="insert", delete="delete")

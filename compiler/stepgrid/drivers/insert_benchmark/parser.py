@@ -17,6 +17,8 @@ _METRICS = (
            "Rows per second that all clients together were to insert beside their queries: a step that inserted "
            "less than 95 % of them failed its rate.", STEP),
     Metric("deletes_per_s", "rows/s", None, "Rows that all clients deleted per second of wall time.", STEP),
+    Metric("rows_inserted", "rows", None, "Rows that all clients inserted.", STEP),
+    Metric("rows_deleted", "rows", None, "Rows that all clients deleted, where a step deletes.", STEP),
     Metric("median_qps", "operations/s", "higher",
            "QPS that half of the seconds reach: a rate, not a latency; rows/s where a step only inserts. "
            "Published tables call it p50, and have it of the first client alone.", STEP),
@@ -114,9 +116,10 @@ def _throughput(report: Report, roles: Mapping[str, Sequence[Line]], main: str) 
         "seconds": span([line for lines in roles.values() for line in lines]),
         "qps": _rate(roles[main]),
     }
-    for operation, name in (("insert", "inserts_per_s"), ("delete", "deletes_per_s")):
-        if roles[operation]:
-            metrics[name] = _rate(roles[operation])
+    for operation in ("insert", "delete"):
+        if lines := roles[operation]:
+            metrics[f"{operation}s_per_s"] = _rate(lines)
+            metrics[f"rows_{operation.removesuffix('e')}ed"] = total_count(lines)
     if inserts := roles["insert"]:
         setup_and_inserts = max(line["ended"] for line in inserts) - float(report.of("end")[0]["started"])
         metrics["inserts_per_s_with_setup"] = total_count(inserts) / setup_and_inserts

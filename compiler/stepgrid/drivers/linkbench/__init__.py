@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from stepgrid.drivers.sysbench.lua_client import MixClient, mix_option
 from stepgrid.plugins.driver import CountedWork, ParserOutput, SqlOperations
+from stepgrid.plugins.work import drawn_shares
 
 if TYPE_CHECKING:
     from stepgrid.plugins.driver import Runner
@@ -39,6 +40,7 @@ class LinkBench(ParserOutput, MixClient):
         delete="deletenode",
         transaction_of_several_statements="addlink deletelink updatelink",
     )
+    work_figures = drawn_shares(sorted({*" ".join(operations).split()} - {"load"}), "requests")
     clients: Mapping[str, str] = {"load": "loaders", "request": "requesters"}
     passed = ("link_types", "link_size", "node_size", "table_options")
 

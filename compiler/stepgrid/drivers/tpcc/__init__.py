@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from stepgrid.drivers.sysbench.lua_client import MixClient, mix_option
 from stepgrid.plugins.driver import CountedWork, SqlOperations
+from stepgrid.plugins.work import WorkFigure, drawn_shares
 
 if TYPE_CHECKING:
     from stepgrid.plugins.driver import Runner
@@ -31,6 +32,13 @@ class TpcC(MixClient):
         other_update="new_order payment delivery",
         delete="delivery",
         transaction_of_several_statements="new_order payment order_status delivery stock_level",
+    )
+    work_figures = (
+        *drawn_shares(TRANSACTIONS, "transactions"),
+        WorkFigure("rolled_back_orders", "{:.3g} % of the transactions rolled back", 1.0, "operations", "operations"),
+        WorkFigure(
+            "skipped_deliveries", "{:.3g} districts without an order to deliver in 100 transactions", 5.0, "operations"
+        ),
     )
     clients: Mapping[str, str] = {"load": "loaders", "run": "clients"}
     passed = ("warehouses", "items", "customers", "think", "table_options")

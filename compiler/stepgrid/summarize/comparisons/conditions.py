@@ -23,7 +23,7 @@ from stepgrid.model.metrics import CLIENT_CPU, SERVER_CPU, follows_host
 from stepgrid.model.table import group
 from stepgrid.model.units import counted, duration, percent
 from stepgrid.plugins.durability import differing
-from stepgrid.plugins.hit_rate import EXPECTED, WARNING
+from stepgrid.plugins.hit_rate import EXPECTED, SIGMAS, WARNING
 from stepgrid.plugins.metrics import unit
 from stepgrid.plugins.registry import DRIVERS
 from stepgrid.plugins.work import SameWork, WorkFigure
@@ -239,7 +239,13 @@ def _figures_apart(point: Point, base: Point) -> Iterator[str]:
     plugin: object = DRIVERS.get(kind) if kind in DRIVERS.names() else None  # of imported results there may be none
     for figure in plugin.work_figures if isinstance(plugin, SameWork) else ():
         arm, against = (_work(side, figure) for side in (point, base))
-        if arm is not None and against is not None and abs(arm - against) > figure.limit:
+        if arm is None or against is None:
+            continue
+        variance = 0.0
+        for side, share in ((point, arm), (base, against)):
+            draws = side.spread(figure.draws) if figure.draws else None
+            variance += max(0.0, share * (100 - share)) / draws[0] if draws and draws[0] else 0.0
+        if abs(arm - against) > figure.limit + SIGMAS * variance**0.5:
             yield f"{figure.text.format(arm)}, {figure.text.format(against)} by the base"
 
 
@@ -253,7 +259,8 @@ def _work(point: Point, figure: WorkFigure) -> float | None:
 
 
 # what a database began with -> by how many times it may differ by its options alone, from which amount on
-_DATABASES = {"rows": (3.0, 1_000.0), "tables": (10.0, 2.0**24), "bytes": (10.0, 2.0**24)}
+LEAST_ROWS = 1_000.0
+_DATABASES = {"rows": (3.0, LEAST_ROWS), "tables": (10.0, 2.0**24), "bytes": (10.0, 2.0**24)}
 
 
 def _databases_apart(arm: _Start, base: _Start) -> Iterator[str]:
@@ -263,6 +270,10 @@ def _databases_apart(arm: _Start, base: _Start) -> Iterator[str]:
             texts = [f"{size:,.0f} rows" if name == "rows" else units.size(size) for size in sizes]
             yield f"began with a database of {texts[0]}, the base with {texts[1]}"
             return
+    for name in arm.rows.keys() & base.rows.keys():  # estimates, and tables of what was done grow with its speed
+        rows = arm.rows[name], base.rows[name]
+        if min(rows) == 0 and max(rows) >= LEAST_ROWS:
+            yield f"began with {rows[0]:,.0f} rows in {name}, the base with {rows[1]:,.0f}"
 
 
 # Runs that are not what they should be, and in how many of both sides
@@ -322,6 +333,7 @@ L0, L0_FILES, MOVED = "L0", 4, 0.10  # of a tree: so many files in L0, which eac
 @dataclass(frozen=True, slots=True)
 class _Start:
     values: Mapping[str, float]  # by condition, medians of the runs
+    rows: Mapping[str, float]  # by table
     levels: Mapping[str, Level]  # of an LSM tree
     texts: Mapping[str, str]
 
@@ -383,6 +395,7 @@ def _start(runs: Sequence[tuple[Mapping[str, str], Mapping[str, Any]]]) -> _Star
     """Take medians; `runs`: facts of the files, and what a server or the engine's files said before the step."""
     values = group(condition for files, state in runs for condition in _conditions(files, state))
     medians = {name: fmean(numbers) if name == "vacuum" else median(numbers) for name, numbers in values.items()}
+    tables = group(pair for _, state in runs for pair in state.get(figures.TABLE_ROWS, {}).items())
     trees = [state[figures.TREE_LEVELS] for _, state in runs if isinstance(state.get(figures.TREE_LEVELS), Mapping)]
     names = sorted({name for tree in trees for name in tree}, key=lambda name: int(name[1:]))
     columns = {name: zip(*(tree.get(name, (0.0, 0.0)) for tree in trees), strict=True) for name in names}
@@ -399,7 +412,7 @@ def _start(runs: Sequence[tuple[Mapping[str, str], Mapping[str, Any]]]) -> _Star
         "live rows": rows or "",
         "vacuum": f"{round(sum(vacuums))} of {len(vacuums)}",
     }
-    return _Start(medians, levels, texts)
+    return _Start(medians, {name: median(rows) for name, rows in tables.items()}, levels, texts)
 
 
 def _conditions(files: Mapping[str, str], state: Mapping[str, Any]) -> Iterator[tuple[str, float]]:
