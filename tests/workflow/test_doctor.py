@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -62,6 +63,7 @@ def points(engine: str = "postgres", kind: str = "sysbench", launch: Any = None,
         (points(), set(range(8)), False),
         (points(launch={"cpus": "0"}), {0, 1}, False),
         (points(launch={"numa": "interleave"}), {0, 1}, True),
+        (replace(points(), stages=(*points().stages, *points(threads=2).stages)), {0, 1}, False),  # an axis of clients
         (points(threads=2), {0, 1}, False),
         (points(engine="rocksdb", kind="db_bench"), {0, 1}, False),
         (points(kind="sql", threads=None), {0, 1}, False),

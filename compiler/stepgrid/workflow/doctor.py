@@ -24,6 +24,7 @@ from stepgrid.host.speed import SPEEDS, recorded_speed
 from stepgrid.language.sources import REQUIREMENTS, source_parts
 from stepgrid.model.plan import Plan, PlannedBuild, PlannedStage
 from stepgrid.model.site import Site
+from stepgrid.model.table import group
 from stepgrid.model.units import counted, first, percent, size
 from stepgrid.plugins.registry import COLLECTORS, engine, server_engine
 from stepgrid.plugins.work import client_count
@@ -138,14 +139,14 @@ def placement(plan: Plan) -> str:
     servers = {build.id for build in plan.builds if server_engine(build.engine)}
     steps = [step for stage in plan.stages if stage.build in servers for step in stage.steps if step.measured]
     placed = {id(options) for options in _launches(plan.stages) if options.get("cpus")}
-    names = {
-        step.name
+    counts = group(
+        (step.name, 0 if id(step.setup.get("launch")) in placed else client_count(step.kind, step.settings))
         for step in steps
-        if id(step.setup.get("launch")) not in placed and client_count(step.kind, step.settings) == 1
-    }
+    )
+    names = [name for name, clients in counts.items() if {*clients} == {1}]
     if not names:
         return ""
-    text = f"{', '.join(first(sorted(names), MOST_NAMED))}: one client and its server on {processors} processors"
+    text = f"{', '.join(first(names, MOST_NAMED))}: one client and its server on {processors} processors"
     return f"{text}, as the kernel places them: loads may differ several times over"
 
 
