@@ -448,3 +448,22 @@ def test_who_waits_for_compaction_and_how(swept: Mapping[str, Mapping[str, Steps
     assert waiting == {"leveled": VERSIONS[3:], "universal": VERSIONS[10:]}
     kinds = {tuple(step.kind for step in steps.values()) for releases in swept.values() for steps in releases.values()}
     assert kinds == {("db_bench", "quiesce", "db_bench", "db_bench", "quiesce", "db_bench", "db_bench")}
+
+
+@pytest.mark.parametrize(
+    ("post", "scale", "word"),
+    [
+        ("2025-11-sysbench-postgres", None, "per_operation"),
+        ("2025-12-sysbench-mysql", "smoke", "per_operation"),
+        ("2024-11-rocksdb-lru-vs-hyperclock", None, "qps_per_client"),
+        ("2024-12-speedb", "smoke", "stall_pct_published"),
+        ("2022-03-mixgraph", "smoke", "scan_keys"),
+        ("2023-01-insert-benchmark-amd", None, "host_cpu_us_per_op"),
+    ],
+)
+def test_figures_of_the_article_are_in_a_table(compiled: Compiled, post: str, scale: str | None, word: str) -> None:
+    assert word in str(compiled(post, scale).report.tables)
+
+
+def test_one_definition_of_stalls_in_a_post() -> None:
+    assert re.findall(r"stall_pct\b", (SPECS / "posts" / "2024-12-speedb.yaml").read_text(encoding="utf-8")) == []

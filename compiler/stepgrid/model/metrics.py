@@ -116,6 +116,7 @@ THROUGHPUT = (
     Metric("usec_per_op", "us", "lower",
            "Time of the clients per operation: with n clients it is n times the time between two operations.",
            BENCHMARK),
+    Metric("qps_per_client", "operations/s", "higher", "A second / usec_per_op: QPS of each client.", BENCHMARK),
     Metric("seconds", "s", None,
            "Wall time of the benchmark, without opening the database. Before RocksDB 7.3 it is not printed: operations "
            "/ qps.", BENCHMARK),
@@ -134,8 +135,10 @@ THROUGHPUT = (
     *(Metric(f"{operation}_per_s", "operations/s", "higher",
              f"That part of qps which is {operation}, of a benchmark that mixes operations (mixgraph); the share is of "
              "one client where there are several.", BENCHMARK) for operation in ("gets", "puts", "seeks")),
-    Metric("put_value_bytes", "B", None, "Mean size of the values that mixgraph put (from RocksDB 7.1).", BENCHMARK),
-    Metric("scan_keys", "keys", None, "Mean length of the scans of mixgraph (from RocksDB 7.1).", BENCHMARK),
+    Metric("put_value_bytes", "B", None, "Mean size of the values that mixgraph put; before "
+           "RocksDB 7.1 by the engine's counters of bytes and keys.", BENCHMARK),
+    Metric("scan_keys", "keys", None, "Mean length of the scans of mixgraph; before RocksDB 7.1 by the "
+           "engine's counters of seeks and nexts.", BENCHMARK),
 )  # fmt: skip
 
 ANSWERS = (

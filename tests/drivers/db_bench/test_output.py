@@ -39,7 +39,7 @@ def test_a_line_of_either_form_gives_back_what_was_printed(
     given = {"name": name, "usec": usec, "qps": qps, "rate": rate, "seconds": secs, "operations": operations}
     old = result_figures(find_result(V1.format(**given), name), [])
     new = result_figures(find_result(V2.format(**given), name), [])
-    assert old == {"qps": qps, "usec_per_op": usec, "mb_per_s": rate}
+    assert old == {"qps": qps, "usec_per_op": usec, "qps_per_client": 1e6 / usec, "mb_per_s": rate}
     assert new == {**old, "seconds": secs, "operations": operations}
 
 
@@ -67,6 +67,7 @@ def test_a_line_without_a_rate() -> None:
     assert result_figures(find_result(line, "multireadrandom"), []) == {
         "qps": 161424,
         "usec_per_op": 6.195,
+        "qps_per_client": 1e6 / 6.195,
         "found_pct": 100,
     }
 
@@ -80,6 +81,7 @@ def test_a_line_of_mixgraph() -> None:
     assert found == {
         "qps": 7282,
         "usec_per_op": 137.321,
+        "qps_per_client": 1e6 / 137.321,
         "seconds": 60.001,
         "operations": 436961,
         "mb_per_s": 12.3,
@@ -113,7 +115,8 @@ def test_a_line_of_mixgraph_without_puts_and_seeks() -> None:
         "( Gets:9 Puts:0 Seek:0, reads 9 in 9 found, avg size: -nan value, nan scan)"
     )
     assert result_figures(find_result(line, "mixgraph"), []) == {
-        "qps": 7282, "usec_per_op": 137.321, "gets_per_s": 7282, "puts_per_s": 0, "seeks_per_s": 0, "found_pct": 100,
+        "qps": 7282, "usec_per_op": 137.321, "qps_per_client": 1e6 / 137.321, "gets_per_s": 7282, "puts_per_s": 0,
+        "seeks_per_s": 0, "found_pct": 100,
     }  # fmt: skip
 
 
@@ -155,7 +158,9 @@ def test_operations_of_an_old_line_are_those_of_the_histogram() -> None:
 
 def test_but_not_where_a_sample_is_a_batch() -> None:
     found = find_result(V1.format(name="multireadrandom", usec=6.2, qps=161424, rate=1.0), "multireadrandom")
-    assert result_figures(found, [_histogram(32299, 61.95)]).keys() == {"qps", "usec_per_op", "mb_per_s"}
+    assert result_figures(found, [_histogram(32299, 61.95)]).keys() == {
+        "qps", "usec_per_op", "qps_per_client", "mb_per_s",
+    }  # fmt: skip
 
 
 def test_less_than_one_operation_per_second_is_not_none() -> None:

@@ -14,6 +14,7 @@ from stepgrid.drivers.db_bench.parser import (
     log_facts,
     measured_stall_share,
     measured_window,
+    mix_sizes,
     read_log,
 )
 from stepgrid.model.figures import ParseError, PrintedStep
@@ -140,6 +141,22 @@ METRICS = {"seconds": 6.0, "uptime_seconds": 11.1}
 def test_draining(benchmarks: list[str], seconds: float | None) -> None:
     found = drain_figures(benchmarks, "overwrite", METRICS)
     assert found == ({} if seconds is None else {"drain_seconds": pytest.approx(seconds)})
+
+
+COUNTERS = {
+    "rocksdb.number.keys.written": 2283,
+    "rocksdb.bytes.written": 222859,
+    "rocksdb.number.db.seek": 469,
+    "rocksdb.number.db.next": 262640,
+}
+
+
+def test_sizes_of_mixgraph_by_the_counters_of_a_release_that_does_not_print_them() -> None:
+    keys = "Keys:       48 bytes each (+ 0 bytes user-defined timestamp)\n"
+    sizes = mix_sizes(keys, COUNTERS)
+    assert sizes == pytest.approx({"put_value_bytes": 34.617, "scan_keys": 560}, abs=0.001)
+    assert mix_sizes(keys, {**COUNTERS, "rocksdb.number.db.next": 0})["scan_keys"] == 0
+    assert mix_sizes("", {"rocksdb.number.db.seek": 0, "rocksdb.number.keys.written": 9}) == {}
 
 
 def test_draining_is_unknown_without_both_times() -> None:

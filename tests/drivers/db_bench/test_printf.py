@@ -161,7 +161,7 @@ lines = st.builds(
 def test_result_lines(line: printf.Line, message: tuple[str, dict[str, float]], old: bool) -> None:
     text, said = message
     found = result_figures(find_result(printf.result(line._replace(message=text), old), line.name), [])
-    expected = {"qps": line.qps, "usec_per_op": line.usec, **said}
+    expected = {"qps": line.qps, "usec_per_op": line.usec, "qps_per_client": 1e6 / line.usec, **said}
     expected |= {} if line.rate is None else {"mb_per_s": line.rate}
     expected |= {} if old else {"seconds": line.seconds, "operations": line.operations}
     assert found == pytest.approx(expected)

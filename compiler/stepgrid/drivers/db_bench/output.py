@@ -235,6 +235,7 @@ def result_figures(line: ResultLine, histograms: Sequence[Histogram]) -> dict[st
     figures = {
         "qps": qps,
         "usec_per_op": line.usec_per_op,
+        "qps_per_client": 1e6 / line.usec_per_op if line.usec_per_op else None,
         "seconds": seconds,
         "operations": operations,
         "mb_per_s": float(rate[1]) if rate else None,

@@ -72,6 +72,8 @@ def parse(folder: Path, settings: Mapping[str, Any]) -> Figures:
     also_ran = other_counted(benchmarks, measured)
     metrics = {**figures.metrics, **result_figures(line, histograms), **histogram_figures(histograms)}
     metrics |= drain_figures(benchmarks, measured, metrics)
+    if measured == "mixgraph" and not also_ran:
+        metrics = mix_sizes(stdout, figures.counters) | metrics
     metrics |= measured_stall_share(metrics)
     metrics |= debt_figures(benchmarks, measured, stdout[line.end :])
     metrics |= writer_figures(measured, "" if also_ran else stderr, metrics, not also_ran)
@@ -106,6 +108,8 @@ def _whole_lines(folder: Path, name: str) -> str:
 UPTIME, SECONDS = "uptime_seconds", "seconds"
 
 _LEVEL_SIZES = re.compile(r"^(Level +Files +Size\(MB\).*)\n-+\n((?: *\d+ .*\n)+)", re.MULTILINE)
+_KEY_SIZE = re.compile(r"^Keys: +(\d+) bytes each", re.MULTILINE)
+_PUT_HEADER = 15  # bytes of a write batch of one put: 12 of its own, a type, two lengths of less than 128
 _DEBT = {"Files": ("drain_l0_files", 1), "Size(MB)": ("drain_l0_bytes", 2**20)}
 
 
@@ -116,6 +120,18 @@ def drain_figures(benchmarks: Sequence[str], measured: str, metrics: Mapping[str
     if not drains or "stats" not in aftermath[drains[-1] :] or not {UPTIME, SECONDS} <= metrics.keys():
         return {}
     return {"drain_seconds": max(0.0, metrics[UPTIME] - metrics[SECONDS])}
+
+
+def mix_sizes(text: str, counters: Mapping[str, float]) -> dict[str, float]:
+    """Compute the means that mixgraph prints from 7.1 on by the counters of the engine, if it keeps statistics."""
+    sizes = {}
+    key, puts = _KEY_SIZE.search(text), counters.get("rocksdb.number.keys.written")
+    if key and puts and (written := counters.get("rocksdb.bytes.written")):
+        sizes["put_value_bytes"] = written / puts - _PUT_HEADER - int(key[1])
+    seeks, nexts = counters.get("rocksdb.number.db.seek"), counters.get("rocksdb.number.db.next")
+    if seeks and nexts is not None:
+        sizes["scan_keys"] = nexts / seeks
+    return sizes
 
 
 def measured_stall_share(metrics: Mapping[str, float]) -> dict[str, float]:
