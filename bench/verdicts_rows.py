@@ -17,11 +17,13 @@ from scipy.signal import lfilter
 
 from stepgrid.model.plan import ALPHA
 from stepgrid.summarize.statistics.confidence_intervals import (
-    Interval,
     Sample,
+    Spreads,
     holm_limit,
     moved,
+    reaches,
     sample,
+    spreads_of,
     table_intervals,
 )
 from stepgrid.summarize.statistics.confidence_intervals import chance as chance_of
@@ -50,6 +52,15 @@ class Row(NamedTuple):
     def __str__(self) -> str:
         names = ("different", "2 % apart", "covered", "same", "5 % found")
         return ", ".join(f"{name} {share:.1%}" for name, share in zip(names, self, strict=True))
+
+
+class Family(NamedTuple):
+    """What is judged together: the noise of the comparisons that show one (their indices), mean and loads of all."""
+
+    spreads: Spreads | None
+    shown: NDArray[np.intp]
+    means: Array
+    loads: Array
 
 
 def _normal(chance: Generator, arms: int, loads: int) -> Array:
@@ -145,14 +156,15 @@ KINDS: Mapping[str, Figures] = {
     "one load in six missing": _missing,
     "runs, some missing": _runs,
 }
-ALONE = "one step"  # reports of one
+ALONE: Mapping[str, Figures] = {"one step": _normal, "one step, one arm noisier": _noisy_arm}  # reports of one
 
 
 def settings() -> Iterator[tuple[str, int, int]]:
     """List kind, loads and arms of each row."""
-    sizes = {**dict.fromkeys((*KINDS, ALONE), SIZES), "normal": (*SIZES, *LARGE)}
+    sizes = {**dict.fromkeys((*KINDS, *ALONE), SIZES), "normal": (*SIZES, *LARGE)}
     for kind in ("one arm 10 x noisier", "steps differ in noise", "arms differ in noise"):
         sizes[kind] = (*SIZES, *LARGE)
+    sizes["one step, one arm noisier"] = ((3, 2), (3, 3), (3, 4), (5, 2), (5, 4))
     yield from ((kind, loads, arms) for kind, every in sizes.items() for loads, arms in every)
 
 
@@ -173,7 +185,7 @@ def by_report(reports: int) -> Iterator[str]:
 
 
 def _shares_of_report(figures: Array) -> tuple[float, float, float, float]:
-    intervals = [each for table in _judged("", figures) for each in table if each]
+    intervals = [each for table in table_intervals([_samples(table) for table in figures]) for each in table if each]
     equal, apart = intervals, [moved(each, each.ratio * FAR) for each in intervals]
     shares = []
     for judged in (equal, apart):
@@ -187,21 +199,56 @@ def _shares_of_report(figures: Array) -> tuple[float, float, float, float]:
 
 
 def row(kind: str, loads: int, arms: int, tables: int) -> Row:
+    return mean_row(shares(reports(kind, loads, arms, tables), arms))
+
+
+def mean_row(shares_of_reports: Array) -> Row:
+    return Row(*shares_of_reports.mean(axis=0).tolist())
+
+
+def reports(kind: str, loads: int, arms: int, tables: int) -> list[list[Family]]:
+    """Make up reports of eight steps, and return what is judged together in each."""
     chance = np.random.default_rng(SEED)
-    made = (KINDS.get(kind, _normal)(chance, arms, loads) * NOISE for _ in range(tables // STEPS))
-    ends = np.array([_ends(table, arms) for figures in made for table in _judged(kind, figures)])
-    low, high = ends[..., 0], ends[..., 1]
+    made = ({**KINDS, **ALONE}[kind](chance, arms, loads) * NOISE for _ in range(tables // STEPS))
+    tables_of = ([_samples(table) for table in figures] for figures in made)
+    return [[_family([table]) for table in each] if kind in ALONE else [_family(each)] for each in tables_of]
+
+
+def _family(tables: Sequence[Sequence[Sample]]) -> Family:
+    numbered = [(at, sample) for at, samples in enumerate(tables) for sample in samples]
+    shown = [index for index, (_, sample) in enumerate(numbered) if sample.freedom]
+    means, loads = np.zeros(len(numbered)), np.ones(len(numbered))
+    for index in shown:
+        means[index], loads[index] = numbered[index][1].mean, len(numbered[index][1].logs)
+    return Family(spreads_of([numbered[index] for index in shown]) if shown else None, np.array(shown), means, loads)
+
+
+def shares(reports: Sequence[Sequence[Family]], arms: int) -> Array:
+    """Return the figures of a Row, of each report."""
+    return np.array([_shares(np.concatenate([_ends(each) for each in families]), arms) for families in reports])
+
+
+def _ends(family: Family) -> Array:
+    """A comparison without an interval says nothing."""
+    reach = np.full(len(family.means), math.inf)
+    if family.spreads:
+        noise, critical = reaches(family.spreads, ALPHA)
+        reach[family.shown] = critical * np.sqrt(noise.variance / family.loads[family.shown])
+    return np.column_stack([family.means - reach, family.means + reach])
+
+
+def _shares(ends: Array, arms: int) -> tuple[float, ...]:
+    low, high = ends.reshape(-1, arms, 2).transpose(2, 0, 1)
     covered = ((low <= 0) & (high >= 0)).all(axis=1).mean()
     same = ((low > -EFFECT) & (high < EFFECT)).mean()
     different, beyond = ((low + apart > EFFECT) | (high + apart < -EFFECT) for apart in (0.0, EFFECT))
     found = (low + DIFFERENCE > EFFECT).mean()
-    return Row(*map(float, (different.any(axis=1).mean(), beyond.any(axis=1).mean(), covered, same, found)))
-
-
-def _judged(kind: str, figures: Array) -> list[list[Interval | None]]:
-    """As a report judges its tables."""
-    tables = [_samples(table) for table in figures]
-    return [table_intervals([table])[0] for table in tables] if kind == ALONE else table_intervals(tables)
+    return (
+        *(float(wrong.any(axis=1).mean()) for wrong in (different, beyond)),
+        float(covered),
+        float(same),
+        float(found),
+    )
 
 
 def _samples(table: Array) -> Sequence[Sample]:
@@ -212,9 +259,3 @@ def _samples(table: Array) -> Sequence[Sample]:
 def _values(arm: Array) -> Mapping[int, Sequence[float]]:
     runs = np.exp(arm.reshape(len(arm), -1)).tolist()
     return {load: [value for value in values if not math.isnan(value)] for load, values in enumerate(runs)}
-
-
-def _ends(table: Sequence[Interval | None], arms: int) -> Array:
-    """A comparison without an interval says nothing."""
-    nothing = (-math.inf, math.inf)
-    return np.array([(math.log(each.low), math.log(each.high)) if each else nothing for each in table]).reshape(arms, 2)

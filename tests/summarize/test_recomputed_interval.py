@@ -94,8 +94,7 @@ def _recompute(logs: list[Any], places: list[tuple[str, str]]) -> list[tuple[flo
     half = np.array(freedoms) / 2
     unbiased, error = np.log(means) - special.digamma(half) + np.log(half), special.polygamma(1, half)
     spread = max(unbiased.var(ddof=1) - error.mean(), 0)
-    hidden = 0.3 * math.sqrt(2 / (len(means) - 1)) * (spread + error.mean())
-    typical_half = _trigamma_inverse(spread + hidden)
+    typical_half = min(_trigamma_inverse(spread), sum(freedoms) / 2)
     typical = math.exp(unbiased.mean() + special.digamma(typical_half) - math.log(typical_half))
     # how alike the comparisons of a table are
     usual_at = np.flatnonzero(usual)
@@ -115,7 +114,7 @@ def _recompute(logs: list[Any], places: list[tuple[str, str]]) -> list[tuple[flo
                 news = (1 - shared[at]) / 0.75 if base[other] == base[at] else 1
                 total, evidence = total + news * weight[other] * variance[other], evidence + news * weight[other]
         expected, own_weight = total / evidence, 1 / (1 / likeness + 1 / evidence)
-        limit = np.clip(0.8 / d**4 * (1 + (4.5 / evidence) ** 3) + min(20 * outliers, 0.6), 0.05, 0.8)
+        limit = min(0.05 * (1 + (4.5 / evidence) ** 3) + min(20 * outliers, 0.6), 0.8) if d > 1 else 0.8
         if stats.f.sf(variance[at] / expected, d, own_weight) < limit:
             own_weight = 0.0
         freedoms_of[at] = own_weight + d

@@ -103,22 +103,32 @@ def table_intervals(tables: Sequence[Sequence[Sample]], alpha: float = ALPHA) ->
     family = [(at, sample) for at, samples in enumerate(tables) for sample in samples if sample.freedom]
     if not family:
         return [[None] * len(samples) for samples in tables]
-    # A sample that names no base has its own.
+    noise, critical = reaches(spreads_of(family), alpha)
+    columns = (column.tolist() for column in (noise.variance, noise.freedom, critical))
+    rows = zip((sample for _, sample in family), *columns, strict=True)
+    results = (_interval(*row) for row in rows)
+    return [[next(results) if sample.freedom else None for sample in samples] for samples in tables]
+
+
+def spreads_of(family: Sequence[tuple[int, Sample]]) -> Spreads:
+    """Take comparisons of two loads or more, each with the number of its table; one that names no base has its own."""
     keys = [(at, index if sample.base is None else None, sample.base) for index, (at, sample) in enumerate(family)]
     numbers = {key: number for number, key in enumerate(dict.fromkeys(keys))}
     table, base = np.array([at for at, _ in family]), np.array([numbers[key] for key in keys])
     variance = np.array([sample.variance for _, sample in family])
     freedom, shared = np.array([sample.freedom for _, sample in family]), _base_shares([s for _, s in family], base)
-    noise = moderated(Spreads(variance, freedom, table, base, shared))
-    critical = np.empty(len(family))
-    for at in np.unique(table):
-        part = table == at
-        arms = tuple(np.unique(base[part], return_counts=True)[1].tolist())
+    return Spreads(variance, freedom, table, base, shared)
+
+
+def reaches(spreads: Spreads, alpha: float) -> tuple[Moderated, Array]:
+    """Return the noise of each comparison, and how many standard errors its interval reaches."""
+    noise = moderated(spreads)
+    critical = np.empty(len(spreads.table))
+    for at in np.unique(spreads.table):
+        part = spreads.table == at
+        arms = tuple(np.unique(spreads.base[part], return_counts=True)[1].tolist())
         critical[part] = criticals(arms, noise.freedom[part], noise.common[part], alpha)
-    columns = (column.tolist() for column in (noise.variance, noise.freedom, critical))
-    rows = zip((sample for _, sample in family), *columns, strict=True)
-    results = (_interval(*row) for row in rows)
-    return [[next(results) if sample.freedom else None for sample in samples] for samples in tables]
+    return noise, critical
 
 
 def _interval(sample: Sample, variance: float, freedom: float, critical: float) -> Interval:
@@ -231,9 +241,8 @@ Flags = NDArray[np.bool_]
 FLOOR = 0.0025**2  # figures are rounded: loads that agree to the digit do not show that there is no noise
 OUTLIER = 0.002  # chance of so high a variance below which it tells nothing of the others
 FEWEST = 4  # comparisons that have a median of their own, and tables that have a typical variance without outliers
-CAUTION = 0.3  # standard errors by which a few tables may be less alike than they look
-NOISY = (0.05, 0.8)  # a comparison this unlikely to be as quiet as expected has only its own noise: least and most
-UNSURE, LITTLE, OFTEN = 0.8, 4.5, 20.0  # at one degree of freedom; degrees of freedom of the others; per outlier
+NOISY, WARY = 0.05, 0.8  # a comparison this unlikely to be as quiet as expected has only its own noise: least and most
+LITTLE, OFTEN = 4.5, (20.0, 0.6)  # degrees of freedom of the others; per share of outliers, and at most
 LEAST_SHARED = 0.25  # ratios to one base correlate by a half, or by more if it is the noisier side
 TINY, MANY = 1e-9, 1e5  # degrees of freedom: of a variance that is unknown, and of one that is known
 
@@ -262,7 +271,8 @@ def moderated(spreads: Spreads) -> Moderated:
     expected, evidence = _expected(spreads, usual)
     weight = 1 / (1 / _likeness(spreads, usual) + 1 / np.maximum(evidence, TINY))
     chance = arrays("fdtrc")(spreads.freedom, weight, spreads.variance / expected)
-    weight = np.where(chance < _least_chance(spreads.freedom, evidence, usual), 0, weight)
+    is_alone = (evidence == 0) | (chance < _least_chance(spreads.freedom, evidence, usual))
+    weight = np.where(is_alone, 0, weight)
     freedom = weight + spreads.freedom
     variance = (weight * expected + spreads.freedom * spreads.variance) / freedom
     return Moderated(variance, freedom, weight**2 / np.maximum(evidence * freedom, TINY))
@@ -283,12 +293,13 @@ def _usual(spreads: Spreads) -> Flags:
 def _least_chance(freedom: Array, evidence: Array, usual: Flags) -> Array:
     """Return the chance below which a comparison has only its own noise.
 
-    A noisy one of two or three loads often looks quiet, so it is believed less, the more so where little is evidence of
-    the others, or more of them are outliers than chance makes.
+    A noisy one of two loads often looks quiet, so it is believed least; any is believed less where little is evidence
+    of the others, or more of them are outliers than chance makes.
     """
     outliers = max(len(usual) - usual.sum() - 1 - 2 * OUTLIER * len(usual), 0) / len(usual)
-    chance = UNSURE / freedom**4 * (1 + (LITTLE / np.maximum(evidence, 1e-3)) ** 3) + min(OFTEN * outliers, 0.6)
-    return np.where(evidence > 0, np.clip(chance, *NOISY), 1.1)
+    per_share, most = OFTEN
+    chance = NOISY * (1 + (LITTLE / np.maximum(evidence, TINY)) ** 3) + min(per_share * outliers, most)
+    return np.where(freedom < 2, WARY, np.minimum(chance, WARY))
 
 
 def _expected(spreads: Spreads, usual: Flags) -> tuple[Array, Array]:
@@ -332,13 +343,15 @@ def _base_shares(samples: Sequence[Sample], base: Numbers) -> Array:
 
 
 def _typical(variance: Array, freedom: Array) -> tuple[float, float]:
-    """Fit the variance of a table that shows nothing itself, and the degrees of freedom that it counts for."""
+    """Fit the variance of a table that shows nothing itself, and the degrees of freedom that it counts for.
+
+    These are no more than the tables have: a few may look alike by chance.
+    """
     if len(variance) < 2:
         return 1.0, 0.0
     logs, error = _log_variances(variance, freedom)
     spread = max(float(logs.var(ddof=1) - error.mean()), 0.0)
-    hidden = CAUTION * np.sqrt(2 / (len(logs) - 1)) * (spread + error.mean())
-    half = _freedom_of_spread(spread + hidden) / 2
+    half = min(_freedom_of_spread(spread), freedom.sum()) / 2
     return float(np.exp(logs.mean() + arrays("psi")(half) - np.log(half))), 2 * half
 
 
