@@ -38,7 +38,7 @@ def test_a_writer_that_hardly_writes() -> None:
 def test_reads_that_find_nothing() -> None:
     missing = {"operations": 1000.0, "rows_read_per_op": 1.0, "rows_found_per_op": 0.0}
     assert doubts(made.run("x", 0, 9.0, **missing)) == [
-        "readww of b: 1,000 operations found 0 rows and wrote nothing; in 1 of 1 run"
+        "readww of b: 1,000 operations found 0 rows and logged less than a byte each; in 1 of 1 run"
     ]
     assert doubts(made.run("x", 0, 9.0, **missing, log_bytes_per_op=120.0)) == []
     assert doubts(made.run("x", 0, 9.0, operations=1000.0, rows_found_per_op=1.0)) == []

@@ -202,7 +202,7 @@ def _no_rows(run: Measured) -> str:
     rows, log, total = run[FOUND_ROWS], run["log_bytes_per_op"], run.operations
     if rows is None or not total or rows >= FEWEST_ROWS or (log or 0.0) >= NO_LOG:
         return ""
-    return f"{total:,.0f} operations found {counted(round(rows * total), 'row')} and wrote nothing"
+    return f"{total:,.0f} operations found {counted(round(rows * total), 'row')} and logged less than a byte each"
 
 
 def _unsynced(run: Measured) -> str:
