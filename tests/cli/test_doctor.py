@@ -18,7 +18,9 @@ from stepgrid.host.host_check import STOPS, UNKNOWN, WARNING, Finding
 from stepgrid.model.plan import Plan, PlannedBuild, Report
 from stepgrid.store.store import Store
 from stepgrid.workflow import doctor
+from tests.build.repository import Repository
 from tests.cli.samples import SPEC
+from tests.needs import needs
 
 Capture = pytest.CaptureFixture[str]
 ROOT = Path(__file__).resolve().parents[2]
@@ -110,6 +112,7 @@ def test_a_wrong_spec_is_a_wrong_spec(folder: Path, capsys: Capture) -> None:
     [
         ("rocksdb", {"git": "x", "ref": "v9.10.0"}, {}, "git cc c++ make"),
         ("rocksdb", {"maven": "a:b:1"}, {}, "mvn cc c++ cmake make"),
+        ("postgres", {"git": "x", "ref": "REL_18_1"}, {}, "git cc c++ make perl bison flex"),
         ("postgres", {"path": "x"}, {"system": "meson"}, "cc c++ meson ninja make perl pkg-config"),
         ("mariadb", {"tarball": "x"}, {}, "cc c++ cmake ninja bison pkg-config"),
         ("mariadb", {"debian": ["mariadb-server"]}, {}, ""),
@@ -146,13 +149,48 @@ def test_a_client_that_this_host_lacks(folder: Path, capsys: Capture, monkeypatc
         in words
     )
     assert (
-        "build bench cannot be made on this host, because there is no go: install it (Debian package golang-go)"
+        "build bench cannot be made on this host, because there is no go: `sudo apt install golang-go`, or name them"
         in words
     )
     assert main(["doctor", "a.yaml"]) == 3
     words = " ".join(capsys.readouterr().out.split())
     assert "stops libraries there is neither uv nor pip for the libraries of its script: install one" in words
     assert "stops go not installed; needed for the build bench fix: sudo apt install golang-go" in words
+
+
+def test_all_that_compiles_need_is_one_command(folder: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of thirteen builds each lacked bison, and then flex."""
+    source = 'git: "https://host.example/p.git", ref: "REL_{{ version }}"'
+    (folder / "a.yaml").write_text(
+        f"title: t\nbuilds: {{pg: {{engine: postgres, versions: ['1', '2', '3'], source: {{{source}}}}}}}\n"
+        "steps: [{name: one, kind: sql, sql: select 1}]\nallow: {ref-open: a test}\n"
+    )
+    for name in ("git", "cc", "c++", "make", "perl"):
+        (folder / name).write_text("#!/bin/sh\n")
+        (folder / name).chmod(0o755)
+    monkeypatch.setenv("PATH", str(folder))
+    assert main(["check", "a.yaml"]) == 0
+    assert (
+        "build pg-1 and 2 other builds cannot be made on this host, because there is no bison and no flex: "
+        "`sudo apt install bison flex`, or name them under `tools:` in the site file"
+    ) in " ".join(capsys.readouterr().out.split())
+
+
+@needs("git")
+def test_a_tag_that_a_repository_lacks(folder: Path, capsys: Capture, tmp_path: Path) -> None:
+    """A build would say it; plain check asks nobody."""
+    repository = Repository(tmp_path / "origin")
+    repository.commit("REL_19_BETA1", a_txt="1")
+    spec = "title: t\nbuilds: {pg: {engine: postgres, version: 19beta1, source: {git: 'URL', ref: REF}}}\n"
+    spec += "steps: [{name: one, kind: sql, sql: select 1}]\nallow: {ref-open: a test}\n"
+    for ref, url, said in (
+        ("REL_19beta1", repository.url, "has no tag, branch or commit REL_19beta1; did you mean REL_19_BETA1?"),
+        ("REL_19_BETA1", repository.url, "has 1 ref"),
+        ("REL_19_BETA1", f"{repository.url}-gone", "git cannot read"),
+    ):
+        (folder / "a.yaml").write_text(spec.replace("URL", url).replace("REF", ref))
+        main(["doctor", "a.yaml", "--all"])
+        assert said in " ".join(capsys.readouterr().out.split())
 
 
 def test_a_folder_that_cannot_be_written(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -47,6 +47,10 @@ class SourceRecipe:
         """Tell whether the build is a tree and asks for this build system, or leaves the choice to its engine."""
         return source_kind(build.source) in TREES and read_flags(build.recipe).system in (None, self.name)
 
+    def needed_tools(self, build: PlannedBuild) -> tuple[str, ...]:
+        """List the programs of the machine that this build will want, as far as its source tells."""
+        return self.tools
+
 
 @dataclass(frozen=True, slots=True)
 class Compile:

@@ -13,7 +13,7 @@ import re
 import shlex
 import shutil
 import subprocess
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -182,10 +182,10 @@ class Git:
         self.check("init", "--quiet", f"--template={template.absolute()}")
         shutil.rmtree(template)
 
-    def run(self, *arguments: str, quiet: bool = False) -> CommandResult:
+    def run(self, *arguments: str, quiet: bool = False, seconds: float = _SECONDS) -> CommandResult:
         argv = [require(self.order, "git"), "-c", _SETTINGS, *arguments]
         environment = {**_ENVIRONMENT, **self._ssh(arguments), **self.environment}
-        return self.order.commands.run(argv, _SECONDS, quiet=quiet, cwd=self.folder, env=environment)
+        return self.order.commands.run(argv, seconds, quiet=quiet, cwd=self.folder, env=environment)
 
     def check(self, *arguments: str, quiet: bool = False) -> str:
         """Return what git prints; an exit status other than 0 is a BuildError."""
@@ -225,24 +225,40 @@ def commit_of(order: Order, url: str, ref: str) -> str:
     if _COMMIT.fullmatch(ref):
         return ref
     refs = _list_refs(order, url)
-    # git reads a short name in this order; `^{}` is the commit that a tag is of
-    names = (ref, f"refs/{ref}", f"refs/tags/{ref}", f"refs/heads/{ref}")
-    commit = next((refs[full] for name in names for full in (f"{name}^{{}}", name) if full in refs), None)
+    commit = _find_ref(refs, ref)
     if commit is None and (_RELATIVE & set(ref) or _SHORT_COMMIT.fullmatch(ref)):
         with history(order, url) as git:
             commit = _find_commit(git, ref)
     if commit is None:
-        from difflib import get_close_matches
-
-        short = dict.fromkeys(re.sub(r"^refs/(tags|heads)/|\^\{\}$", "", name) for name in refs)
-        hint = "".join(f"; did you mean {match}?" for match in get_close_matches(ref, short, 1))
-        raise BuildError(f"{url} has no tag, branch or commit {ref}{hint}")
+        raise BuildError(_explain_missing(refs, url, ref))
     return commit
 
 
-def _list_refs(order: Order, url: str) -> dict[str, str]:
+def missing_refs(order: Order, url: str, names: Iterable[str], seconds: float) -> dict[str, str]:
+    """Map the tags and branches that a repository lacks to sentences; BuildError where it gives no answer in time."""
+    named = [name for name in names if not (_COMMIT.fullmatch(name) or _RELATIVE & set(name))]
+    refs = _list_refs(order, url, seconds) if named else {}
+    missing = [name for name in named if _find_ref(refs, name) is None and not _SHORT_COMMIT.fullmatch(name)]
+    return {name: _explain_missing(refs, url, name) for name in missing}
+
+
+def _find_ref(refs: Mapping[str, str], ref: str) -> str | None:
+    """Find a short name in the order in which git reads it; `^{}` is the commit that a tag is of."""
+    names = (ref, f"refs/{ref}", f"refs/tags/{ref}", f"refs/heads/{ref}")
+    return next((refs[full] for name in names for full in (f"{name}^{{}}", name) if full in refs), None)
+
+
+def _explain_missing(refs: Iterable[str], url: str, ref: str) -> str:
+    from difflib import get_close_matches
+
+    short = dict.fromkeys(re.sub(r"^refs/(tags|heads)/|\^\{\}$", "", name) for name in refs)
+    hint = "".join(f"; did you mean {match}?" for match in get_close_matches(ref, short, 1))
+    return f"{url} has no tag, branch or commit {ref}{hint}"
+
+
+def _list_refs(order: Order, url: str, seconds: float = _SECONDS) -> dict[str, str]:
     address, title = _locate(order, url)
-    result = Git(order, order.folder).run("ls-remote", "--", address, quiet=True)
+    result = Git(order, order.folder).run("ls-remote", "--", address, quiet=True, seconds=seconds)
     if result.status:
         raise BuildError(f"git cannot read {title}: {explain(result)}")
     rows = (line.split("\t", 1) for line in result.stdout.splitlines() if "\t" in line)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import fcntl
 import os
+import shlex
 import shutil
 import sys
 import tempfile
@@ -12,9 +13,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, cast
 
+from stepgrid.build.error import BuildError
 from stepgrid.build.python_libraries import missing_client
 from stepgrid.build.recipe import PACKAGES as TOOL_PACKAGES
-from stepgrid.build.recipe import install_hint
 from stepgrid.host import activity, disk, facts, locks, sysfs
 from stepgrid.host.files import FICLONE
 from stepgrid.host.host_check import OK, STOPS, WARNING, Finding, unknown
@@ -35,6 +36,7 @@ LEAST_FREE = 0.1  # of a device: below that, flash slows down
 BLOCK = 4096
 UNSYNCHRONIZED = 0x40  # STA_UNSYNC of adjtimex(2)
 STATUS_OFFSET = 40  # of the status in struct timex, on machines of 64 bits
+REMOTE_SECONDS = 20.0  # that a repository is waited for
 PARANOID = 2  # up to there, users may count events of their own processes
 
 USES = {
@@ -97,6 +99,7 @@ def _plan_findings(plan: Plan, store: Store, site: Site) -> Iterator[Finding]:
         yield Finding(tool.program, WARNING, f"not installed; the collector {tool.collector} needs it", None, "", mend)
     if _names_with_libraries(plan, store) and (lack := missing_client(site)):
         yield Finding("libraries", STOPS, lack)
+    yield from _ref_findings(plan, store, site)
     is_limited = any(options.get("memory") for options in launches)
     if is_limited and launch.scope_refusal(launch.SCOPE) and not cgroup.can_limit():
         mend = "leave `launch: {memory}` out, or run where `systemd-run --user` works"
@@ -115,6 +118,29 @@ def _hardware(plan: Plan, store: Store, site: Site) -> Finding:
     actual = facts.host_hardware(path, site)
     text = "as the spec declares" if is_declared else "any will do"
     return Finding("hardware", OK, f"{text}: {actual.get('cpu', 'unknown')}, {actual.get('cores', '?')} cores", actual)
+
+
+def _ref_findings(plan: Plan, store: Store, site: Site) -> Iterator[Finding]:
+    """Ask each repository once whether it has the tags of the builds that are not made: a compile takes hours."""
+    from stepgrid.build.git import missing_refs
+    from stepgrid.build.recipe import asking
+
+    builds = [build for build in plan.builds if not store.has_build(build.id)]
+    refs: dict[str, dict[str, PlannedBuild]] = {}
+    for build in builds:
+        for part in source_parts(build.source):
+            if "git" in part:
+                refs.setdefault(str(part["git"]), {}).setdefault(str(part.get("ref", "")), build)
+    for url, by_ref in refs.items():
+        try:
+            with asking(next(iter(by_ref.values())), site) as order:
+                missing = missing_refs(order, url, by_ref, REMOTE_SECONDS)
+        except (BuildError, OSError) as error:
+            yield unknown("tags", str(error))
+            continue
+        for ref, sentence in missing.items():
+            yield Finding("tags", STOPS, f"build {by_ref[ref].name}: {sentence}", mend="correct `version` or `ref`")
+        yield from () if missing else (Finding("tags", OK, f"{url} has {counted(len(by_ref), 'ref')}"),)
 
 
 def _processors(cpus: str) -> Finding:
@@ -163,25 +189,34 @@ def needed_programs(plan: Plan, built: Iterable[str]) -> dict[str, str]:
 
 
 def _build_tools(build: PlannedBuild) -> Iterator[str]:
+    from stepgrid.build.compilation import SourceRecipe
     from stepgrid.build.ready_programs import recipe_of
 
     recipe = recipe_of(build, engine(build.engine))
     yield from (SOURCE_TOOLS[key] for part in source_parts(build.source) for key in part if key in SOURCE_TOOLS)
-    yield from recipe.tools if recipe else ()
+    if recipe:
+        yield from recipe.needed_tools(build) if isinstance(recipe, SourceRecipe) else recipe.tools
 
 
 def missing_clients(plan: Plan, store: Store, site: Site) -> Iterator[str]:
-    """Say of the builds that are not made yet what this host lacks to fetch or install them."""
-    names: dict[str, list[str]] = {}
+    """Say of the builds that are not made yet what this host lacks to fetch, compile or install them."""
     if (listed := _names_with_libraries(plan, store)) and (lack := missing_client(site)):
-        names[lack] = listed
-    for build in plan.builds:
-        for tool in () if store.has_build(build.id) else _build_tools(build):
-            if not shutil.which(site.tool(tool)):
-                names.setdefault(f"there is no {site.tool(tool)}: {install_hint(tool)}", []).append(build.name)
-    for sentence, listed in names.items():
-        subject = listed[0] if len(listed) == 1 else f"{listed[0]} and {counted(len(listed) - 1, 'other build')}"
-        yield f"build {subject} cannot be made on this host, because {sentence}"
+        yield f"{_subject(listed)} cannot be made on this host, because {lack}"
+    names, tools = list[str](), dict[str, None]()
+    for build in (build for build in plan.builds if not store.has_build(build.id)):
+        lacking = [tool for tool in _build_tools(build) if not shutil.which(site.tool(tool))]
+        names += [build.name] if lacking else []
+        tools |= dict.fromkeys(lacking)
+    if tools:
+        packages = shlex.join(dict.fromkeys(PACKAGES.get(tool, tool) for tool in tools))
+        lack = f"there is no {' and no '.join(site.tool(tool) for tool in tools)}"
+        mend = f"`sudo apt install {packages}`, or name them under `tools:` in the site file"
+        yield f"{_subject(names)} cannot be made on this host, because {lack}: {mend}"
+
+
+def _subject(names: Sequence[str]) -> str:
+    others = f" and {counted(len(names) - 1, 'other build')}" if len(names) > 1 else ""
+    return f"build {names[0]}{others}"
 
 
 def _names_with_libraries(plan: Plan, store: Store) -> list[str]:

@@ -15,13 +15,20 @@ from stepgrid.build.error import BuildError
 from stepgrid.build.ready_programs import find_server_programs
 from stepgrid.build.recipe import Artifact, BuiltPrograms, Material, Order, source_of
 from stepgrid.engines.recipes.mysqld import STAGED_HOME
-from stepgrid.model.plan import Json
+from stepgrid.language.sources import source_kind
+from stepgrid.model.plan import Json, PlannedBuild
 
 _MARK = "src/include/access/xlog.h"  # by which a tree is known
+_PARSER_GENERATORS = ("bison", "flex")
 _PACKAGES = ("zlib1g-dev", "liblz4-dev", "libzstd-dev", "liburing-dev")
 
 
-class PostgresConfigure(SourceRecipe):
+class _PostgresRecipe(SourceRecipe):
+    def needed_tools(self, build: PlannedBuild) -> tuple[str, ...]:
+        return (*self.tools, *(_PARSER_GENERATORS if source_kind(build.source) == "git" else ()))
+
+
+class PostgresConfigure(_PostgresRecipe):
     """Run the configure script and make."""
 
     name, tools = "configure", (*COMPILERS, "make", "perl")
@@ -67,7 +74,7 @@ class PostgresConfigure(SourceRecipe):
         return _finish(compiled, staging, self.name)
 
 
-class PostgresMeson(SourceRecipe):
+class PostgresMeson(_PostgresRecipe):
     """Run meson and ninja, from release 16 on."""
 
     name, tools = "meson", (*COMPILERS, "meson", "ninja", "make", "perl", "pkg-config")
@@ -120,7 +127,7 @@ def _describe_libraries(folder: Path) -> dict[str, str]:
 def _parser_generators(material: Material) -> tuple[str, ...]:
     """Name the tools that make the parsers, unless the archive brings these along, as those of older releases do."""
     generated = material.tree is not None and any(material.tree.glob("**/backend/parser/gram.c"))
-    return () if generated else ("bison", "flex")
+    return () if generated else _PARSER_GENERATORS
 
 
 def _finish(compiled: Compile, staging: Path, system: str) -> BuiltPrograms:
