@@ -238,6 +238,13 @@ class ServerEngine(Protocol):
 
 
 @runtime_checkable
+class LoadedTables(Protocol):
+    """A server engine that tells whether a load has left any table, in whichever database of the server."""
+
+    def has_tables(self, access: Access) -> bool: ...
+
+
+@runtime_checkable
 class ClientEnvironment(Protocol):
     """A server engine whose own clients find a server by variables of their environment."""
 

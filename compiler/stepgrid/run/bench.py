@@ -10,11 +10,13 @@ from itertools import takewhile
 from pathlib import Path
 from typing import Any, NamedTuple, cast
 
-from stepgrid.host.failure import StageError
+from stepgrid.host.failure import StageError, end_of_log, explaining_log
 from stepgrid.host.processes.signals import MARK, kill_marked
 from stepgrid.language.files import checksum, reuse_checksums
 from stepgrid.model.plan import FILES, PlannedStage, PlannedStep, input_paths
 from stepgrid.model.search import AxisSearch, Trial, next_boundary, next_peak
+from stepgrid.plugins.registry import server_engine
+from stepgrid.plugins.server import LoadedTables
 from stepgrid.run.attempt import Attempt
 from stepgrid.run.collectors import draw
 from stepgrid.run.options import AcceptedOptions
@@ -50,6 +52,8 @@ class Bench:
             with serving(self.attempt, self.stage, self.folder, self.data, accepted) as server:
                 for index, options in enumerate(accepted):
                     finished.append(self._run_step(index, options, server, finished))
+                if server and self.stage.children:
+                    refuse_empty(server, [step for step in finished if step.step.mutates])
         finally:
             kill_marked(MARK, self.attempt.folder)  # daemons, where no cgroup holds them
         refuse_changed(store, self.stage, MEANWHILE)
@@ -83,6 +87,20 @@ class Bench:
         before = takewhile(lambda stage: stage.id != self.stage.id, self.attempt.job.ancestors())
         steps = self.stage.steps
         return [*(step for stage in before for step in stage.steps), *steps[: steps.index(step) + 1]]
+
+
+# What the stages after a checkpoint start from
+
+
+def refuse_empty(server: ReachedServer, loads: Sequence[FinishedStep]) -> None:
+    """Refuse a load that ended well and left no table: all that starts from its checkpoint would measure nothing."""
+    access, engine = server.access, cast(object, server_engine(server.access.engine))
+    if loads and not access.running and isinstance(engine, LoadedTables) and not engine.has_tables(access):
+        log = explaining_log(loads[-1].folder)
+        message = (
+            "it ended with exit status 0 and left no table: there would be nothing in the database of the checkpoint"
+        )
+        raise StageError(message, loads[-1].step.name, log, end_of_log(log))
 
 
 # Files that the commands of a stage read, as they were planned: figures of other contents would lie under its name

@@ -6,7 +6,7 @@ import re
 import shlex
 import signal
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -191,6 +191,10 @@ class MysqldServing(EngineBase):
         else:
             with innodb.hurry(connection):
                 yield
+
+    def has_tables(self, access: Access) -> bool:
+        with closing(connect(access)) as connection:
+            return bool(connection.query(f"{_TABLES} LIMIT 1"))
 
     def analyze(self, connection: Connection, access: Access) -> None:
         tables = [str(row["name"]) for row in connection.query(_TABLES)]

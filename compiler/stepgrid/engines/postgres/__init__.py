@@ -119,6 +119,7 @@ class Postgres(EngineBase):
     user = database = "stepgrid"
     secret_variables: tuple[str, ...] = ("PGPASSWORD",)
     connect = staticmethod(connection.connect)
+    has_tables = staticmethod(connection.has_tables)
     effective = staticmethod(connection.effective)
     counters = staticmethod(connection.counters)
     explain = staticmethod(connection.explain)

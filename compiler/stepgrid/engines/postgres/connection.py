@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
 from stepgrid.engines.postgres.options import ASSERTIONS, FACTS
@@ -51,6 +52,24 @@ def connect(access: Access) -> PostgresConnection:
         admitted.touch(mode=0o600)
         admitted.write_text(access.password, encoding="utf-8")
     return PostgresConnection(_open(access, access.user, access.password, access.database))
+
+
+_DATABASES = "SELECT datname FROM pg_database WHERE datallowconn AND NOT datistemplate"
+_ANY_TABLE = (
+    "SELECT 1 FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace WHERE c.relkind IN ('r', 'p') "
+    "AND n.nspname NOT IN ('pg_catalog', 'information_schema', 'pg_toast') LIMIT 1"
+)
+
+
+def has_tables(access: Access) -> bool:
+    """Look into all databases: a client may make one of its own."""
+    with closing(connect(access)) as connection:
+        names = [str(row["datname"]) for row in connection.query(_DATABASES)]
+    for name in names:
+        with closing(connect(access._replace(database=name))) as connection:
+            if connection.query(_ANY_TABLE):
+                return True
+    return False
 
 
 def _open(access: Access, user: str, password: str | None, database: str) -> psycopg.Connection[DictRow]:
