@@ -215,8 +215,9 @@ def missing_clients(plan: Plan, store: Store, site: Site) -> Iterator[str]:
 
 
 def _subject(names: Sequence[str]) -> str:
-    others = f" and {counted(len(names) - 1, 'other build')}" if len(names) > 1 else ""
-    return f"build {names[0]}{others}"
+    if len(names) == 1:
+        return f"build {names[0]}"
+    return f"build {names[0]} and {counted(len(names) - 1, 'other build')}"
 
 
 def _names_with_libraries(plan: Plan, store: Store) -> list[str]:
