@@ -53,6 +53,7 @@ def _least_chance_of_three_loads(freedom: Array, evidence: Array, usual: interva
     return LEAST_CHANCE(np.maximum(freedom, 2), evidence, usual)
 
 
+BASE_SHARES = "shares of the base"
 WITHOUT: Mapping[str, Mapping[str, object]] = {
     "OUTLIER": {"OUTLIER": 0.0},
     "FEWEST": {"FEWEST": 1},
@@ -60,7 +61,7 @@ WITHOUT: Mapping[str, Mapping[str, object]] = {
     "LITTLE": {"LITTLE": 0.0},
     "OFTEN": {"OFTEN": (0.0, 0.0)},
     "WARY": {"_least_chance": _least_chance_of_three_loads},
-    "shares of the base": {"_base_shares": lambda samples, base: np.full(len(samples), intervals.LEAST_SHARED)},
+    BASE_SHARES: {"_base_shares": lambda samples, base: np.full(len(samples), intervals.LEAST_SHARED)},
     "any rule: plain limma": {"moderated": limma},
 }
 
@@ -110,8 +111,14 @@ def rows(tables: int) -> Iterator[str]:
 def main() -> None:
     parser = argparse.ArgumentParser(description="What each rule of the expected noise is for.")
     parser.add_argument("--tables", type=int, default=1600)
-    for line in rows(parser.parse_args().tables):
-        print(line, flush=True)
+    parser.add_argument("--by-report", action="store_true", help="false verdicts by report, without shares of the base")
+    args = parser.parse_args()
+    if args.by_report:
+        with replaced(**WITHOUT[BASE_SHARES]):
+            print("\n".join(verdicts_rows.by_report(args.tables // 4)))
+    else:
+        for line in rows(args.tables):
+            print(line, flush=True)
     print(f"{time.process_time():.0f} s of CPU time")
 
 
