@@ -81,7 +81,11 @@ def main(words: Sequence[str]) -> int:
     if "--render" not in words:
         for name in chosen:
             run(name)
-    progress = [count_stages(name) for name in SPECS]
+    try:
+        progress = [count_stages(name) for name in SPECS]
+    except NotKept as reason:
+        print(f"the gallery is as it was: {reason}", file=sys.stderr)
+        return 3
     exhibits = {entry.name: exhibit for entry in progress if entry.is_whole and (exhibit := keep(entry.name))}
     (GALLERY / "README.md").write_text(page(exhibits, progress), encoding="utf-8")
     print(progress_table(progress))
@@ -183,7 +187,7 @@ def output(command: str, name: str, *options: str) -> str:
     argv = [str(STEPGRID), command, *arguments(name), *options]
     done = subprocess.run(argv, cwd=ROOT, check=False, stdout=subprocess.PIPE, text=True)
     if done.returncode:
-        raise NotKept(f"stepgrid {command} ended with exit status {done.returncode}")
+        raise NotKept(f"stepgrid {command} {spec(name)} ended with exit status {done.returncode}")
     return done.stdout
 
 
