@@ -16,6 +16,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path, PurePath
 from typing import Any, NamedTuple
 
+from stepgrid.errors import FAILED, FINE, USAGE
 from stepgrid.summarize.charts.drawing import stand_alone
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -77,7 +78,7 @@ def main(words: Sequence[str]) -> int:
     chosen = [spec for spec in SPECS if not names or any(name in spec for name in names)]
     if not chosen:
         print(f"none of {', '.join(SPECS)} is called so", file=sys.stderr)
-        return 2
+        return USAGE
     if "--render" not in words:
         for name in chosen:
             run(name)
@@ -85,14 +86,14 @@ def main(words: Sequence[str]) -> int:
         progress = [count_stages(name) for name in SPECS]
     except NotKept as reason:
         print(f"the gallery is as it was: {reason}", file=sys.stderr)
-        return 3
+        return FAILED
     exhibits = {entry.name: exhibit for entry in progress if entry.is_whole and (exhibit := keep(entry.name))}
     (GALLERY / "README.md").write_text(page(exhibits, progress), encoding="utf-8")
     print(progress_table(progress))
     if exhibits:
         plans = [exhibit.plan for exhibit in exhibits.values()]
         subprocess.run([STEPGRID, "site", SITE, *plans, "--title", "Gallery"], cwd=ROOT, check=True)
-    return 3 if any(entry.failed for entry in progress if entry.name in chosen) else 0
+    return FAILED if any(entry.failed for entry in progress if entry.name in chosen) else FINE
 
 
 def count_stages(name: str) -> Progress:
@@ -179,14 +180,15 @@ def brief_answer(answers: Sequence[dict[str, Any]]) -> str:
         return "no comparison"
     text, _, qualification = answers[0]["text"].partition(" (")
     if answers[0]["kind"] == "none":
-        return f"A try without a verdict: {qualification.removesuffix(')').partition(' · ')[0]}"
+        reason = qualification.removesuffix(")").partition(" · ")[0].removesuffix(": no verdict")
+        return f"A try: no verdict ({reason})"
     return text if len(text) <= LONGEST_ANSWER else f"{text[:LONGEST_ANSWER].rpartition(' ')[0].rstrip(',;:')} …"
 
 
 def output(command: str, name: str, *options: str) -> str:
     argv = [str(STEPGRID), command, *arguments(name), *options]
     done = subprocess.run(argv, cwd=ROOT, check=False, stdout=subprocess.PIPE, text=True)
-    if done.returncode:
+    if done.returncode and not (command == "status" and done.returncode == FAILED):
         raise NotKept(f"stepgrid {command} {spec(name)} ended with exit status {done.returncode}")
     return done.stdout
 
@@ -229,9 +231,9 @@ def card(exhibit: Exhibit) -> str:
 
 
 def old_card(name: str) -> str:
-    """Write the card of a spec that is not measured whole: the text that it has is of an older spec."""
+    """Write the card of a spec that is not measured whole: the text that it has is of an earlier round."""
     title = (GALLERY / f"{PurePath(name).name}.txt").read_text(encoding="utf-8").splitlines()[0]
-    return _card(name, title, "Not measured whole with the spec of today: chart and text are of an older one.", "")
+    return _card(name, title, "Not measured whole in this round: chart and text are of an earlier one.", "")
 
 
 def _card(name: str, title: str, answer: str, sizes: str) -> str:

@@ -62,7 +62,7 @@ def test_the_page_has_a_card_and_the_stages_of_each_spec() -> None:
     assert whole.keys() == set(gallery.SPECS) - {last}
     text = gallery.page(whole, progress)
     assert text.count(": the first chart]") == len(gallery.SPECS)
-    assert text.count("Not measured whole with the spec of today") == 1
+    assert text.count("Not measured whole in this round") == 1
     assert f"| [{last}](../../specs/{last}.yaml) | 2 | 1 | 3 | 1 |\n" in text
     assert f"| all | {5 * len(whole) + 2} | {len(progress)} | 3 | 1 |\n" in text
     assert ", without the builds; made on 2026-01-02, on 4 cores." in text
@@ -85,7 +85,7 @@ def test_the_answer_of_a_card_is_one_line() -> None:
         "text": "a: 0.03–307× the QPS of b, at all 66 points (one load: no verdict · 3 more)",
         "kind": "none",
     }
-    assert gallery.brief_answer([without_verdict]) == "A try without a verdict: one load: no verdict"
+    assert gallery.brief_answer([without_verdict]) == "A try: no verdict (one load)"
     assert len(gallery.brief_answer([{"text": "word " * 60, "kind": "slower"}])) <= gallery.LONGEST_ANSWER + 2
 
 
