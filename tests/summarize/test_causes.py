@@ -171,7 +171,7 @@ def test_a_share_has_the_interval_of_its_cause() -> None:
     assert low < share < high
     assert 0.7 < low < 0.97
     assert 1.03 < high < 1.3
-    assert cause.text.startswith("CPU 5 → 15 (3.00×) µs per operation, 100 % [")
+    assert cause.text.startswith("CPU 5.00 → 14.9 (2.99×) µs per operation, 100 % [")
 
 
 def test_what_follows_from_a_cause_stands_behind_it() -> None:

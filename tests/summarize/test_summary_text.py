@@ -197,7 +197,7 @@ PLAIN = {"lru": [1000.0] * 3, "hyper": [900.0] * 3, "plain": [None] * 3}
         (
             {"lru": [1000.0, 1001.0, 1002.0], "hyper": [500.0, None, 501.0]},
             {},
-            "1,001          0.50 [0.49, 0.51] slower (2 of 3 loads)",
+            "1,001          0.50 [0.49, 0.51] slower † (2 of 3 loads)",
         ),
         ({"lru": [None, None], "hyper": [500.0, 501.0]}, {}, "missing        no base; 500 QPS"),
     ],

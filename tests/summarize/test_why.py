@@ -15,7 +15,7 @@ from tests.summarize import scenario
 from tests.summarize.synthetic import Experiment
 
 OLD, NEW = "rocksdb-6.11.4", "rocksdb-7.8.3"
-CPU = "CPU 1,998 → 4,000 (2.00×) µs per operation"
+CPU = "CPU 1,998 → 3,997 (2.00×) µs per operation"
 ALIKE = {"route": "debian", "suite": "trixie"}
 DEFAULTS = {"block_size": "4096", "bloom_bits": "-1", "verify_checksum": "true", "max_open_files": "-1"}
 
@@ -56,7 +56,7 @@ def test_the_text_has_a_sentence_for_each_difference_and_a_table_no_more_than_wa
     found = scenario.report(experiment := scenario.experiment(tmp_path))
     assert (
         "why: differences from cache=lru ------------------------------- cache=hyper: CPU 50 → 33 µs per operation "
-        "cache=hyper, readww, rocksdb-7.8.3, threads=1: 1.50×: CPU 50 → 33.3 (0.67×) µs per operation"
+        "cache=hyper, readww, rocksdb-7.8.3, threads=1: 1.50×: CPU 50.0 → 33.3 (0.67×) µs per operation"
     ) in " ".join(scenario.text(experiment).split())
     short = why_table(found.comparisons.all[0], found.setup, found.data.details, most=1)
     assert short is not None

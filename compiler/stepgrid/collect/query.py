@@ -8,12 +8,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
-from statistics import median
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from stepgrid.collect import parquet
 from stepgrid.language.problems import nearest
 from stepgrid.model.result_schema import SCHEMA
+from stepgrid.model.units import mean
 from stepgrid.store.paths import STEPS_TABLE
 
 if TYPE_CHECKING:
@@ -211,7 +211,7 @@ class CounterFilter(NamedTuple):
 def counter_growth(
     folder: Path, cells: Sequence[str], wanted: CounterFilter
 ) -> dict[Place, dict[str, dict[str, float]]]:
-    """Step and source -> cell -> counter -> growth, the median of the loads; cells with the same runs are one."""
+    """Step and source -> cell -> counter -> growth, the mean of the loads; cells with the same runs are one."""
     growth: dict[Place, dict[str, dict[str, float]]] = {}
     runs: dict[tuple[Place, tuple[str, ...]], str] = {}
     with open_tables(folder) as connection:
@@ -221,7 +221,7 @@ def counter_growth(
         if cell in order and wanted.takes(step, source, name):
             first = runs.setdefault(((step, source), tuple(sorted(stages))), cell)
             if first == cell:
-                growth.setdefault((step, source), {}).setdefault(cell, {})[name] = median(values)
+                growth.setdefault((step, source), {}).setdefault(cell, {})[name] = mean(values)
     return growth
 
 

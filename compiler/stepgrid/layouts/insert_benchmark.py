@@ -123,7 +123,7 @@ def speed(values: Values) -> float | None:
 
 
 def sustained(values: Values) -> bool:
-    """Compare figures as they are shown: over several loads, their medians."""
+    """Compare figures as they are shown: over several loads, their means."""
     rate, target = values.get(INSERTS), values.get(TARGET)
     return rate is None or target is None or is_sustained(rate, target)
 

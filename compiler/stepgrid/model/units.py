@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial
 from typing import NamedTuple
 
@@ -159,7 +159,18 @@ def percent(share: float) -> str:
     return f"{share * 100:.3g} %"
 
 
-# Ratios and intervals.
+# Figures of several loads, ratios and intervals.
+
+
+def mean(values: Collection[float]) -> float:
+    """Average loads, or the runs of a load: geometric, so that figures divide to their ratio, or arithmetic with a 0.
+
+    Figures below 0 have no logarithm either. No rounding takes it out of its values: of equal ones it is that value.
+    """
+    low, high = min(values), max(values)
+    if low <= 0 or low == high:
+        return min(max(math.fsum(values) / len(values), low), high)
+    return min(max(math.exp(math.fsum(map(math.log, values)) / len(values)), low), high)
 
 
 def quotient(value: float, base: float) -> float:

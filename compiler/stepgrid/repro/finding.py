@@ -85,8 +85,9 @@ class Finding:
 
     @property
     def figures(self) -> list[str]:
-        """Write the absolute figures of both: 136k operations/s (130k to 139k)."""
-        return [_spread_text(point, self.metric) for point in self.points]
+        """Write the figures of both, of the loads that both have: 136k operations/s (130k to 139k)."""
+        loads = set.intersection(*(set(point.values(self.metric.name)) for point in self.points))
+        return [_spread_text(point.of_loads(loads.__contains__), self.metric) for point in self.points]
 
     def name(self, cell: PlannedCell) -> str:
         """Name a cell by the axes in which the two differ."""

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import lru_cache, partial
-from statistics import fmean, median
 
 from stepgrid.model import units
 from stepgrid.model.metrics import QPS
 from stepgrid.model.status import Status
-from stepgrid.model.table import NOTHING, Cell, Column, Table, status_cell
+from stepgrid.model.table import NOTHING, Cell, Column, Table, group, status_cell
 from stepgrid.summarize.comparisons.comparison_axes import Section
 from stepgrid.summarize.data.points import Point
 from stepgrid.summarize.report import Report
@@ -17,7 +16,7 @@ from stepgrid.summarize.statistics import confidence_intervals
 from stepgrid.summarize.statistics.time_series import Steadiness
 
 FILES, SIZE = "files", "B"
-WIDEST = 10.0  # an interval of a median whose ends are further apart says nothing
+WIDEST = 10.0  # an interval of a mean whose ends are further apart says nothing
 MOST_OWN = 12  # metrics that a step declares itself
 
 # metric, heading, unit
@@ -53,7 +52,7 @@ Show = Callable[[Point], Cell | None]
 
 
 def title(report: Report) -> str:
-    return "absolute figures of one load" if report.setup.loads[1] == 1 else "absolute figures, medians of the loads"
+    return f"absolute figures{' of one load' if report.setup.loads[1] == 1 else ', means of the loads'}"
 
 
 def meanings(report: Report) -> list[tuple[str, str]]:
@@ -107,9 +106,9 @@ def _states(section: Section) -> Iterator[tuple[Point, str | None]]:
 def _columns(report: Report, section: Section) -> list[tuple[Column, Show]]:
     names = set[str]().union(*(run.metrics for run in section.runs))
     return [
-        (_head("QPS", "median"), _median),
+        (_head("QPS", "" if report.setup.loads[1] == 1 else "mean"), _mean),
         (_head("lowest-highest", "of the loads"), _range),
-        (_head("95 %", "of the median"), _interval),
+        (_head("95 %", "of the mean"), _interval),
         (_head("variation", "of seconds"), lambda point: _steady(report, point, lambda run: run.variation)),
         (_head("slow", "seconds"), lambda point: _steady(report, point, lambda run: run.slow)),
         *(_metric(name, name, report.data.units.get(name, "")) for name in own_metrics(section)),
@@ -123,12 +122,12 @@ def _head(name: str, unit: str) -> Column:
 
 
 def _metric(name: str, head: str, unit: str, show: Callable[[float], str] | None = None) -> tuple[Column, Show]:
-    """Make a column of medians; sizes have their unit beside each figure."""
+    """Make a column of means; sizes have their unit beside each figure."""
     form = show or ("{:g}".format if unit == FILES else units.rate)
-    return _head(head, "" if unit == SIZE else unit), lambda point: _median(point, name, form)
+    return _head(head, "" if unit == SIZE else unit), lambda point: _mean(point, name, form)
 
 
-def _median(point: Point, metric: str = QPS, show: Callable[[float], str] = units.rate) -> Cell | None:
+def _mean(point: Point, metric: str = QPS, show: Callable[[float], str] = units.rate) -> Cell | None:
     spread = point.spread(metric)
     return Cell(show(spread[0]), value=spread[0]) if spread else None
 
@@ -139,7 +138,7 @@ def _range(point: Point) -> Cell | None:
 
 
 def _interval(point: Point) -> Cell | None:
-    interval = confidence_intervals.median_interval([fmean(runs) for runs in point.values().values()])
+    interval = confidence_intervals.mean_interval(point.means())
     if interval is None or interval[1] > WIDEST * interval[0]:
         return None
     return Cell(units.span(*interval))
@@ -147,8 +146,9 @@ def _interval(point: Point) -> Cell | None:
 
 def _steady(report: Report, point: Point, figure: Callable[[Steadiness], float]) -> Cell | None:
     steadiness = report.data.series.steadiness
-    shares = [figure(steadiness[run_place]) for run_place in point.places if run_place in steadiness]
-    return Cell(units.percent(median(shares)), value=median(shares)) if shares else None
+    runs = group((run.load, figure(steadiness[run.place])) for run in point.runs if run.place in steadiness)
+    share = units.mean([*map(units.mean, runs.values())]) if runs else None
+    return None if share is None else Cell(units.percent(share), value=share)
 
 
 def _durations(section: Section) -> Iterator[str]:

@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from functools import cached_property
-from statistics import fmean
 from typing import TypeAlias
 
 from stepgrid.collect.step_figures import ENGINE
@@ -140,7 +139,7 @@ def _by_load(point: Point) -> dict[int, Mapping[str, float]]:
     return {
         load: members[0]
         if len(members) == 1
-        else {name: fmean(run[name] for run in members if name in run) for name in set().union(*members)}
+        else {name: units.mean([run[name] for run in members if name in run]) for name in set().union(*members)}
         for load, members in runs.items()
     }
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from statistics import fmean, median, stdev
+from statistics import fmean, stdev
 from typing import TypeAlias
 
 from stepgrid.collect.counts import OFF_CPU
@@ -32,7 +32,7 @@ Values: TypeAlias = Mapping[int, float]  # by load
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A figure of an arm and its base, medians of the loads, and the interval of their difference."""
+    """A figure of an arm and its base, means of the loads, and the interval of their difference."""
 
     arm: float
     base: float
@@ -62,22 +62,22 @@ def change_of(arm: Values, base: Values) -> Change | None:
     """Compare what both have. A twentieth of the larger side is added before the logarithm: figures may be 0."""
     if not arm or not base:
         return None
-    middle, base_middle = median(arm.values()), median(base.values())
+    figures = units.mean(arm.values()), units.mean(base.values())
     loads = sorted(arm.keys() & base.keys())
     shift = SHARE * max(abs(fmean(arm.values())), abs(fmean(base.values())))
     if len(loads) < 2 or not shift or min(*arm.values(), *base.values()) < 0:
-        return Change(middle, base_middle)
+        return Change(*figures)
     logs = [math.log(arm[load] + shift) - math.log(base[load] + shift) for load in loads]
     error = max(stdev(logs), ROUNDED) / math.sqrt(len(logs))
     reach = special("stdtrit", len(logs) - 1, (1 + CONFIDENCE) / 2) * error
     centre = math.exp(fmean(math.log(base[load] + shift) for load in loads))
     ends = (centre * math.expm1(min(fmean(logs) + sign * reach, 700.0)) for sign in (-1, 1))
-    return Change(middle, base_middle, *ends)
+    return Change(*figures, *ends)
 
 
 def values_by_load(point: Point, value: Callable[[Run], float | None]) -> Values:
     runs = group((run.load, number) for run in point.runs if (number := value(run)) is not None)
-    return {load: fmean(numbers) for load, numbers in runs.items()}
+    return {load: units.mean(numbers) for load, numbers in runs.items()}
 
 
 def change_text(change: Change, unit: str = "") -> str:

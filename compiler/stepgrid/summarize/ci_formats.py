@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from decimal import Decimal
 from pathlib import Path
-from statistics import fmean
 from typing import NamedTuple
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
@@ -16,6 +15,7 @@ from stepgrid.language.problems import workflow_command
 from stepgrid.model.metrics import QPS
 from stepgrid.model.status import Status
 from stepgrid.model.table import group
+from stepgrid.model.units import mean
 from stepgrid.summarize import findings, formats
 from stepgrid.summarize.claim_judgement import FAILS, HOLDS
 from stepgrid.summarize.claims import Case, Claim, case_words, first_cases, scope
@@ -153,7 +153,7 @@ _COSTS = ("p50_us", "p99_us", "p99_9_us", "cpu_us_per_op", "write_amplification"
 
 
 def bencher(report: Report) -> str:
-    """Write Bencher Metric Format (bencher.dev, adapter `json`): medians between the lowest and the highest load."""
+    """Write Bencher Metric Format (bencher.dev, adapter `json`): means between the lowest and the highest load."""
     benchmarks: dict[str, dict[str, dict[str, float]]] = {}
     for name, metric, point in _series(report, _tracked_metrics(report)):
         spread = point.spread(metric.name)
@@ -179,11 +179,11 @@ def _benchmark_list(report: Report, metrics: Sequence[ComparedMetric], better: s
     entries = []
     for name, metric, point in _series(report, metrics):
         if spread := point.spread(metric.name):
-            median, lowest, highest = spread
+            mean, lowest, highest = spread
             loads = point.loads[0]
             # read as a number, so without thousands and without an exponent
-            reach = format(Decimal(f"{max(highest - median, median - lowest):.4g}"), "f")
-            entry = {"name": _column(name, metric), "unit": metric.unit or metric.name, "value": median}
+            reach = format(Decimal(f"{max(highest - mean, mean - lowest):.4g}"), "f")
+            entry = {"name": _column(name, metric), "unit": metric.unit or metric.name, "value": mean}
             entry["extra"] = f"plan {report.setup.plan}\nloads {loads}"
             entries.append(entry | ({"range": f"± {reach}"} if loads > 1 else {}))
     if not entries:
@@ -201,7 +201,7 @@ def otava(report: Report) -> str:
     rows: list[list[object]] = [["time", "plan", "load", *columns]]
     for load, start in sorted(_load_starts(report).items()):
         # Otava reads each cell as a number
-        figures = (f"{fmean(runs):.10g}" if (runs := values.get(load)) else "nan" for values in columns.values())
+        figures = (f"{mean(runs):.10g}" if (runs := values.get(load)) else "nan" for values in columns.values())
         time = start.replace(tzinfo=UTC).isoformat(sep=" ", timespec="seconds")
         rows.append([time, report.setup.plan, load, *figures])
     return formats.delimited_text(rows)

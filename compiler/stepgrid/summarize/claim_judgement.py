@@ -93,9 +93,8 @@ def make_leaf(comparison: Comparison, points: Mapping[Figure, Point], evidence: 
         if not point.values(own_name(figure.metric, point)):
             return Leaf(comparison, (), f"{_call(figure)}: {point.step} has no such figure")
     means = {
-        # Runs of a load are averaged as for ratios, where they have logarithms.
         figure: {
-            load: math.exp(fmean(map(math.log, runs))) if len(runs) > 1 and min(runs) > 0 else fmean(runs)
+            load: units.mean(runs)
             for load, runs in points[figure].values(own_name(figure.metric, points[figure])).items()
         }
         for figure in wanted

@@ -15,6 +15,7 @@ from stepgrid.model.plan import is_imported
 from stepgrid.model.table import MOST_ROWS, Table, word_table
 from stepgrid.model.units import counted
 from stepgrid.package import TEMPLATES
+from stepgrid.plugins.layout import MARK
 from stepgrid.summarize import absolute_figures, claims, sentences, setup, summary_text
 from stepgrid.summarize.charts import report_charts, step_charts
 from stepgrid.summarize.charts.drawing import PageMarks, stand_alone
@@ -25,7 +26,7 @@ from stepgrid.summarize.formats import group_html, html_body, html_text
 from stepgrid.summarize.report import Report
 from stepgrid.summarize.report_tables import search_tables
 from stepgrid.summarize.statistics import verdicts
-from stepgrid.summarize.statistics.verdicts import ARROWS
+from stepgrid.summarize.statistics.verdicts import MARKS
 from stepgrid.summarize.why import why_table
 
 if TYPE_CHECKING:
@@ -37,22 +38,23 @@ MOST_CELLS, MOST_COLUMNS = 72, 8  # of a table that is open
 ARTIFACT = ("name", "version", "digest")
 POINT_AT = "Point at a ratio for its interval."
 DOUBT_ROOMS = 270, 85  # letters of doubts that two lines hold, of a wide and a narrow screen
+MEANS = "Means of the loads."
+# title, note, and what is true of several loads
 KINDS = {
-    "latency": ("Latency", "In µs: the mark is p50, the ticks are p99 and p99.9; medians of the loads."),
+    "latency": ("Latency", "In µs: the mark is p50, the ticks are p99 and p99.9.", MEANS),
     "over time": (
         "Over time",
-        "Grey: single loads; bold: their median. Red ticks: stalls, seconds with less than a tenth of the median.",
+        "Red ticks: stalls, seconds with less than a tenth of the median.",
+        "Grey: single loads; bold: their median.",
     ),
     "device": (
         "Events and device over time",
         "The first load of an arm. Below QPS: what the engine's log or a collector says when it happened; grey bands: "
         "dips, seconds below half of the median QPS. Reads and writes are those of the whole device, also for others.",
+        "",
     ),
-    "trade-offs": (
-        "Trade-offs",
-        "Medians of the loads; a line joins the points that no other one beats in both figures.",
-    ),
-    "scaling": ("Scaling", "Medians of the loads; a band reaches from the lowest to the highest load."),
+    "trade-offs": ("Trade-offs", "A line joins the points that no other one beats in both figures.", MEANS),
+    "scaling": ("Scaling", "", f"{MEANS} A band reaches from the lowest to the highest load."),
 }
 STYLES, SCRIPT = ("chart.css", "style.css"), "page.js"
 
@@ -128,7 +130,7 @@ def split_figure(text: str) -> Markup:
     from markupsafe import Markup
 
     words = text.split(" ")
-    index = next((at for at, word in enumerate(words) if word in ARROWS.values() or units.TIMES in word), 0)
+    index = next((at for at, word in enumerate(words) if word in (*MARKS.values(), MARK) or units.TIMES in word), 0)
     figure = Markup('<span class="abs">{}</span> ').format(" ".join(words[:index])) if index else Markup("")
     return figure + Markup('<span class="ratio">{}</span>').format(" ".join(words[index:]))
 
@@ -173,14 +175,14 @@ def _context(report: Report) -> dict[str, Any]:
         "why": sentences.reason_line(report),
         "comparisons": [*_comparisons(report, marks)],
         "other_metrics": _other_metrics(report, marks),
-        "legend": " ".join(filter(None, (sentences.legend(report), POINT_AT, sentences.ratio_note(report)))),
+        "legend": " ".join((sentences.legend(report), POINT_AT)),
         "ladders": [
             (ladder, html_body(ladder.table) if ladder.changes else "") for ladder in report.comparisons.ladders
         ],
         "most_claims": MOST_CLAIMS,
         "claim_words": claims,
         "step_charts": _step_charts(report, marks),
-        "kinds": KINDS,
+        "kinds": {kind: (title, _note(report, *notes)) for kind, (title, *notes) in KINDS.items()},
         "searches": group_html(list(search_tables(report.comparisons.searches))),
         "curves": [*report_charts.search_charts(report.comparisons.searches, marks)],
         "causes": _causes(report),
@@ -214,6 +216,11 @@ def _context(report: Report) -> dict[str, Any]:
         "zip": zip,
         "counted": counted,
     }
+
+
+def _note(report: Report, always: str, several: str) -> str:
+    """Explain a kind of charts; `several`: of a report with several loads."""
+    return " ".join(filter(None, (always, several if report.setup.loads[1] > 1 else "")))
 
 
 def _doubts_within(briefs: Sequence[str], room: int) -> int:

@@ -372,7 +372,7 @@ def _point_doubts(section: Section) -> Iterator[Doubt]:
 
 
 def _heavy_client(point: Point) -> str:
-    """Return `80 against 50`, medians of the loads."""
+    """Return `80 against 50`, means of the loads."""
     client, server = point.spread(CLIENT_CPU), point.spread(SERVER_CPU)
     if client is None or server is None or client[0] <= server[0]:
         return ""

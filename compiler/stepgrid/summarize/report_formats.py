@@ -103,8 +103,7 @@ def markdown(report: Report, has_chart: bool = True) -> str:
     figures = [absolute_figures.table(report, section) for section in report.comparisons.sections]
     blocks += [*compared, *pooled] or [markdown_table(table).strip() for table in figures]
     if compared and report.setup.loads[1] > 1:
-        notes = filter(None, (sentences.legend(report), sentences.ratio_note(report)))
-        blocks.append("\n".join(f"*{escape_markdown(note)}*" for note in notes))
+        blocks.append(f"*{escape_markdown(sentences.legend(report))}*")
     if reason := sentences.reason_line(report):
         blocks.append(f"**Why:** {escape_markdown(reason)}")
     blocks.append(
@@ -134,7 +133,7 @@ def _items(lines: Iterable[str]) -> str:
 
 # JSON document of a versioned schema (templates/report/report.schema.json, docs/report_keys.md)
 
-VERSION = 1  # raised when a key goes or changes its meaning; new keys do not raise it
+VERSION = 2  # raised when a key goes or changes its meaning; new keys do not raise it
 
 
 def report_json(report: Report) -> str:
@@ -259,11 +258,11 @@ def _metrics(report: Report, point: Point, names: Sequence[str]) -> Mapping[str,
     spreads = {name: spread for name in names if (spread := point.spread(name))}
     return {
         name: {
-            "median": median,
+            "mean": mean,
             "lowest": lowest,
             "highest": highest,
             "unit": report.data.units.get(name, ""),
             "better": report.data.better.get(name),
         }
-        for name, (median, lowest, highest) in spreads.items()
+        for name, (mean, lowest, highest) in spreads.items()
     }

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property, partial
 from itertools import product, takewhile
-from statistics import fmean, median, median_low
+from statistics import fmean, median_low
 from typing import Any
 
 from stepgrid.collect.step_figures import HOLDS
@@ -213,10 +213,10 @@ def load_steps(runs: Sequence[Run], metrics: Sequence[str]) -> list[str]:
 
 # Searches on an axis: the answer of each combination of the other axes, and the values tried.
 
-_BOUNDARY_NOTE = (
-    "medians of the loads: the largest value that more probably holds than not, and the next one that was tried"
-)
-_BEST_NOTE = "medians of the loads; knee: the smallest value with 95 % of the best figure"
+_BOUNDARY_NOTE = "the largest value that more probably holds than not, and the next one that was tried"
+_BEST_NOTE = "knee: the smallest value with 95 % of the best figure"
+_SEVERAL_LOADS = "of several loads the values are medians"
+_SEVERAL_BEST = f"{_SEVERAL_LOADS}, the best figure is the mean"
 
 
 def search_tables(searches: Sequence[Search]) -> Iterator[Table]:
@@ -244,7 +244,10 @@ def _answers(axis: SearchedAxis, searches: Sequence[Search]) -> Table:
         labels = [search.labels.get(name, NOTHING) for name in names]
         rows.append(tuple(map(Cell, (*labels, *texts, str(len(search.loads))))))
     columns = (*(Column(name, label=True) for name in names), *map(Column, heads))
-    return Table(axis.title, columns, tuple(rows), notes=(_BOUNDARY_NOTE if axis.is_boundary else _BEST_NOTE,))
+    notes = [_BOUNDARY_NOTE if axis.is_boundary else _BEST_NOTE]
+    if any(len(search.loads) > 1 for search in searches):
+        notes.append(_SEVERAL_LOADS if axis.is_boundary else _SEVERAL_BEST)
+    return Table(axis.title, columns, tuple(rows), notes=tuple(notes))
 
 
 def _curve(search: Search) -> Table:
@@ -307,17 +310,17 @@ class ReportPoints:
         return self._by_labels.get((base.get(STEP, point.step), frozenset(labels.items())))
 
     def values(self, point: Point) -> Mapping[str, float]:
-        """Medians over the loads of metrics and counters."""
+        """Means over the loads of metrics and counters."""
         if id(point) not in self._values:
             if len(point.runs) == 1:
-                medians = point.runs[0].metrics
+                means = point.runs[0].metrics
             else:
                 names = {name for run in point.runs for name in run.metrics}
-                medians = {name: spread[0] for name in names if (spread := point.spread(name))}
+                means = {name: spread[0] for name in names if (spread := point.spread(name))}
             runs = [self.counters[key] for key in point.places if key in self.counters]
             counted = dict.fromkeys(name for counters in runs for name in counters)
-            growth = {name: median(counters[name] for counters in runs if name in counters) for name in counted}
-            self._values[id(point)] = {**growth, **medians}
+            growth = {name: units.mean([counters[name] for counters in runs if name in counters]) for name in counted}
+            self._values[id(point)] = {**growth, **means}
         return self._values[id(point)]
 
     def labels(self, axis: str, points: Iterable[Point]) -> list[str]:
@@ -500,7 +503,8 @@ def _missing_loads(form: Arrangement, points: Sequence[Point]) -> tuple[str, ...
     measured, planned = short[0].loads
     names = (*form.by, *form.rows, *form.columns)
     suffix = f", and {len(short) - 1} more so" if len(short) > 1 else ""
-    return (f"{form.words(_key(short[0], names), names)}: {measured} of {planned} loads{suffix}",)
+    pairing = "" if form.base is None else "; ratios are of the loads that both sides have"
+    return (f"{form.words(_key(short[0], names), names)}: {measured} of {planned} loads{suffix}{pairing}",)
 
 
 def _spots(form: Arrangement, block: Block, placed: Mapping[At, Point]) -> dict[At, LayoutCell]:

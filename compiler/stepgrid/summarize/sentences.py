@@ -5,11 +5,10 @@ Page, text, terminal, Markdown and site share them.
 
 from __future__ import annotations
 
-import math
 import re
 import shlex
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import lru_cache, partial
 from operator import itemgetter
 from statistics import median
@@ -23,10 +22,11 @@ from stepgrid.model.plan import MOST_LOADS, is_imported
 from stepgrid.model.units import counted, percent
 from stepgrid.plan.estimate import DIFFERENCE
 from stepgrid.plugins.collector import FUNCTIONS
+from stepgrid.plugins.layout import MARK
 from stepgrid.summarize import why
 from stepgrid.summarize.causes import Cause, causes
 from stepgrid.summarize.comparisons.builds import NO_VERDICT
-from stepgrid.summarize.comparisons.comparison import RATIO, Case, Comparison
+from stepgrid.summarize.comparisons.comparison import DOUBT, RATIO, Case, Comparison
 from stepgrid.summarize.comparisons.comparison_axes import Section
 from stepgrid.summarize.comparisons.conditions import OTHER_DURABILITY, OTHER_HOST, OTHER_WORK
 from stepgrid.summarize.data.points import Point
@@ -39,7 +39,6 @@ from stepgrid.summarize.statistics.confidence_intervals import Interval
 from stepgrid.summarize.statistics.verdicts import BUSY, ONE_LOAD, UNDECIDED
 from stepgrid.summarize.why import DASH, ArmCause
 
-DEPARTURE = 1.1  # times that a ratio may differ from the quotient of its figures
 TRY = "A try: one load, no verdicts and no causes"
 
 
@@ -263,8 +262,28 @@ def legend(report: Report) -> str:
     """Explain the arrows of a table."""
     if report.setup.loads[1] == 1:
         return "One load of each: figures and ratios as they came out, without verdicts."
-    marks = ", ".join(sorted(f"{verdicts.ARROWS[word]} {word}" for word in report.setup.metric.verdicts))
-    return f"{marks}: the whole 95 % interval is more than {percent(report.setup.effect)} from 1."
+    effect, marks = percent(report.setup.effect), verdicts.MARKS
+    arrows = ", ".join(sorted(f"{marks[word]} {word}" for word in report.setup.metric.verdicts))
+    entries = [case.entry for case in _cases(report)]
+    used = dict.fromkeys(mark for entry in entries for mark in entry.marks if mark in MARK_MEANINGS)
+    parts = [f"{arrows}: the whole 95 % interval is more than {effect} from 1", *mark_texts(used, report)]
+    return f"{'; '.join(parts)}."
+
+
+MARK_MEANINGS = {
+    "=": "the same within {effect}",
+    "≠": "differs, perhaps by less than {effect}",
+    "?": "undecided",
+    MARK: NO_VERDICT,
+    DOUBT: "figures of other loads than the ratio, which is of those that both have",
+}
+
+
+def mark_texts(marks: Collection[str], report: Report) -> Iterator[str]:
+    """Explain the marks of a table that are no arrows."""
+    for mark, text in MARK_MEANINGS.items():
+        if mark in marks:
+            yield f"{mark} {text.format(effect=percent(report.setup.effect))}"
 
 
 _GLOSSARY = {
@@ -288,38 +307,6 @@ def glossary(report: Report) -> dict[str, str]:
     used = {case.entry.verdict for comparison in report.comparisons.all for case in comparison.cases()}
     meanings = {word: meaning for word, meaning in verdicts.MEANING.items() if word in used}
     return {**_GLOSSARY, "smallest effect": effect, **meanings}
-
-
-@lru_cache(1)
-def ratio_note(report: Report) -> str:
-    """Say why ratios are not the quotients of their figures, where some are far from them."""
-    departures = [
-        (_departure(case, comparison), comparison, case)
-        for comparison in report.comparisons.leading
-        for case in comparison.cases()
-        if case.entry.kind == RATIO and case.entry.ratio and case.entry.interval
-    ]
-    count = sum(departure > math.log(DEPARTURE) for departure, *_ in departures)
-    if not count:
-        return ""
-    _, comparison, case = max(departures, key=lambda departure: departure[0])
-    remarks = [
-        f", where load {outlier.load} lies far from the others (without it {units.times(outlier.without)})"
-        for outlier in case.entry.outliers
-    ]
-    return (
-        f"Ratios are means of the loads, figures medians: {count} of {counted(len(departures), 'ratio')} are over "
-        f"{percent(DEPARTURE - 1)} off the quotient of their figures, most of all {comparison.arm_name(case.arm)} in "
-        f"{comparison.where(case.row)}{''.join(remarks[:1])}."
-    )
-
-
-def _departure(case: Case, comparison: Comparison) -> float:
-    """Return how far the logarithm of a ratio is from that of the quotient of its figures."""
-    arm, base = (point.spread(comparison.metric.name) for point in (case.point, case.base))
-    if not arm or not base or min(arm[0], base[0]) <= 0:
-        return 0.0
-    return abs(math.log((case.entry.ratio or 1.0) * base[0] / arm[0]))
 
 
 # Next steps, as commands to paste

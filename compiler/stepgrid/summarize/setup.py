@@ -248,8 +248,8 @@ def steps_in_brief(measured: Mapping[str, Sequence[Point]]) -> str:
     """Return `load: 1.92 s to 3.08 s, 465,975 to 473,043 QPS; …; database of 118 MiB to 301.4 MiB`."""
     texts = []
     for name, points in measured.items():
-        medians = [spread[0] for point in points if (spread := point.spread())]
-        rates = f"{_range(medians, units.rate)} QPS" if medians else ""
+        figures = [spread[0] for point in points if (spread := point.spread())]
+        rates = f"{_range(figures, units.rate)} QPS" if figures else ""
         if text := ", ".join(filter(None, (_time_and_size(measured, name)[0], rates))):
             texts.append(f"{name}: {text}")
     omitted = [f"{len(texts) - BRIEF} more below"] if len(texts) > BRIEF else []

@@ -108,7 +108,7 @@ def _answer(report: Report) -> list[str]:
         lines.append(f"and {counted(omitted, 'arm')} more, which differ less")
     texts = [
         *report.notes.reproduction,
-        *filter(str.strip, [*lines, sentences.ratio_note(report)]),
+        *filter(str.strip, lines),
         *sentences.advice(report),
     ]
     return _titled("answer", _wrapped(texts))
@@ -310,14 +310,7 @@ def _words(report: Report) -> Iterator[str]:
 # Brief: at most 18 lines for a terminal of 80 or 100 columns, at the end of a run and of `report`
 
 MOST_LINES, MOST_ROWS = 18, 6
-_MARKS = {**ARROWS, verdicts.DIFFERENT: "≠", verdicts.UNDECIDED: "?", verdicts.BUSY: "?"}
 _STYLES = {**dict.fromkeys(verdicts.GOOD, "green"), **dict.fromkeys(verdicts.BAD, "red")}
-_MEANINGS = {
-    "=": "the same within {effect}",
-    "≠": "differs, perhaps by less than {effect}",
-    "?": "undecided",
-    "*": "no verdict",
-}
 
 
 def brief_by_width(report: Report, page: Path) -> dict[str, list[str]]:
@@ -467,13 +460,14 @@ def _cell(entry: Entry, comparison: Comparison) -> Cell:
     spread = entry.point.spread(comparison.metric.name) if entry.point else None
     figure = short_figure(spread[0]) if spread else "-" if entry.kind == ABSENT else entry.kind
     if entry.kind != RATIO or entry.ratio is None:
-        return Cell(f"{figure} {_MARKS[entry.verdict]}", entry.verdict) if entry.verdict in _STYLES else Cell(figure)
-    ratio = Cell(f"*{units.times(entry.ratio)}") if entry.refusal else _ratio_cell(entry.verdict, entry.ratio)
-    return Cell(f"{figure} {ratio.text}", ratio.kind)
+        mark = verdicts.MARKS.get(entry.verdict or "", "")
+        return Cell(f"{figure} {mark}", entry.verdict or "") if entry.verdict in _STYLES else Cell(figure)
+    before, after = entry.marks
+    return Cell(f"{figure} {before}{units.times(entry.ratio)}{after}", "" if entry.refusal else entry.verdict or "")
 
 
 def _ratio_cell(verdict: str | None, ratio: float) -> Cell:
-    return Cell(f"{_MARKS.get(verdict or '', '')}{units.times(ratio)}", verdict or "")
+    return Cell(f"{verdicts.MARKS.get(verdict or '', '')}{units.times(ratio)}", verdict or "")
 
 
 def short_figure(value: float) -> str:
@@ -490,7 +484,7 @@ def _legend(report: Report, comparison: Comparison, lines: Sequence[tuple[Cell, 
     effect = percent(report.setup.effect)
     arrows = [f"{ARROWS[word]} {word}" for word in comparison.metric.verdicts if ARROWS[word] in cells]
     parts = [f"{', '.join(arrows)}: the whole 95 % interval is more than {effect} from 1"] if arrows else []
-    parts += [f"{mark} {text.format(effect=effect)}" for mark, text in _MEANINGS.items() if mark in cells]
+    parts += sentences.mark_texts(cells, report)
     if len(comparison.rows) > MOST_ROWS and comparison.pooled:
         parts.append("ratios are over all points of a step")
     return wrap("; ".join(parts), INDENT, width=width)[:2] if parts else []

@@ -210,7 +210,7 @@ START, HEIGHT = 46.0, 190.0  # pixels: of the names of y, and a plot
 
 
 class LinePoint(NamedTuple):
-    """A figure at a value of an axis: its median, and its ends over the loads."""
+    """A figure at a value of an axis: the mean, and the ends over the loads."""
 
     value: float
     figure: float

@@ -68,7 +68,7 @@ def main_chart(report: Report, marks: Marks) -> Chart | None:
         relative = Rows(f"{title} relative to {comparison.base}", "ratio", ratios, marks, metric.verdicts)
         views["ratio"] = [forms.ratios(relative, report.setup.effect, width) for width in (WIDE, NARROW)]
     loads, total = report.setup.loads[1], sum(map(len, groups.values()))
-    bars = f"Median of {loads} loads; bars: lowest to highest load"
+    bars = f"Mean of {loads} loads; bars: lowest to highest load"
     bars += "; ratios: 95 % interval, an arrow where it goes on." if ratios else "."
     note = " ".join(filter(None, (bars if loads > 1 else "", omission(len(chosen), total, bool(ratios)))))
     return Chart(title, forms.figures(figures), forms.figures(figures, NARROW), views, note)

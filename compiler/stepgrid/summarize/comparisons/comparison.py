@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from statistics import median
 from typing import NamedTuple
 
 from stepgrid.model import units
@@ -71,6 +70,7 @@ class Entry:
     losses: str = ""  # 2 of 5 loads; 3 failed: its figures are of survivors
     doubts: tuple[str, ...] = ()  # conditions of this very ratio: measured far apart, a load far off, …
     outliers: tuple[Outlier, ...] = ()  # loads whose ratio is far from the others'
+    unpaired: str = ""  # figures of the loads that both sides have: their ratio is not that of all their figures
     idle: str | None = None  # loads with a figure of 0 or below it, which has no ratio
     perhaps: bool = False  # a difference in its table, but not among all comparisons of the report
 
@@ -84,12 +84,18 @@ class Entry:
         return self.verdict in verdicts.DIFFERENCES
 
     @property
+    def marks(self) -> tuple[str, str]:
+        """Return what stands before and after its ratio in a short table."""
+        return MARK if self.refusal else verdicts.MARKS.get(self.verdict or "", ""), DOUBT if self.unpaired else ""
+
+    @property
     def text(self) -> str:
         """Write the ratio with its interval and verdict: 0.07× [0.06, 0.08] slower."""
         if self.kind != RATIO or self.ratio is None:
             return ""
         ratio = ratio_text(self.ratio, self.interval, units.TIMES)
-        return f"{ratio} {self.verdict}" if self.verdict in verdicts.VERDICTS else ratio
+        words = f"{ratio} {self.verdict}" if self.verdict in verdicts.VERDICTS else ratio
+        return ": ".join(filter(None, (words, self.unpaired)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -269,19 +275,18 @@ def _pair_key(pair: Pair) -> Places:
 
 
 def _is_usable(pair: Pair, metric: str) -> bool:
-    """Tell whether two points are apart and have logarithms: the ratio of other figures is of medians."""
+    """Tell whether two points are apart and have logarithms: the ratio of other figures is their quotient."""
     return pair[0].places != pair[1].places and all(_are_positive(point.values(metric)) for point in pair)
 
 
 def ratio(point: Point, base: Point, metric: str) -> float | None:
-    """Return the ratio; of figures without logarithms that of the medians: 0 / 0 is 1, anything else / 0 infinite."""
+    """Return the ratio; without logarithms the quotient of both figures: 0 / 0 is 1, anything else / 0 infinite."""
     values, base_values = point.values(metric), base.values(metric)
     if not values or not base_values:
         return None
     if _are_positive(values) and _are_positive(base_values):
         return confidence_intervals.ratio(confidence_intervals.sample(values, base_values))
-    middle, base_middle = (median(sum(runs) / len(runs) for runs in side.values()) for side in (values, base_values))
-    return units.quotient(middle, base_middle)
+    return units.quotient(*(units.mean(side.means(metric)) for side in (point, base)))
 
 
 def _are_positive(values: Mapping[int, Sequence[float]]) -> bool:
@@ -369,7 +374,7 @@ def shorten(table: Table) -> Table:
 def _short_cell(cell: Cell) -> Cell:
     if cell.value is None:
         return cell
-    signs = (verdicts.ARROWS.get(cell.verdict), units.times(cell.value), MIXED if MIXED in cell.text else "")
+    signs = (verdicts.MARKS.get(cell.verdict), units.times(cell.value), MIXED if MIXED in cell.text else "")
     return Cell(" ".join(filter(None, signs)), cell.kind, cell.value, verdict=cell.text)
 
 
@@ -392,7 +397,8 @@ def _compact(entry: Entry, comparison: Comparison) -> Cell:
     spread = entry.point.spread(comparison.metric.name) if entry.point else None
     figure = units.figure(spread[0], comparison.metric.unit) if spread else ""
     if entry.kind == RATIO and entry.ratio is not None:
-        ratio = " ".join(filter(None, (verdicts.ARROWS.get(entry.verdict or ""), units.times(entry.ratio))))
+        before, after = entry.marks
+        ratio = " ".join(filter(None, (before, units.times(entry.ratio), after)))
         return Cell(f"{figure} {ratio}", entry.verdict or "", entry.ratio, verdict=entry.text)
     return Cell(figure or (NOTHING if entry.kind == ABSENT else entry.kind), entry.kind)
 

@@ -234,6 +234,17 @@ def _zero_verdict(point: Point, base: Point, metric: ComparedMetric) -> str:
     return word_above if highest[1] == 0 and lowest[0] > 0 else verdicts.UNDECIDED
 
 
+def _unpaired(point: Point, base: Point, metric: ComparedMetric) -> str:
+    """Write the figures of the loads that both have, which divide to the ratio; empty where these are all."""
+    loads = set(point.values(metric.name)), set(base.values(metric.name))
+    common = loads[0] & loads[1]
+    if loads[0] == loads[1] or not common or idleness(point, base, metric.name):
+        return ""
+    spreads = (side.of_loads(common.__contains__).spread(metric.name) for side in (point, base))
+    arm_text, base_text = (units.figure(spread[0], metric.unit) for spread in spreads if spread)
+    return f"in the {counted(len(common), 'load')} that both have {arm_text}, {base_text} of the base"
+
+
 def _both(arm: str, base: str) -> str:
     return "; ".join(filter(None, (arm, f"{OF_THE_BASE}{base}" if base else "")))
 
@@ -242,8 +253,8 @@ def _judge_entry(entry: Entry, base: Point, metric: ComparedMetric, evidence: Ev
     """Add the verdict, or why there is none, and what to know of this ratio."""
     point = entry.point
     assert point is not None
-    losses = _both(point.losses, base.losses)
-    doubts = (*filter(None, (losses,)), *evidence.marks(point, base, shares_loads))
+    losses, unpaired = _both(point.losses, base.losses), _unpaired(point, base, metric)
+    doubts = (*filter(None, (losses, unpaired)), *evidence.marks(point, base, shares_loads))
     if idle := idleness(point, base, metric.name):
         refusal = evidence.refusal(point, base)
         word = verdicts.BUSY if evidence.disturbance(metric.name, (point, base)) else _zero_verdict(point, base, metric)
@@ -255,6 +266,7 @@ def _judge_entry(entry: Entry, base: Point, metric: ComparedMetric, evidence: Ev
     entry = replace(
         entry,
         losses=losses,
+        unpaired=unpaired,
         doubts=(*doubts, *entry.doubts),
         floor=evidence.noise.floor(point, base, shares_loads, metric.name),
         refusal=refusal,

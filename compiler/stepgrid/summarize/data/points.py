@@ -6,11 +6,11 @@ import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from statistics import fmean, median
 
 from stepgrid.collect.step_figures import HOLDS, TRIED
 from stepgrid.expand.scope import Label
 from stepgrid.language.expressions import Objective, parse_objective
+from stepgrid.model import units
 from stepgrid.model.metrics import QPS
 from stepgrid.model.plan import BUILD, Header
 from stepgrid.model.search import Trial, boundary, knee, peak
@@ -51,12 +51,16 @@ class Point:
         return group((run.load, run.metrics[metric]) for run in self.runs if metric in run.metrics)
 
     def spread(self, metric: str = QPS) -> tuple[float, float, float] | None:
-        """Return median, least and most over the loads; the runs of a load are averaged."""
+        """Return mean, least and most over the loads; the runs of a load are averaged first, as for a ratio."""
         if len(self.runs) == 1:
             value = self.runs[0].metrics.get(metric)
             return None if value is None else (value, value, value)
-        loads = [fmean(runs) for runs in self.values(metric).values()]
-        return (median(loads), min(loads), max(loads)) if loads else None
+        loads = self.means(metric)
+        return (units.mean(loads), min(loads), max(loads)) if loads else None
+
+    def means(self, metric: str = QPS) -> list[float]:
+        """Average the runs of each load."""
+        return [units.mean(runs) for runs in self.values(metric).values()]
 
     def of_loads(self, is_included: Callable[[int], bool]) -> Point:
         """Return the point as if no other loads had been measured."""
@@ -218,9 +222,9 @@ class Search:
 
     @property
     def best(self) -> float | None:
-        """The best figure, a median over the loads."""
+        """The best figure, a mean over the loads."""
         figures = [best.figure for trials in self._trials if (best := peak(trials))]
-        return median(figures) if figures else None
+        return units.mean(figures) if figures else None
 
     def curve(self) -> Iterator[tuple[int, Sequence[Run]]]:
         """Yield the tried values in order, each with its runs of all loads."""
@@ -247,4 +251,4 @@ def find_searches(axes: Iterable[SearchedAxis], runs: Sequence[Run]) -> list[Sea
 
 def mean(runs: Sequence[Run], metric: str) -> float | None:
     values = [run.metrics[metric] for run in runs if metric in run.metrics]
-    return fmean(values) if values else None
+    return units.mean(values) if values else None

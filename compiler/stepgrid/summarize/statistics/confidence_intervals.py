@@ -381,10 +381,9 @@ def _freedom_of_spread(spread: float) -> float:
     return low
 
 
-# Statistics that a few odd loads do not spoil: the interval of a median, and which loads are outliers
+# The interval of a figure, and which loads are outliers
 
 CONFIDENCE = 0.95
-FEWEST_EXACT = 6  # loads: the lowest and the highest of six hold the median 97 times in 100, of five only 94
 
 FARTHEST = 3.5  # robust z: advice of Iglewicz and Hoaglin
 FEWEST_LOADS = 3  # of two, either may be the odd one
@@ -404,26 +403,16 @@ class Outlier:
         return f"load {self.load} lies far from the others ({units.ratio(self.alone)}x); without it {without}x"
 
 
-def median_interval(loads: Sequence[float]) -> tuple[float, float] | None:
-    """Return the exact interval from six loads on, by their order alone, else Student's of the logarithms.
+def mean_interval(loads: Sequence[float]) -> tuple[float, float] | None:
+    """Return Student's interval of the logarithms, around their mean; None of one load, and where one is 0.
 
-    None of one load, and of few loads of which one is 0. Not the bootstrap: it knows no load that was not drawn, and of
-    four loads its 95 % interval misses 12 times in 100.
+    Not the bootstrap: it knows no load that was not drawn, and of four loads its 95 % interval misses 12 times in 100.
     """
-    if len(loads) >= FEWEST_EXACT:
-        return _exact(sorted(loads))
     if len(loads) < 2 or min(loads) <= 0:
         return None
     logs = [math.log(load) for load in loads]
     half = special("stdtrit", len(logs) - 1, (1 + CONFIDENCE) / 2) * stdev(logs) / math.sqrt(len(logs))
     return math.exp(fmean(logs) - half), math.exp(fmean(logs) + half)
-
-
-def _exact(loads: Sequence[float]) -> tuple[float, float]:
-    """Take the k-th lowest to the k-th highest: the most k that misses at most as often as it may."""
-    chances = [special("bdtr", below, len(loads), 0.5) for below in range(len(loads) // 2)]
-    k = sum(chance <= (1 - CONFIDENCE) / 2 for chance in chances)
-    return loads[k - 1], loads[-k]
 
 
 def outliers(samples: Sequence[Sample]) -> list[tuple[Outlier, ...]]:

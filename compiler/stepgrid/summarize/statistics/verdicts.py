@@ -28,6 +28,7 @@ OPEN = (DIFFERENT, UNDECIDED, BUSY)  # no decision
 DIFFERENCES = (*GOOD, *BAD, MORE, LESS)
 VERDICTS = (*DIFFERENCES, SAME, *OPEN)
 ARROWS = {**dict.fromkeys(GOOD, "▲"), **dict.fromkeys(BAD, "▼"), MORE: "↑", LESS: "↓", SAME: "="}
+MARKS = {**ARROWS, DIFFERENT: "≠", UNDECIDED: "?", BUSY: "?"}  # of a ratio in a short table
 
 MEANING = {
     FASTER: "the whole interval lies above the smallest effect",
@@ -48,8 +49,8 @@ MEANING = {
 
 METHOD = (  # docs/statistics.md begins with these sentences
     "A load is a database made anew: the runs of one load are averaged first, and arms are paired load by load.",
-    "A figure is the median of its loads; a ratio is the geometric mean of the loads' ratios, so it may differ from "
-    "the quotient of two figures.",
+    "A figure is the geometric mean of its loads, and a ratio that of the loads' ratios: figures divide to it. Where a "
+    "load is at 0 or below, a figure is the arithmetic mean.",
     "The interval is ratio × exp(± critical × deviation / √loads); all intervals of a step against one base hold "
     "together with 95 % confidence (Dunnett).",
     "The deviation is that of the loads' logarithms, drawn towards the other comparisons of the report (Smyth's "
