@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from stepgrid.collect.job import collect
 from stepgrid.engines.mysql import MySQL
 from stepgrid.model.plan import Option, Plan, PlannedStep
 from stepgrid.plugins.durability import running_durability
+from stepgrid.summarize import summary_text
+from stepgrid.summarize.compare import compare_sets, stored_results
+from stepgrid.summarize.report import Report
 from tests.conftest import Compile
 from tests.summarize.scenario import LEVELS, report, text
 from tests.summarize.synthetic import Experiment
@@ -31,8 +35,8 @@ def test_a_release_that_syncs_its_binary_log_is_not_slower(tmp_path: Path) -> No
 
 def test_a_spec_that_names_it_gets_the_verdict_and_the_difference(tmp_path: Path) -> None:
     summary = _summary(tmp_path, allowed="durability is the question")
-    assert "slower" in _answer(summary)
-    assert UNEQUAL in summary
+    assert f"{MYSQL80}, unequal durability: 10 % of the QPS of {MYSQL57}" in _answer(summary)
+    assert UNEQUAL in _answer(summary)
     assert ADVICE not in summary
 
 
@@ -74,6 +78,53 @@ sweep: {build: [a, b]}
     assert allowed.report.mixed_durability == "the question"
 
 
+def test_two_sets_of_results_are_held_to_the_same(tmp_path: Path) -> None:
+    """Of one spec before and after a change of options; each set is a store of its own."""
+    synced, lazy = {"skip_log_bin": "ON"}, {"skip_log_bin": "ON", "innodb_flush_log_at_trx_commit": "2"}
+    report, summary = _compared(tmp_path, synced, lazy)
+    entries = [case.entry for comparison in report.comparisons.leading for case in comparison.cases()]
+    refusal = "unequal durability: commit sync / os"
+    assert {(entry.refusal, entry.verdict) for entry in entries} == {(refusal, None)}
+    assert f"no verdict against results=then, in all 3 steps {refusal}" in summary
+    assert ADVICE in summary
+    assert report.notes.reproduction[0] == "reproduced within 2 % at 0 of 3 points"
+
+
+def test_two_sets_of_equal_durability_get_their_verdicts(tmp_path: Path) -> None:
+    _, summary = _compared(tmp_path, {"skip_log_bin": "ON"}, {"skip_log_bin": "ON"})
+    assert "durability" not in summary
+    assert "reproduced within 2 % at 3 of 3 points" in summary
+
+
+def test_two_sets_of_which_the_spec_allows_unequal_durability(tmp_path: Path) -> None:
+    _, summary = _compared(tmp_path, {}, {"skip_log_bin": "ON"}, allowed="the question")
+    assert "results=now, unequal durability: the same QPS as results=then" in summary
+    assert "unequal durability: binary log sync / none" in summary
+
+
+def test_an_old_set_that_does_not_tell_its_durability(tmp_path: Path) -> None:
+    report, summary = _compared(tmp_path, None, {"skip_log_bin": "ON"})
+    doubts = {doubt for table in report.comparisons.leading for case in table.cases() for doubt in case.entry.doubts}
+    unknown = "durability unknown / commit sync, binary log none, torn pages protected"
+    assert unknown in doubts
+    assert f"† {unknown}" in summary
+    assert "reproduced within 2 % at 3 of 3 points" in summary
+
+
+def _compared(
+    root: Path, old: Mapping[str, str] | None, new: Mapping[str, str], allowed: str | None = None
+) -> tuple[Report, str]:
+    """Compare a set with options `old`, or whose plan is not read any more, with another one."""
+    names = {"then": old or {}, "now": new}
+    first, second = (
+        stored_results((found := _experiment(root / name, (MYSQL80,), options=options, allowed=allowed)).store,
+                       found.plan.digest, name)
+        for name, options in names.items()
+    )  # fmt: skip
+    compared = compare_sets(first if old is not None else replace(first, links=lambda _: []), second, ())
+    return compared, " ".join(summary_text.text(compared, None).split())
+
+
 @dataclass
 class _Servers(Experiment):
     options: Mapping[str, str] = field(default_factory=dict)
@@ -94,9 +145,14 @@ class _Servers(Experiment):
 
 
 def _summary(root: Path, **fields: Any) -> str:
-    base = {"build": MYSQL57}
-    found = _Servers(root, builds=(MYSQL57, MYSQL80), caches=("lru",), threads=("1",), base=base, **fields)
-    for build, rate in ((MYSQL57, 10_000), (MYSQL80, 1_000)):
+    found = _experiment(root, **fields)
+    report(found)
+    return " ".join(text(found).split())
+
+
+def _experiment(root: Path, builds: Sequence[str] = (MYSQL57, MYSQL80), **fields: Any) -> _Servers:
+    found = _Servers(root, builds=builds, caches=("lru",), threads=("1",), base={"build": builds[0]}, **fields)
+    for build, rate in zip(builds, (10_000, 1_000), strict=False):
         found.add_build(build, quality={"route": "debian", "suite": "bookworm"})
         for load, level in enumerate(LEVELS):
             rates = {"readww": rate * level, "overwrite": rate * level}
@@ -105,8 +161,8 @@ def _summary(root: Path, **fields: Any) -> str:
                 running = {"durability": {"binary log": found.running[build]}} if found.running else {}
                 (result / "attempt.json").write_text(json.dumps({**record, **running}))
                 found.seal(result)
-    report(found)
-    return " ".join(text(found).split())
+    collect(found.store, found.plan)
+    return found
 
 
 def _answer(summary: str) -> str:

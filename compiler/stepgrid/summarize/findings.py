@@ -31,6 +31,7 @@ from stepgrid.summarize.comparisons.comparison import (
     ratio_text,
 )
 from stepgrid.summarize.comparisons.comparison_axes import Labels
+from stepgrid.summarize.comparisons.conditions import OTHER_DURABILITY
 from stepgrid.summarize.comparisons.judgement import BESIDE, OF_THE_BASE
 from stepgrid.summarize.comparisons.ladders import versions
 from stepgrid.summarize.report import Report
@@ -209,6 +210,12 @@ class Arm:
         return [case for case in self.compared if case.word in words]
 
     @property
+    def unequal(self) -> str:
+        """Return in which way arms that the spec compares all the same write with unequal durability."""
+        doubts = (doubt for case in self.compared for doubt in case.entry.doubts)
+        return next((doubt for doubt in doubts if doubt.startswith(OTHER_DURABILITY)), "")
+
+    @property
     def pooled(self) -> PooledRatio | None:
         """Return the ratio over all points, where they are of one step."""
         if len(self.steps) != 1 or len(self.labels) != 1:
@@ -248,7 +255,8 @@ def _arm_finding(arm: Arm, effect: float) -> Finding | None:
         words = _busy(arm, busy)
     else:
         words = _no_verdict(arm)
-    headline, note = f"{arm.name}: {words.headline}", DOT.join(filter(None, (*words.notes, *_conditions(arm))))
+    unequal = f", {OTHER_DURABILITY}" if arm.unequal else ""
+    headline, note = f"{arm.name}{unequal}: {words.headline}", DOT.join(filter(None, (*words.notes, *_conditions(arm))))
     is_certain = bool(arm.of(*DIFFERENCES, IDLE)) or words.kind != NONE
     weight = is_certain, max((case.distance for case in arm.compared), default=0)
     return Finding(arm.name, arm.comparison.base, headline, words.detail, note, words.kind, weight)
@@ -489,9 +497,10 @@ def _counts(arm: Arm, words: Sequence[str]) -> str:
 
 
 def _conditions(arm: Arm) -> Iterator[str]:
-    """Yield as shipped, lost loads, and how many differences have a condition of their own."""
+    """Yield as shipped, durability, lost loads, and how many differences have a condition of their own."""
     if shipped := next((case.entry.as_shipped for case in arm.compared if case.entry.as_shipped), None):
         yield f"{AS_SHIPPED}: {_build_difference(shipped)}"
+    yield arm.unequal
     yield next((case.entry.losses for case in arm.compared if case.entry.losses), "")
     if doubted := sum(bool(case.entry.doubts) for case in arm.of(*DIFFERENCES)):
         yield f"{counted(doubted, 'ratio')} with a doubt of {'its' if doubted == 1 else 'their'} own (†)"

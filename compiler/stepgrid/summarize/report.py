@@ -124,12 +124,13 @@ def make_report(
     header: Header,
     tables: Tables,
     costs: LoadCosts = LoadCosts(),  # noqa: B008
-    across_hosts: bool = False,
+    across: Links | None = None,
     links: Links = lambda _: [],
 ) -> Report:
     """Compare and judge the figures of a plan.
 
-    `across_hosts`: arms of different hosts get verdicts; without `links` nothing is said of settings.
+    `across`: links of two sets of results, whose arms get verdicts wherever they are from; without `links` nothing is
+    said of settings.
     """
     searched = searched_axes(header)
     # what searches tried differs from load to load, and is compared with nothing
@@ -138,7 +139,7 @@ def make_report(
     axes, alpha = setup.axes, setup.alpha
     sections = tuple(_section(step, axes, runs) for step in dict.fromkeys(run.step for run in runs if run.measured))
     points = [point for section in sections for point in section.points]
-    evidence = _evidence(header, measured, setup.builds, across_hosts, links)
+    evidence = _evidence(header, measured, setup.builds, across, links)
     able = comparison_axes.most_able(axes, runs)
     unjudged = [comparison for metric in setup.metrics for comparison in compare(sections, setup.base, able, metric)]
     intervals = ratio_intervals(unjudged, alpha)
@@ -265,13 +266,13 @@ def _section(step: str, axes: Sequence[Axis], runs: Sequence[Run]) -> Section:
 
 
 def _evidence(
-    header: Header, tables: Tables, known_builds: Mapping[str, Build], across_hosts: bool, links: Links
+    header: Header, tables: Tables, known_builds: Mapping[str, Build], across: Links | None, links: Links
 ) -> Evidence:
     machines = {stage.id: stage.hardware for stage in header.stages} if len(header.machines) > 1 else {}
     work = partial(declared_work, header, links)
     is_allowed = header.report.mixed_durability is not None
-    durability = cache(partial(_durability, links))
-    conditions = Conditions(tables, header.report.within, machines, across_hosts, work, durability, is_allowed)
+    durability = cache(partial(_durability, across or links))
+    conditions = Conditions(tables, header.report.within, machines, across is not None, work, durability, is_allowed)
     is_shipped, is_strict = header.report.as_shipped is not None, header.report.is_strict
 
     def refusal(point: Point, base: Point) -> str | None:
@@ -291,13 +292,16 @@ def _evidence(
     )
 
 
-def _durability(links: Links, key: Place) -> Mapping[str, str]:
-    """Map what a step that writes promises to its class, by its options and the defaults of its release."""
+def _durability(links: Links, key: Place) -> Mapping[str, str] | None:
+    """Map what a step that writes promises to its class, by its options and the defaults of its release.
+
+    None where this is not known."""
     with suppress(PluginError):  # of a kind or engine that is not installed here nothing is known
         for link in links([key[0]]):
             step = link.stage.steps[key[1]]
             options = {name: option.value for name, option in step.options.items()}
             storage_engine = str(step.setup.get("storage_engine") or "")
-            if step.measured and step.mutates:
-                return step_durability(step.kind, step.settings, options, link.build, storage_engine)
-    return {}
+            if not (step.measured and step.mutates):
+                return {}
+            return step_durability(step.kind, step.settings, options, link.build, storage_engine) or None
+    return None

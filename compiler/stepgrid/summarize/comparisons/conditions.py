@@ -49,9 +49,10 @@ class Conditions:
     tables: Tables
     within: float | None = None  # seconds of `compare_within`
     machines: Mapping[str, str] = field(default_factory=dict)  # by stage, where the plan has several
-    across_hosts: bool = False  # two sets of results are compared, wherever they are from
+    across_hosts: bool = False  # two sets of results are compared, wherever they are from and whatever they record
     declared_work: Callable[[Place], object] = lambda _: None  # what the spec has a step, and those before it, do
-    durability: Callable[[Place], Mapping[str, str]] = lambda _: {}  # which failures a step's writes survive
+    # which failures a step's writes survive; nothing of one that writes nothing, None of one of which it is not known
+    durability: Callable[[Place], Mapping[str, str] | None] = lambda _: None
     allows_durability: bool = False  # the spec compares arms that differ in this
 
     def refusal(self, point: Point, base: Point) -> str | None:
@@ -66,15 +67,28 @@ class Conditions:
 
     def _unequal_durability(self, point: Point, base: Point) -> str | None:
         """Return `unequal durability: commit sync / os`, the base's first."""
-        classes, base_classes = map(self._durability, (point, base))
+        classes, base_classes = (classes or {} for classes in self._durability(point, base))
         parts = [f"{name} {base_classes[name]} / {classes[name]}" for name in differing(base_classes, classes)]
         return f"{OTHER_DURABILITY}: {'; '.join(parts)}" if parts else None
 
-    def _durability(self, point: Point) -> Mapping[str, str]:
-        """Prefer what a server ran with to what was planned, where the step writes."""
-        run, running = point.runs[0], self.tables.facts.get("durability", {})
-        planned = self.durability(run.place)
-        return running.get(f"{run.place[0]}/{run.attempt}", planned) if planned else planned
+    def _unknown_durability(self, point: Point, base: Point) -> Iterator[str]:
+        """Say that one of two sets of results does not tell the durability of a step that writes."""
+        classes, base_classes = self._durability(point, base)
+        if not self.across_hosts or (classes is None) == (base_classes is None):
+            return
+        sides = [", ".join(map(" ".join, side.items())) if side else "unknown" for side in (base_classes, classes)]
+        if sides != ["unknown", "unknown"]:
+            yield f"durability {' / '.join(sides)}"
+
+    def _durability(self, *points: Point) -> list[Mapping[str, str] | None]:
+        """Prefer what servers ran with to what was planned, where the step writes."""
+        runs, running = [point.runs[0] for point in points], self.tables.facts.get("durability", {})
+        planned = [self.durability(run.place) for run in runs]
+        if not any(planned):
+            return planned
+        names = (f"{run.place[0]}/{run.attempt}" for run in runs)
+        pairs = zip(names, planned, strict=True)
+        return [classes if classes == {} else running.get(name, classes) for name, classes in pairs]
 
     def _work_differences(self, point: Point, base: Point) -> Iterator[str]:
         """Compare figures that are alike where the spec asks both for the same."""
@@ -88,6 +102,7 @@ class Conditions:
         return (
             *self._settings(point, base),
             *filter(None, [self._unequal_durability(point, base) if self.allows_durability else None]),
+            *self._unknown_durability(point, base),
             *self._gap(point, base),
             *_counts(point, base),
             *(f"rate missed{whose}: {text}" for whose, text in missed.items() if text),
@@ -313,7 +328,7 @@ def _counts(point: Point, base: Point) -> Iterator[str]:
 
 
 def missed_rate(point: Point) -> str:
-    """Return `1,113 of 2,000 rows/s`, medians of the loads; nothing where clients reached the rate of the spec."""
+    """Return `1,113 of 2,000 rows/s`, means of the loads; nothing where clients reached the rate of the spec."""
     targets = dict.fromkeys(name for run in point.runs for name in run.metrics if name.startswith(TARGET))
     for target in targets:
         metric = target.removeprefix(TARGET)
