@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 
 from stepgrid.model import units
 from stepgrid.model.plan import Axis, Header, PlannedCell
@@ -58,7 +57,13 @@ def stored_results(store: Store, digest: str, name: str) -> ResultSet:
 def compare_sets(first: ResultSet, second: ResultSet, labels: Sequence[tuple[str, str]]) -> Report:
     """Make the report of both; `labels`: axes and labels that narrow the set that has them."""
     match = _match_cells(first.header, second.header, labels)
-    across = partial(_links, first, second)
+    first_stages = {run.place[0] for run in first.tables.runs}
+
+    def across(chain: Sequence[str]) -> list[Link]:
+        """Read stages by their names in the joined tables."""
+        sides = ((first if node in first_stages else second, node.removesuffix(SUFFIX)) for node in chain)
+        return [link for side, node in sides for link in side.links([node])]
+
     report = make_report(_join_headers(first, second, match), _join_tables(first, second, match), across=across)
     counts = list(reproduction_sentences(report.comparisons.all, report.setup.effect))
     runs = [{(run.place, run.attempt) for run in side.tables.runs if run.attempt} for side in (first, second)]
@@ -272,12 +277,6 @@ def _join_history(past: Iterable[PastFigure], runs: Collection[Run]) -> Iterator
 
 
 # Inputs of the stages, field by field
-
-
-def _links(first: ResultSet, second: ResultSet, chain: Sequence[str]) -> list[Link]:
-    """Read stages by their names in the joined tables."""
-    stages = {run.place[0] for run in first.tables.runs}
-    return [link for node in chain for link in (first if node in stages else second).links([node.removesuffix(SUFFIX)])]
 
 
 def _input_differences(first: ResultSet, second: ResultSet, match: _Match) -> Iterator[str]:
