@@ -182,7 +182,10 @@ def _context(report: Report) -> dict[str, Any]:
         "most_claims": MOST_CLAIMS,
         "claim_words": claims,
         "step_charts": _step_charts(report, marks),
-        "kinds": {kind: (title, _note(report, *notes)) for kind, (title, *notes) in KINDS.items()},
+        "kinds": {
+            kind: (title, " ".join(filter(None, notes if report.setup.loads[1] > 1 else notes[:1])))
+            for kind, (title, *notes) in KINDS.items()
+        },
         "searches": group_html(list(search_tables(report.comparisons.searches))),
         "curves": [*report_charts.search_charts(report.comparisons.searches, marks)],
         "causes": _causes(report),
@@ -216,11 +219,6 @@ def _context(report: Report) -> dict[str, Any]:
         "zip": zip,
         "counted": counted,
     }
-
-
-def _note(report: Report, always: str, several: str) -> str:
-    """Explain a kind of charts; `several`: of a report with several loads."""
-    return " ".join(filter(None, (always, several if report.setup.loads[1] > 1 else "")))
 
 
 def _doubts_within(briefs: Sequence[str], room: int) -> int:

@@ -450,7 +450,11 @@ def _point_rows(comparison: Comparison) -> list[tuple[Cell, ...]]:
 def _pooled_rows(comparison: Comparison) -> Iterator[tuple[Cell, ...]]:
     """Yield a row for each step with the ratios over all of its points."""
     for step in comparison.steps:
-        ratios = {pooled.name: _ratio_cell(pooled.verdict, pooled.ratio) for pooled in comparison.pooled_of(step)}
+        ratios = {
+            pooled.name: Cell(f"{verdicts.MARKS.get(word, '')}{units.times(pooled.ratio)}", word)
+            for pooled in comparison.pooled_of(step)
+            for word in (pooled.verdict or "",)
+        }
         if ratios:
             heads = (step,) if len(comparison.rows) > MOST_ROWS else ("over all", "")
             yield (*map(Cell, heads), *(ratios.get(name, Cell(NOTHING)) for name in comparison.arm_names))
@@ -464,10 +468,6 @@ def _cell(entry: Entry, comparison: Comparison) -> Cell:
         return Cell(f"{figure} {mark}", entry.verdict or "") if entry.verdict in _STYLES else Cell(figure)
     before, after = entry.marks
     return Cell(f"{figure} {before}{units.times(entry.ratio)}{after}", "" if entry.refusal else entry.verdict or "")
-
-
-def _ratio_cell(verdict: str | None, ratio: float) -> Cell:
-    return Cell(f"{verdicts.MARKS.get(verdict or '', '')}{units.times(ratio)}", verdict or "")
 
 
 def short_figure(value: float) -> str:
