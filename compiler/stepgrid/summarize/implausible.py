@@ -85,7 +85,7 @@ class Measured:
 def implausible_runs(
     tables: Tables,
     steps: Iterable[PlannedStep],
-    durability: Callable[[Place], Mapping[str, str]] = lambda _: {},
+    durability: Callable[[Place], Mapping[str, str] | None] = lambda _: {},
 ) -> Iterator[Doubt]:
     """Yield a doubt of what contradicts itself, once for each rule, step and build."""
     walls = tables.details.wall_seconds
@@ -95,7 +95,7 @@ def implausible_runs(
             run,
             planned.get(run.step, StepFacts()),
             walls.get(run.place),
-            durability(run.place).get(COMMIT) == _facts_of(tables, "durability", run).get(COMMIT, SYNC) == SYNC,
+            (durability(run.place) or {}).get(COMMIT) == _facts_of(tables, "durability", run).get(COMMIT, SYNC) == SYNC,
             _facts_of(tables, "start", run),
         )
         for run in tables.runs
