@@ -28,7 +28,7 @@ class PublishedTable(Model):
     file: str | None = None  # in that repository
     after: str | None = None  # the table begins behind the first line that has this text
     sentence: bool = False  # no table: a sentence of the article, which claims are written from
-    relative: bool = False  # its figures are known up to a factor, which those of a row share
+    relative: bool = False  # its figures of a metric are known up to a factor that all of them share
     where: dict[str, Label] = {}  # axis, or `step` -> label, which all of its figures have
     metric: Label | None = None  # of all of its figures
     rows: Label  # the axis whose labels name rows, `step` or `metric`

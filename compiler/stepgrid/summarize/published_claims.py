@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from stepgrid.language.problems import Problems, nearest
-from stepgrid.language.published import METRIC, Published, PublishedFigure, PublishedTable, figures
+from stepgrid.language.published import METRIC, Published, PublishedFigure, figures
 from stepgrid.model.plan import BUILD, CellStep, Plan, PlannedCell
 from stepgrid.model.status import Status
 from stepgrid.model.units import counted
@@ -25,7 +26,9 @@ REFUTED, NO_FIGURE = "refuted", "no figure"
 AS_PUBLISHED = (REFUTED, NO_FIGURE, HOLDS)  # the worst first
 OWN_SENTENCE = "by the article's own sentence"
 RATIOS_ONLY = "is published as ratios only"
+ONE_FIGURE = "one figure is published for both sides"
 _WORDS = {FAILS: REFUTED, HOLDS: HOLDS}
+_TWO_BOUNDS = re.compile(r"([^;]+) \(claimed ([^;)]+)\); \1 \(claimed ([^;)]+)\)")  # of one figure
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +71,8 @@ class PublishedClaim:
         failing = [case for case in self.judged if case.result == FAILS]
         cases = failing or self.judged or self.claim.cases
         worst = (max if failing else min)(cases, key=lambda case: case.distance)
-        return ": ".join(filter(None, (worst.where, "; ".join(worst.numbers))))
+        words = _TWO_BOUNDS.sub(r"\1 (claimed \2 and \3)", "; ".join(worst.numbers))
+        return ": ".join(filter(None, (worst.where, words)))
 
     @property
     def line(self) -> str:
@@ -118,7 +122,7 @@ def check_labels(plan: Plan, published: Published, problems: Problems) -> None:
                 problems.add("undefined-name", table.rows.where, message, nearest(label, labels.get(axis, labels)))
 
 
-Sources = Mapping[tuple[tuple[str, int], str], PublishedTable]  # place of a run, metric -> where its figure stands
+Sources = Mapping[tuple[tuple[str, int], str], PublishedFigure]  # by the place of a run and the metric
 
 
 def _runs(plan: Plan, published: Sequence[PublishedFigure]) -> tuple[list[Run], Sources]:
@@ -127,7 +131,7 @@ def _runs(plan: Plan, published: Sequence[PublishedFigure]) -> tuple[list[Run], 
     for figure in published:
         by_step.setdefault(figure.labels.get(STEP), []).append(figure)
     runs: list[Run] = []
-    sources: dict[tuple[tuple[str, int], str], PublishedTable] = {}
+    sources: dict[tuple[tuple[str, int], str], PublishedFigure] = {}
     for cell in plan.cells:
         for number, step in enumerate(cell.steps):
             name, key = step.step or step.name, (cell.id, number)
@@ -136,7 +140,7 @@ def _runs(plan: Plan, published: Sequence[PublishedFigure]) -> tuple[list[Run], 
             for figure in (*by_step.get(name, ()), *by_step.get(step.name, ()) * (name != step.name)):
                 if all(labels.get(axis) == label for axis, label in figure.labels.items() if axis != STEP):
                     metrics.setdefault(figure.metric, figure.value)
-                    sources.setdefault((key, figure.metric), figure.table)
+                    sources.setdefault((key, figure.metric), figure)
             runs.append(_run(cell, step, labels, key, metrics))
     return runs, sources
 
@@ -169,20 +173,38 @@ def _run(
 
 @dataclass(frozen=True, slots=True)
 class _Sources:
-    tables: Sources
+    published: Sources
 
     def provenance(
         self, comparison: Comparison, chosen: Mapping[Figure, Point], values: Mapping[Figure, float]
     ) -> Provenance:
         """Say why published figures decide nothing, and what is to be known of them."""
-        tables = {
-            figure: self.tables[point.runs[0].place, own_name(figure.metric, point)] for figure, point in chosen.items()
+        sources = {
+            figure: self.published[point.runs[0].place, own_name(figure.metric, point)]
+            for figure, point in chosen.items()
         }
-        for figure in (figure for figure, table in tables.items() if table.relative):
-            same_factor = [other for other in tables if other.metric == figure.metric and tables[other].relative]
-            doubled = {**values, **{other: 2 * values[other] for other in same_factor}}
-            ratio = ordered(comparison)
-            ends = [evaluate(ratio.lhs, scaled) / evaluate(ratio.rhs, scaled) for scaled in (values, doubled)]
-            if not math.isclose(*ends, rel_tol=1e-9):
+        if len({id(source) for source in sources.values()}) < len(sources):
+            return Provenance(ONE_FIGURE)
+        for figure, source in sources.items():
+            if source.table.relative and not _is_free_of_factor(comparison, sources, source, values):
                 return Provenance(f"{figure.metric} {RATIOS_ONLY}")
-        return Provenance(note=OWN_SENTENCE if any(table.sentence for table in tables.values()) else "")
+        return Provenance(note=OWN_SENTENCE if any(source.table.sentence for source in sources.values()) else "")
+
+
+def _is_free_of_factor(
+    comparison: Comparison,
+    sources: Mapping[Figure, PublishedFigure],
+    scaled: PublishedFigure,
+    values: Mapping[Figure, float],
+) -> bool:
+    """Decide if a comparison stays as it is when all figures of that table and metric are doubled."""
+    factors = {
+        figure: 2 if source.table is scaled.table and source.metric == scaled.metric else 1
+        for figure, source in sources.items()
+    }
+    ratio, doubled = ordered(comparison), {figure: factors[figure] * value for figure, value in values.items()}
+    ends = [
+        evaluate(ratio.lhs, figures_of_run) / evaluate(ratio.rhs, figures_of_run)
+        for figures_of_run in (values, doubled)
+    ]
+    return math.isclose(*ends, rel_tol=1e-9)
