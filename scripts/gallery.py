@@ -273,7 +273,7 @@ show the form of reports, not which engine is faster.
 {cards}
 </div>
 
-[Why claims of articles fail at this scale](claims.md), and [which tables of each article come out](articles.md).
+[Claims of the articles, judged by their author's own figures](claims.md), and [which tables of each article come out](articles.md).
 
 ## How it was made
 
