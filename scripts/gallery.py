@@ -273,7 +273,7 @@ show the form of reports, not which engine is faster.
 {cards}
 </div>
 
-[Claims of the articles, judged by their author's own figures](claims.md), and [which tables of each article come out](articles.md).
+[Claims of articles on their own figures](claims.md), and [which tables of each article come out](articles.md).
 
 ## How it was made
 
