@@ -261,3 +261,62 @@ def test_a_client_that_goes_round(complaints: Complaints) -> None:
     round_ = "define: {builds: {sysbench: {extends: other}, other: {extends: sysbench}}}\n"
     said = complaints(CLIENT_BASE + CLIENT_STEPS + round_)
     assert said.startswith("a.yaml:4:64: error[extends-cycle]: definitions go round: sysbench → other → sysbench"), said
+
+
+PARTS = """\
+title: t
+builds:
+  tool:
+    engine: ENGINE
+    source:
+      git: https://example.org/tool.git
+      ref: v1
+      parts:
+        library: {git: "https://example.org/library.git", ref: v2}
+        tcl: {debian: [tcl8.6, tcl-thread], suite: bookworm}
+    flags: {command: make, programs: tool}
+steps: [{name: one, kind: command, argv: ["{program:tool}"]}]
+"""
+
+
+def test_parts_of_a_source_are_part_of_its_build(compile_text: Compile) -> None:
+    text = PARTS.replace("ENGINE", "program")
+    one, two = (compile_text(spec).builds[0] for spec in (text, text.replace("v2", "v3")))
+    assert one.source["parts"]["tcl"] == {"debian": ["tcl8.6", "tcl-thread"], "suite": "bookworm"}
+    assert one.id != two.id
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "expected"),
+    [
+        ("library: {git", "library: {system: make, git", "`library` is a source of one kind"),
+        ("ref: v2}", "ref: -x}", "`ref: -x` begins with `-`"),
+        ("library:", "Library/x:", "`Library/x` is not a name of small letters and digits"),
+        ("ENGINE", "postgres", "a git source takes no `parts`"),
+    ],
+)
+def test_faults_of_parts(complaints: Complaints, old: str, new: str, expected: str) -> None:
+    assert expected in complaints(PARTS.replace(old, new).replace("ENGINE", "program"))
+
+
+COMMAND_CLIENT = """\
+title: t
+builds:
+  mariadb: {engine: mariadb, version: 11.8, source: {debian: mariadb-server, suite: trixie}}
+define: {builds: {bench: {engine: program, version: "1", source: {system: /bin/true}, flags: {programs: true}}}}
+steps: [{name: one, kind: command, client: bench, argv: ["{program:true}"]}]
+"""
+
+
+def test_a_command_with_a_client_runs_programs_of_two_builds(compile_text: Compile) -> None:
+    plan = compile_text(COMMAND_CLIENT)
+    without = compile_text(COMMAND_CLIENT.replace("client: bench, ", ""))
+    assert [build.name for build in _clients(plan).values()] == ["bench"]
+    assert not _clients(without)
+    assert plan.stages[0].id != without.stages[0].id
+
+
+def test_the_client_of_a_command_is_a_build_of_any_program(complaints: Complaints) -> None:
+    assert "`mariadb` is a build of mariadb; the client of step `one` is one of program" in complaints(
+        COMMAND_CLIENT.replace("client: bench", "client: mariadb")
+    )

@@ -287,7 +287,7 @@ class _SourceResolution:
         scope = Scope(names, {}, {}, self._problems)
         try:
             build = self._build = self._with_flags(scope)
-            values = {key: scope.value(node, key in LISTED) for key, node in build.source.items()}
+            values = scope.values(build.source, LISTED)
             libraries = Libraries(self._spec, self._problems).declared(build.requirements, scope)
         except AlreadyReported:
             return self._build
@@ -373,7 +373,7 @@ class _SourceResolution:
 
     def _has_form(self, source: Mapping[str, Any]) -> bool:
         build, plugin = self._build, load_engine(self._build.engine)
-        faults = list(sources.source_faults(source))
+        faults = list(sources.source_faults(source, isinstance(plugin, DeclaredBuilds)))
         for fault in faults:
             node, around = self._fault_node(fault)
             where = key_location(node, around) if fault.code == "unknown-key" else node_location(node, around)

@@ -219,6 +219,16 @@ class Scope:
             return Map({key: value for key, value in values.items() if is_value(value)}, node.where, node.at)
         return UNSET if node is None else node
 
+    def values(self, nodes: Mapping[str, Any], lists: Collection[str]) -> dict[str, Any]:
+        """Resolve the values of a source, and of sources within it. `lists`: keys that take several names."""
+
+        def resolve(key: str, node: Any) -> Any:
+            if isinstance(node, Map) and not CONDITIONAL & node.keys():
+                return {name: value for name, value in self.values(node, lists).items() if is_value(value)}
+            return self.value(node, key in lists)
+
+        return {key: resolve(key, node) for key, node in nodes.items()}
+
     def items(self, node: Any) -> list[Any]:
         """Resolve the elements that hold here of a list, or of what is a list by nature."""
         return list(filter(is_value, report_all(node if isinstance(node, Seq) else [node], self.value)))

@@ -254,7 +254,7 @@ class StepSetup:
         return self._bases[key]
 
     def _client(self, settings: Settings) -> Build | None:
-        if self._client_engine is None:
+        if self._client_engine is None or settings.values[CLIENT] is None:
             return None
         entry, at = self._entry, settings.values.at.get(CLIENT)
         where = entry.where if at is None else Location.read(at)

@@ -21,6 +21,8 @@ LOCAL = ("system", "path", SERVER)  # kinds that take nothing from the network
 REQUIREMENTS = "requirements"  # the kind of libraries of a Python script, in an environment of their own
 INSTALLED = ("cargo", "go", "npm", REQUIREMENTS)  # kinds with programs that a client installs into the build
 LIBRARIES = "libraries"  # in a source of any kind: the source of its requirements
+SOURCE_PARTS = "parts"  # in a source that brings a tree: further sources by name, laid beside the tree
+PART_KINDS = ("git", "tarball", "debian-source", "debian")
 LISTED = frozenset({"debian", "files", REQUIREMENTS})  # keys that take several names
 WHOLE = "."  # of the files of a `path` source: its folder, without what is no part of a program
 
@@ -119,6 +121,7 @@ _COORDINATES = _matching(r"[\w.-]*\w:\w[\w.-]*(?::\w[\w.+-]*)?", "GROUP:ARTIFACT
 _CLASSIFIER = _matching(r"\w[\w.-]*", "a classifier such as linux64")
 _KIND = _matching("wheel|sdist", "wheel or sdist")
 _LOCAL_FILE = _matching(r"(?!/)(?!(?:.*/)?\.\.(?:/|$))[^\0]+", "a file or a folder below its `path`")
+_PART = _matching(r"[a-z][a-z0-9_-]*", "a name of small letters and digits")
 _SERVER = _matching(r"[A-Za-z0-9_][\w.-]*", "a name that a site file could have under `servers`")
 
 _VERSIONED: Mapping[str, Check] = {"version": _VERSION, "sha256": _SHA256}
@@ -186,14 +189,14 @@ def network_sources(source: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
             yield from network_sources(part)
 
 
-def source_faults(source: Mapping[str, Any]) -> Iterator[Fault]:
-    """Check a source whose values are resolved for its version."""
+def source_faults(source: Mapping[str, Any], is_any_program: bool = True) -> Iterator[Fault]:
+    """Check a source whose values are resolved for its version. Only builds of any program have parts."""
     kind = source_kind(source)
     if kind is None:
         yield Fault("no-source", None, "a source is of one kind", f"one of: {', '.join(SOURCES)}")
         return
-    form = SOURCES[kind]
-    unknown_keys = [key for key in source if key != kind and key not in form.keys]
+    form, takes_parts = SOURCES[kind], is_any_program and kind in TREES
+    unknown_keys = [key for key in source if key not in (kind, *form.keys, *([SOURCE_PARTS] if takes_parts else []))]
     missing_keys = [name for name in form.keys if name not in source]
     corrections = {key: name for key in unknown_keys for name in close_names(str(key), missing_keys)}
     for key in unknown_keys:
@@ -209,7 +212,24 @@ def source_faults(source: Mapping[str, Any]) -> Iterator[Fault]:
             yield from _value_faults(key, source[key], check)
     for key in form.nested:
         if key in source:
-            yield from _nested_faults(key, source[key])
+            yield from _nested_faults(source[key], (key,), TREES)
+    if takes_parts and SOURCE_PARTS in source:
+        yield from _part_faults(source[SOURCE_PARTS])
+
+
+def _part_faults(parts: Any) -> Iterator[Fault]:
+    if not isinstance(parts, Mapping) or not parts:
+        yield Fault(
+            "wrong-type",
+            SOURCE_PARTS,
+            f"`{SOURCE_PARTS}` has sources by name",
+            "write `parts: {NAME: {git: …, ref: …}}`",
+        )
+        return
+    for name, source in parts.items():
+        if complaint := _PART(name):
+            yield Fault("wrong-source", name, f"`{name}` {complaint}", inside=(SOURCE_PARTS,))
+        yield from _nested_faults(source, (SOURCE_PARTS, name), PART_KINDS)
 
 
 def _value_faults(key: str, value: Any, check: Check) -> Iterator[Fault]:
@@ -219,14 +239,15 @@ def _value_faults(key: str, value: Any, check: Check) -> Iterator[Fault]:
             yield Fault("wrong-source", key, f"{shown_value} {complaint}")
 
 
-def _nested_faults(key: str, source: Any) -> Iterator[Fault]:
+def _nested_faults(source: Any, keys: tuple[str, ...], kinds: Sequence[str]) -> Iterator[Fault]:
+    """Check a source within another, to which `keys` lead."""
     kind = source_kind(source) if isinstance(source, Mapping) else None
-    if kind not in TREES:
-        message = f"`{key}` is a source of one kind, of those that bring a tree"
-        yield Fault("no-source", key, message, f"one of: {', '.join(TREES)}")
+    if kind not in kinds or (keys[0] == SOURCE_PARTS and SOURCE_PARTS in source):
+        message = f"`{keys[-1]}` is a source of one kind, of those that bring a tree"
+        yield Fault("no-source", keys[-1], message, f"one of: {', '.join(kinds)}", keys[:-1])
         return
     for fault in source_faults(source):
-        yield fault._replace(inside=(key, *fault.inside))
+        yield fault._replace(inside=(*keys, *fault.inside))
 
 
 def local_files(source: Mapping[str, Any]) -> tuple[str, ...]:

@@ -219,16 +219,18 @@ def program_problems(plan: Plan, programs: Programs) -> list[Problem]:
             continue
         for step in stage.steps:
             argv = step.settings.get("argv")
-            for name in named_programs([str(word) for word in argv]) if isinstance(argv, list) else ():
-                if name not in names:
+            client = programs.get(step.client) if step.client else ()
+            words = argv if isinstance(argv, list) and client is not None else []
+            for name in named_programs([*map(str, words)]):
+                if name not in (*names, *(client or ())):
                     locations: Mapping[str, str] = getattr(step.settings, "at", {})  # while the spec is being compiled
                     where = Location.read(locations["argv"]) if "argv" in locations else Location(plan.spec, 1, 1)
                     message = f"{build.name} has no program `{name}`"
                     problems.append(Problem("unknown-program", where, message, nearest(name, names)), step.name)
             service: Mapping[str, Any] = step.setup.get(SERVICE) or {}  # type: ignore[assignment]
             commands = [service, service.get("ready", {}), service.get("stop", {})]
-            words = [word for command in commands for key in ("argv", "command") for word in command.get(key, ())]
-            for name in named_programs(words):
+            service_words = [word for part in commands for key in ("argv", "command") for word in part.get(key, ())]
+            for name in named_programs(service_words):
                 if name not in names:
                     message = f"{build.name} has no program `{name}` for its service"
                     problems.add("unknown-program", Location.read(build.where), message, nearest(name, names))

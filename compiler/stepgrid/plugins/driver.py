@@ -283,7 +283,7 @@ class Waiting(Protocol):
 
 @runtime_checkable
 class Client(Protocol):
-    """A kind whose program is a build of its own: the step's setting `client` is the name of that build."""
+    """A kind whose program is a build of its own: the step's setting `client` is its name; None: it has none."""
 
     client: str  # the engine that such a build is of
 

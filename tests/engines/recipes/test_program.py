@@ -13,6 +13,7 @@ import pytest
 from stepgrid.build.error import BuildError
 from stepgrid.build.recipe import BuiltPrograms, Material
 from stepgrid.engines.recipes.program import ByCommand, relocation_fault
+from stepgrid.host.files import sha256
 from tests.build.compilers import needs_compiler
 from tests.build.ordering import order
 from tests.needs import needs
@@ -34,6 +35,23 @@ def tree(tmp_path: Path) -> Path:
 def make(tree: Path, **flags: Any) -> BuiltPrograms:
     asked = order(tree.parent, {"path": "x"}, engine="program", recipe={"flags": flags})
     return ByCommand().make(asked, Material(tree=tree))
+
+
+def test_parts_are_beside_the_tree(tree: Path, tmp_path: Path) -> None:
+    """A command finds them there, and so does a program where the build is published."""
+    (tmp_path / "more" / "inner").mkdir(parents=True)
+    (tmp_path / "more" / "inner" / "word").write_text("hello\n")
+    archive = Path(shutil.make_archive(str(tmp_path / "more"), "tar", tmp_path / "more", "inner"))
+    part = {"tarball": archive.as_uri(), "sha256": sha256(archive)}
+    (tree / "make.sh").write_text(f"{SCRIPT}cp ../parts/more/tree/word made\n")
+    (tree / "make.sh").chmod(0o755)
+    (tree / "run").write_text(f'{SCRIPT}cat "${{0%/*}}/made" "${{0%/*}}/../parts/more/tree/word"\n')
+    recipe = {"flags": {"command": "./make.sh", "programs": "run"}}
+    asked = order(tree.parent, {"path": "x", "parts": {"more": part}}, engine="program", recipe=recipe)
+    made = ByCommand().make(asked, Material(tree=tree))
+    assert [artifact.digest for artifact in made.artifacts] == [part["sha256"]]
+    published = tree.parent.rename(tmp_path / "published")
+    assert subprocess.check_output([published / made.programs["run"][0]], text=True) == "hello\nhello\n"
 
 
 def refused(tree: Path, **flags: Any) -> str:

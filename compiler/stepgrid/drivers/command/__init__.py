@@ -31,6 +31,7 @@ class AnyCommand(PackageRunner):
     kind = "command"
     revision = 1
     parser = 4
+    client = "program"
     reading = ("metrics", "series")
     tables = ("relative", "figures")
     work_figures = (FOUND_KEYS, WorkFigure("errors", "{:.3g} % of the operations failed", 1.0, of="operations"))

@@ -158,6 +158,10 @@ class Settings(Model):
     duration: Annotated[
         Seconds | None, DURATION, Field(description="how long it runs, where that is known: for the deadline")
     ] = None
+    client: Annotated[
+        str | None,
+        Field(min_length=1, description="a build of engine program, by its name, whose programs it runs, too"),
+    ] = None
     durabilities: Annotated[
         str | None,
         Field(pattern=f"^({_CLASSES})( ({_CLASSES}))*$", description="all that its `durability` can be: none os sync"),

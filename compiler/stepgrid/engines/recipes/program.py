@@ -10,7 +10,7 @@ from pathlib import Path
 
 from stepgrid.build.elf import read_elf, strings
 from stepgrid.build.error import BuildError
-from stepgrid.build.ready_programs import move_aside, write_launcher
+from stepgrid.build.ready_programs import move_aside, start_argv, write_launcher
 from stepgrid.build.recipe import BuiltPrograms, Material, Order, require, source_of
 from stepgrid.host.failure import end_of_log
 from stepgrid.language.files import head
@@ -23,7 +23,7 @@ from stepgrid.language.requirements import (
     script_requirements,
     sorted_lines,
 )
-from stepgrid.language.sources import INSTALLED, LIBRARIES, READY, REQUIREMENTS, source_kind
+from stepgrid.language.sources import INSTALLED, LIBRARIES, READY, REQUIREMENTS, SOURCE_PARTS, source_kind
 from stepgrid.model.plan import PlannedBuild
 from stepgrid.plugins.engine import DeclaredBuilds
 
@@ -52,6 +52,7 @@ class ByCommand:
         if tree is None:
             raise BuildError("the source brings no tree that a program could be made of")
         assert isinstance(engine, DeclaredBuilds)
+        parts = _fetch_parts(order)
         command = (
             str(flags.get("command", "")) if isinstance(flags := recipe.get("flags"), Mapping) else ""
         )  # empty where the tree holds its programs already
@@ -61,18 +62,19 @@ class ByCommand:
             _compile(order, argv, tree, order.environment)
         declared = engine.program_paths(recipe)
         libraries = _fetch_libraries(order, tree, declared.values())
-        paths = {name: _check_program(tree, path, libraries) for name, path in declared.items()}
+        packed = _start_packed(order, parts, [name for name, path in declared.items() if not (tree / path).exists()])
+        paths = {name: _check_program(tree, path, libraries) for name, path in declared.items() if name not in packed}
         # without names: the same program is called differently in another version
         compilers = {elf.compiler if (elf := read_elf(path.resolve())) else "none" for path in paths.values()}
         return BuiltPrograms(
-            {name: _start_argv(order.folder, path, libraries) for name, path in paths.items()},
+            {**packed, **{name: _start_argv(order.folder, path, libraries) for name, path in paths.items()}},
             quality={
                 "command": command,
                 "environment": {**order.environment},
                 "compiler": ", ".join(sorted(compilers)),
                 **({"python": libraries.quality["python"]} if libraries else {}),
             },
-            artifacts=libraries.artifacts if libraries else (),
+            artifacts=tuple(artifact for part in (*parts, libraries) if part for artifact in part.artifacts),
             facts=libraries.facts if libraries else {},
         )
 
@@ -96,6 +98,30 @@ class Installed:
                 raise BuildError(f"{package} has no program {name}; {hint}")
         libraries = material if REQUIREMENTS in order.build.source else None
         return BuiltPrograms({name: _start_argv(order.folder, installed[name], libraries) for name in order.programs})
+
+
+# Further sources, each beside the tree in ../parts/NAME: `tree`, or `prefix` of packages
+
+
+def _fetch_parts(order: Order) -> list[Material]:
+    sources, parts = order.build.source.get(SOURCE_PARTS), list[Material]()
+    for name, source in sources.items() if isinstance(sources, Mapping) else ():
+        assert isinstance(source, Mapping)
+        folder = order.folder / SOURCE_PARTS / name
+        folder.mkdir(parents=True)
+        parts.append(source_of(source).fetch(source, folder, order))
+    return parts
+
+
+def _start_packed(order: Order, parts: Iterable[Material], names: Sequence[str]) -> dict[str, tuple[str, ...]]:
+    """Put a script in the place of each program of packages, which starts it with its packages' libraries."""
+    argv: dict[str, tuple[str, ...]] = {}
+    for prefix in (part.prefix for part in parts if part.prefix is not None):
+        programs = {name: prefix / "usr" / "bin" / name for name in names if (prefix / "usr" / "bin" / name).exists()}
+        for name, program in programs.items():
+            start = start_argv(order.folder, move_aside(program), order.commands, str(prefix.relative_to(order.folder)))
+            argv[name] = write_launcher(program, order.folder, start, {})
+    return argv
 
 
 # Scripts and their libraries
