@@ -32,13 +32,13 @@ proc dbset {args} {puts "dbset $args"}
 proc diset {args} {puts "diset $args"}
 foreach name {loadscript vuset vucreate vudestroy} {proc $name {args} {}}
 proc putscli {line} {puts $line}
-proc printresult {result thread} {}
+proc printresult {result thread} {error "HammerDB has an error of its own here"}
 proc pg_connect {args} {}
 proc pg_disconnect {args} {}
 proc pg_exec {connection sql} {set ::sql $sql}
 proc pg_result {result what args} {
     if {$what eq "-status"} {return $::env(STATUS)}
-    return [expr {[string match *count* $::sql] ? $::env(COUNT) : [incr ::orders 500]}]
+    return [expr {[string match *count* $::sql] ? $::env(COUNT) : [incr ::orders $::env(ORDERS)]}]
 }
 package provide Pgtcl 1
 set thvnum(t1) 1
@@ -52,13 +52,13 @@ proc buildschema {} {printresult $::env(RESULT) t1}
 source $::env(PROGRAM)
 """
 LOAD = {"WAREHOUSES": "2", "USERS": "2"}
-RUN = {"USERS": "2", "RAMPUP": "5", "MINUTES": "120", "ALL_WAREHOUSES": "true", "VACUUM": "true"}
+RUN = {"USERS": "2", "RAMPUP": "5", "MINUTES": "120", "ALL_WAREHOUSES": "True", "VACUUM": "True"}
 
 
 def run(folder: Path, settings: dict[str, str], **answers: str) -> subprocess.CompletedProcess[str]:
     (folder / "stand_in.tcl").write_text(STAND_IN)
     server = {f"PG{name}": name.lower() for name in ("HOST", "PORT", "USER", "PASSWORD", "DATABASE")}
-    answered = {"STATUS": "PGRES_TUPLES_OK", "COUNT": "2", "RESULT": "0", **answers}
+    answered = {"STATUS": "PGRES_TUPLES_OK", "COUNT": "2", "RESULT": "0", "ORDERS": "500", **answers}
     env = {**os.environ, **server, **settings, **answered, "PROGRAM": str(PROGRAM)}
     argv = ["tclsh", "stand_in.tcl"]
     return subprocess.run(argv, cwd=folder, env=env, capture_output=True, text=True, check=False, timeout=60)
@@ -81,7 +81,7 @@ def test_its_steps_name_files_that_exist(capsys: pytest.CaptureFixture[str]) -> 
         assert main(["check", str(SPECS / spec)]) == 0
         assert "warning" not in capsys.readouterr().out
     library = (SPECS / "library" / "hammerdb.yaml").read_text()
-    assert library.count('"{program:run-hammerdb}", ../programs/hammerdb.tcl]') == 2
+    assert library.count('"{program:run-hammerdb}", ../programs/hammerdb.tcl]') == 4
     assert (SPECS / "library" / "../builds/patches/hammerdb.patch").is_file()
 
 
@@ -120,3 +120,11 @@ def test_a_load_that_left_no_tables_fails(tmp_path: Path, answers: dict[str, str
     done = run(tmp_path, LOAD, **answers)
     assert done.returncode == 1
     assert done.stderr == f"hammerdb failed: the load left no 2 warehouses: {count}\n"
+
+
+@needs("tclsh")
+def test_a_run_whose_transactions_all_fail_has_no_figure(tmp_path: Path) -> None:
+    """Without procedures HammerDB ends with success for each user, and 0 NOPM."""
+    done = run(tmp_path, RUN, ORDERS="0")
+    assert done.returncode == 1
+    assert done.stderr == "hammerdb failed: no new order was made; its errors are in the output above\n"

@@ -152,7 +152,7 @@ STEPS = {  # without the variables of a live grid
     "2024-11-rocksdb-universal": [*LEGACY, "overwrite"],
     "2025-01-vector-mariadb-pgvector": ["load", "index", "search"],
     "2024-12-speedb": [*SEQUENCE, "overwrite"],
-    "2026-06-tproc-c-postgres": ["load", "run"],
+    "2026-06-tproc-c-postgres": ["load", "rest", "run"],
     "2026-06-insert-benchmark-postgres": [
         *("l.i0", "l.x", "l.i1", "l.i2", "settle"),
         *("qr100.L1", "qp100.L2", "qr500.L3", "qp500.L4", "qr1000.L5", "qp1000.L6"),

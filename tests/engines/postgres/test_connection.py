@@ -110,3 +110,22 @@ def test_counters_are_those_of_the_views_that_it_has() -> None:
         "pg_stat_wal.wal_fpi": 12,
     }
     assert connection.asked[1].endswith("WHERE datname = current_database()")
+
+
+class Cursor:
+    """Of `SELECT FROM t`, as psycopg gives it: a description without columns, which is no missing description."""
+
+    def __init__(self, description: list[Any] | None) -> None:
+        self.description = description
+
+    def execute(self, sql: str) -> Cursor:
+        return self
+
+    def fetchall(self) -> list[dict[str, Any]]:
+        return [{}]
+
+
+@pytest.mark.parametrize(("description", "rows"), [([], [{}]), (None, [])])
+def test_rows_without_columns_are_rows(description: list[Any] | None, rows: list[Any]) -> None:
+    """Whether pg_stat_statements is loaded is asked so."""
+    assert connection.PostgresConnection(Cursor(description)).query("SELECT FROM pg_settings") == rows

@@ -32,7 +32,7 @@ class PostgresConnection:
 
         try:
             cursor = self._connection.execute(sql)
-            return list(cursor.fetchall()) if cursor.description else []
+            return list(cursor.fetchall()) if cursor.description is not None else []
         except psycopg.OperationalError as error:
             if self._connection.closed:
                 raise ConnectionError(_last_line(error)) from None
