@@ -80,7 +80,8 @@ static int connected(void) {
 
 static void *client(void *unused) {
     (void)unused;
-    int writes = is("write") || is("sync"), reads = is("read") || is("throttle"), asks = is("ask"), rows = is("row");
+    int writes = is("write") || is("sync") || is("sync16");
+    int reads = is("read") || is("throttle") || is("doze"), asks = is("ask"), rows = is("row");
     int log = writes ? open_file("log", O_WRONLY | O_CREAT | O_TRUNC) : -1, peer = asks ? connected() : -1;
     int blocks = reads ? open_file("blocks", O_RDONLY | O_DIRECT) : -1, table = rows ? open_file("rows", O_RDONLY) : -1;
     struct stat status = {0};
@@ -102,6 +103,8 @@ static void *client(void *unused) {
         if (is("slow")) verify_slowly(10000);
         if (writes && pwrite(log, buffer, 512, count % 4096 * 512) != 512) exit(1);
         if (is("sync") && fdatasync(log)) exit(1);
+        if (is("sync16") && count % 16 == 0 && fdatasync(log)) exit(1);
+        if (is("doze")) nanosleep(&(struct timespec){.tv_nsec = 200000}, NULL); /* in each pread */
         if (reads && pread(blocks, buffer, BLOCK, (off_t)(rand_r(&seed) % BLOCKS) * BLOCK) != BLOCK) exit(1);
         if (asks && (write(peer, buffer, 1) != 1 || read(peer, buffer, 1) != 1)) exit(1);
         if (is("map")) {

@@ -1,12 +1,14 @@
-"""Whether the first cause is the planted one, and nothing is said of equal arms, beside busy loops on all processors.
+"""Whether the first cause is the planted one, and nothing is said of equal arms.
 
-`.venv/bin/python bench/why_trial.py [--loads 4] [--seconds 3] [--idle] [--keep FOLDER] [CASE …]`: some 30 minutes. Each
-case is a sweep of three arms: a base, the same again, and one with a cause. Throttled IO takes root and cgroup v1; the
-servers take PostgreSQL on PATH."""
+`.venv/bin/python bench/why_trial.py --keep FOLDER` measures and prints the table of the page "Explain a difference": 18
+minutes on two idle processors. What is in FOLDER is not measured again; `--table` measures nothing. A busy host:
+`--loads 4 --at-once 6 --busy`, with a busy loop on each processor. Most cases are a sweep of three arms: a base, the
+same again, and one with a cause. Throttled IO takes root and cgroup v1; the servers take PostgreSQL on PATH."""
 
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import re
 import shutil
@@ -17,25 +19,27 @@ import tempfile
 import threading
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
-from bench.spent import stepgrid  # noqa: E402  # the checkout's own
+from bench.spent import spent  # noqa: E402  # the checkout's own
 from bench.why import report_of  # noqa: E402
-from stepgrid.summarize.causes import causes  # noqa: E402
-from stepgrid.summarize.changes import change_of, values_by_load  # noqa: E402
+from stepgrid.host.locks import HOST_LOCK_OVERRIDE  # noqa: E402
 from stepgrid.summarize.comparisons.comparison import Case as Ratio  # noqa: E402
 from stepgrid.summarize.comparisons.comparison import Comparison  # noqa: E402
 from stepgrid.summarize.report import Report  # noqa: E402
-from stepgrid.summarize.why import plan_changes  # noqa: E402
+from stepgrid.summarize.why import why  # noqa: E402
 
 SOURCE = Path(__file__).with_name("why_planted.c")
 CGROUP = Path("/sys/fs/cgroup/blkio/stepgrid-trial")
 READS = 200  # of the throttled device, a second
+NEAR, FAR = 48611, 48612  # ports of the peers: other ones would be another spec, and measured again
 DELAY = 0.001  # seconds, of the far peer
 PROGRAM = """\
 title: {title}
@@ -67,25 +71,73 @@ title: {title}
 include: [library/postgres.yaml, library/pgbench.yaml]
 hardware: here
 builds: {{postgres: {{engine: postgres, version: 15, source: {{system: postgres}}}}}}
-options: [{{engine: postgres, options: {{shared_buffers: 128MB, synchronous_commit: off}}}}]
-params: {{scale: 3, clients: 1, duration: {seconds}s, before: SELECT 1}}
+options: [{{engine: postgres, options: {{shared_buffers: 256MB, synchronous_commit: off}}}}]
+params: {{scale: 3, clients: {clients}, duration: {seconds}s, before: SELECT 1, pause: 1000, hold: 1}}
 steps:
   - {{name: load, kind: pgbench, action: init, mutates: true, measured: false}}
   - {{name: settle, kind: sql, sql: [vacuum analyze, checkpoint], mutates: true, measured: false}}
   - {{checkpoint: loaded}}
-  - {{name: before, kind: sql, sql: ["{{{{ params.before }}}}"], mutates: true, measured: false}}
-  - {{name: run, kind: pgbench, scripts: {script}, mutates: {mutates}}}
+  - name: before
+    kind: sql
+    sql: [SET enable_seqscan = off, SELECT sum(abalance) FROM pgbench_accounts WHERE aid > 0, "{{{{ params.before }}}}"]
+    mutates: true
+    measured: false
+  - {{name: run, kind: pgbench, scripts: {script}, mutates: {mutates},
+     variables: {{pause: "{{{{ params.pause }}}}", hold: "{{{{ params.hold }}}}"}}}}
 sweep:
   arm: {{from: loaded, points: {{base: {{}}, same: {{launch: {{env: {{SAME: "1"}}}}}}, planted: {planted}}}}}
 repeat: {loads}
 report: {{base: {{arm: base}}}}
 allow: {{step-short: a bench of the tool}}
 """
+RELEASES = """\
+title: {title}
+include: [library/postgres.yaml, library/pgbench.yaml]
+hardware: here
+builds:
+  base: {{extends: postgres.zonky, version: 12.22}}
+  planted: {{extends: postgres.zonky, version: 13.22}}
+options: [{{engine: postgres, options: {{shared_buffers: 256MB, max_parallel_workers_per_gather: 0}}}}]
+params: {{scale: 3, clients: {clients}, duration: {seconds}s}}
+steps:
+  - {{name: load, kind: pgbench, action: init, mutates: true, measured: false}}
+  - {{name: settle, kind: sql, sql: [create index by_branch on pgbench_accounts (bid), vacuum analyze, checkpoint],
+     mutates: true, measured: false}}
+  - {{checkpoint: loaded}}
+  - {{name: run, kind: pgbench, scripts: {script}, mutates: {mutates}}}
+sweep: {{build: {planted}}}
+repeat: {loads}
+report: {{base: {{build: base}}}}
+allow: {{step-short: a bench of the tool, mixed-quality: a bench of the tool}}
+"""
+INNODB = """\
+title: {title}
+include: [library/mariadb.yaml, library/sysbench.yaml]
+hardware: here
+builds: {{server: {{extends: mariadb.debian}}}}
+options: [{{engine: mariadb, options: {{innodb_buffer_pool_size: 128MiB, innodb_flush_log_at_trx_commit: 2}}}}]
+params: {{tables: 1, rows: 20000, threads: {clients}}}
+steps:
+  - {{name: load, kind: sysbench, lua: load, measured: false, mutates: true}}
+  - {{checkpoint: loaded}}
+  - {{name: run, kind: sysbench, lua: {script}, duration: {seconds}s, mutates: {mutates}}}
+sweep:
+  arm: {{from: loaded, points: {{base: {{}}, same: {{launch: {{env: {{SAME: "1"}}}}}}, planted: {planted}}}}}
+repeat: {loads}
+report: {{base: {{arm: base}}}}
+allow: {{step-short: a bench of the tool}}
+"""
+COUNT = '{count: {sql: "SELECT count(*) FROM pgbench_accounts WHERE bid = 1"}}'
+# a client sleeps before it locks the row, or while it holds it
+LOCK = (
+    r'{lock: {sql: "BEGIN;\n\\sleep :pause us\nUPDATE pgbench_branches SET bbalance = bbalance + 1 WHERE bid = 1;\n'
+    r'\\sleep :hold us\nEND;"}}'
+)
 
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """A cause that is planted in one of three arms; `right`: a pattern of it."""
+    """A cause that is planted in one of the arms; `right`: a pattern of it."""
 
     name: str
     right: str
@@ -95,75 +147,128 @@ class Case:
     profile: str = ""
     text: str = PROGRAM
     is_loaded: bool = True  # from one load
+    clients: int = 1
 
-    def spec(self, loads: int, seconds: int, near: int) -> str:
-        words = {"title": f"planted {self.name}", "loads": loads, "seconds": seconds, "near": near}
+    @property
+    def title(self) -> str:
+        return f"planted: {self.name}"
+
+    def spec(self, loads: int, seconds: int) -> str:
+        words = {"title": json.dumps(self.title), "loads": loads, "seconds": seconds, "near": NEAR}
         words |= {"base": self.base, "script": self.base, "mutates": str(self.mutates).lower()}
+        words |= {"clients": self.clients}
         words |= {"start": "from: loaded, " if self.is_loaded else "", "planted": self.planted, "profile": self.profile}
         return self.text.format(**words)
 
 
-def cases(far: int) -> list[Case]:
+def cases() -> list[Case]:
     slow = "profile: {where: [run], for: 3s}\n"  # whatever the verdict: a busy host voids it
     return [
-        Case("sleep in a call", "^asleep by a timer", "work", "plant: sleep"),
-        Case("lock held longer", "^waiting for locks", "short", "plant: long"),
-        Case("sync at each write", "^waiting for the disk", "write", "plant: sync", mutates=True),
-        Case("slower function", r"^`verify_slowly`", "work", "plant: slow", profile=slow),
-        Case("memory mapped anew", "^page faults", "work", "plant: map"),
-        Case("throttled reads", "^waiting for the disk", "read", f"plant: throttle, detail: '{CGROUP}/cgroup.procs'"),
-        Case("far peer", "^waiting in sockets", "ask", f"detail: {far}"),
-        Case("larger rows", "^database", "row", "width: 4000", is_loaded=False),
-        Case("smaller cache", "^cache misses", "select-only", "{options: {shared_buffers: 1MB}}", text=SERVER),
+        Case("a sleep of 0.2 ms in each call", "^asleep by a timer", "work", "plant: sleep"),
+        Case("a lock held longer, 4 threads", "^waiting for locks", "short", "plant: long"),
+        Case("a sync at each write", "^waiting for the disk", "write", "plant: sync", mutates=True),
+        Case("a sync at each 16th write", "^waiting for the disk", "write", "plant: sync16", mutates=True),
+        Case("a slower function, profiled", r"^`verify_slowly`", "work", "plant: slow", profile=slow),
+        Case("memory mapped anew for each call", "^page faults", "work", "plant: map"),
         Case(
-            "dropped index", "plan changed", "select-only",
+            "reads throttled to 200 a second", "^waiting for the disk", "read",
+            f"plant: throttle, detail: '{CGROUP}/cgroup.procs'",
+        ),
+        Case("a sleep of 0.2 ms in each pread", "^asleep by a timer", "read", "plant: doze"),
+        Case("a peer that answers after 1 ms", "^waiting in sockets", "ask", f"detail: {FAR}"),
+        Case("rows of 4,000 bytes in place of 100", "^database", "row", "width: 4000", is_loaded=False),
+        Case(
+            "a smaller cache, PostgreSQL", "^cache misses|^waiting for reads of blocks", "select-only",
+            "{options: {shared_buffers: 1MB}}", text=SERVER,
+        ),
+        Case(
+            "a dropped index, PostgreSQL", "plan changed", "select-only",
             "{params: {before: ALTER TABLE pgbench_accounts DROP CONSTRAINT pgbench_accounts_pkey}}",
             text=SERVER,
         ),
-        Case("synced commits", "^waiting for the disk", "tpcb-like", "{options: {synchronous_commit: on}}", True,
-             text=SERVER),
+        Case(
+            "synced commits, PostgreSQL", "^waiting for syncs of the log|^waiting for the disk", "tpcb-like",
+            "{options: {synchronous_commit: on}}", mutates=True, text=SERVER,
+        ),
+        Case(
+            "a row lock held longer, PostgreSQL, 4 clients", "^waiting for row locks", LOCK,
+            "{params: {pause: 1, hold: 1000}}", mutates=True, text=SERVER, clients=4,
+        ),
+        Case("a smaller index: PostgreSQL 12 and 13", "^index by_branch", COUNT, "[base, planted]", text=RELEASES),
+        Case(
+            "synced commits, InnoDB: flush 1 and 2", "^waiting for the disk", "update_index",
+            "{options: {innodb_flush_log_at_trx_commit: 1}}", mutates=True, text=INNODB,
+        ),
     ]  # fmt: skip
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("cases", nargs="*", help="all, unless some are named")
-    parser.add_argument("--loads", type=int, default=4)
+    parser.add_argument("cases", nargs="*", help="parts of their names: all, unless some are given")
+    parser.add_argument("--loads", type=int, default=3)
     parser.add_argument("--seconds", type=int, default=3, help="of each step")
-    parser.add_argument("--idle", action="store_true", help="start no busy loops")
+    parser.add_argument("--at-once", type=int, default=1, help="as many sweeps at a time: the host is busy with them")
+    parser.add_argument("--busy", action="store_true", help="a busy loop on each processor, too")
+    parser.add_argument("--table", action="store_true", help="measure nothing")
     parser.add_argument("--keep", type=Path, help="where it measures; what is there is not measured again")
     asked = parser.parse_args()
-    with tempfile.TemporaryDirectory() as name, peer(0.0) as near, peer(DELAY) as far:
+    began, loads = time.monotonic(), [os.getloadavg()[0]]
+    with tempfile.TemporaryDirectory() as name, peer(NEAR, 0.0), peer(FAR, DELAY):
         folder = (asked.keep or Path(name)).resolve()
-        for part in ("outputs", "programs"):
-            (folder / part).mkdir(parents=True, exist_ok=True)
-        program = folder / "programs/why_planted"
-        if not program.exists():
-            flags = ["-O1", "-g", "-fno-omit-frame-pointer", "-pthread"]
-            subprocess.run(["cc", *flags, "-o", program, SOURCE], check=True)
-        chosen = [case for case in cases(far) if not asked.cases or case.name in asked.cases]
-        with busy(0 if asked.idle else os.cpu_count() or 1), throttled(folder):
-            results = [run(folder, case, asked, near) for case in chosen]
-    right, silent = (sum(column) for column in zip(*results, strict=True))
-    print(
-        f"\nthe planted cause first in {right} of {len(results)}; something said of {len(results) - silent} equal arms"
-    )
+        folder.mkdir(parents=True, exist_ok=True)
+        lanes = [cases()[lane :: asked.at_once] for lane in range(asked.at_once)]
+        if asked.cases:
+            lanes = [[case for case in lane if any(part in case.name for part in asked.cases)] for lane in lanes]
+        with busy((os.cpu_count() or 1) * asked.busy), throttled(folder), ThreadPoolExecutor(asked.at_once) as pool:
+            lines = pool.map(lambda lane: [run(folder / f"lane{lane}", case, asked) for case in lanes[lane]],
+                             range(asked.at_once))  # fmt: skip
+            results = {case.name: result for lane, part in zip(lanes, lines, strict=True)
+                       for case, result in zip(lane, part, strict=True)}  # fmt: skip
+            loads.append(os.getloadavg()[0])
+    print("| planted | ratio | first cause | equal arms |", "|---|---|---|---|", sep="\n")
+    print(*(results[case.name].row for case in cases() if case.name in results), sep="\n")
+    right, told = (sum(getattr(result, name) for result in results.values()) for name in ("is_right", "is_told"))
+    equal = sum(result.equal != "-" for result in results.values())
+    print(f"\nThe planted cause came first in {right} of {len(results)};", end=" ")
+    print(f"something was said of {told} of {equal} equal arms.")
+    print(f"{time.monotonic() - began:.0f} s, load average {loads[0]:.1f} before and {loads[1]:.1f} at the end")
     return 0
 
 
-def run(folder: Path, case: Case, asked: argparse.Namespace, near: int) -> tuple[bool, bool]:
-    """Tell whether the planted cause came first, and whether nothing was said of the equal arms."""
-    spec = f"{case.name.replace(' ', '-')}.yaml"
-    (folder / spec).write_text(case.spec(asked.loads, asked.seconds, near), encoding="utf-8")
-    stepgrid(folder, "run", spec)
-    report = report_of(folder, f"planted {case.name}")
-    texts = {case.arm[0]: said(report, *pair) for pair in pairs(report) for case in pair[1:]}
-    ratios = {ratio.arm[0]: f"{ratio.entry.ratio:.2f} {ratio.entry.verdict}" for _, ratio in pairs(report)}
+class Result(NamedTuple):
+    row: str
+    is_right: bool
+    equal: str  # ratio of the equal arms
+    is_told: bool  # something of them
+
+
+def run(folder: Path, case: Case, asked: argparse.Namespace) -> Result:
+    for part in ("outputs", "programs"):
+        (folder / part).mkdir(parents=True, exist_ok=True)
+    program = folder / "programs/why_planted"
+    if not program.exists():
+        flags = ["-O1", "-g", "-fno-omit-frame-pointer", "-pthread"]
+        subprocess.run(["cc", *flags, "-o", program, SOURCE], check=True)
+    spec = f"{re.sub('[^a-z0-9]+', '-', case.name.lower())}.yaml"
+    (folder / spec).write_text(case.spec(asked.loads, asked.seconds), encoding="utf-8")
+    if not asked.table:
+        # others may use a host that is to be busy
+        own = {HOST_LOCK_OVERRIDE: str(folder / "lock")} if asked.busy or asked.at_once > 1 else {}
+        environment = {**os.environ, "PYTHONPATH": str(ROOT / "compiler"), **own}
+        spent([sys.executable, "-m", "stepgrid.cli", "run", spec], folder, environment)
+    report = report_of(folder, case.title)
+    texts, ratios = {}, {}
+    for comparison, ratio in pairs(report):
+        growth = report.data.details.counters([*ratio.point.places, *ratio.base.places])
+        texts[ratio.arm[0]] = why(comparison, ratio, report.setup, report.data.details, growth)
+        ratios[ratio.arm[0]] = f"{ratio.entry.ratio:.2f} *{ratio.entry.verdict}*"
     planted, same = texts.get("planted", []), texts.get("same", [])
-    is_right = bool(planted) and re.search(case.right, planted[0]) is not None
-    print(f"| {case.name} | {ratios.get('planted')} | {'yes' if is_right else 'NO'} | {'; '.join(planted[:2])} |")
-    print(f"|   equal | {ratios.get('same')} | {'silent' if not same else 'SAYS'} | {'; '.join(same)} |", flush=True)
-    return is_right, not same
+    first, equal = planted[0] if planted else "nothing", ratios.get("same", "-")
+    is_right = re.search(case.right, first) is not None
+    mark = "" if is_right else "**not first:** "
+    row = f"| {case.name} | {ratios.get('planted')} | {mark}{first} | {equal}: {'; '.join(same) or 'nothing'} |"
+    print(row, f"    then: {'; '.join(planted[1:])}", sep="\n", file=sys.stderr, flush=True)
+    return Result(row, is_right, equal, bool(same))
 
 
 def pairs(report: Report) -> Iterator[tuple[Comparison, Ratio]]:
@@ -171,18 +276,6 @@ def pairs(report: Report) -> Iterator[tuple[Comparison, Ratio]]:
         for ratio in comparison.cases():
             if ratio.row.step == "run" and ratio.entry.ratio:
                 yield comparison, ratio
-
-
-def said(report: Report, comparison: Comparison, ratio: Ratio) -> list[str]:
-    """Explain a difference that the verdict, or else the loads alone, show: a busy host may void verdicts."""
-    plans = plan_changes(report.setup, ratio.point, ratio.base)
-    metric = comparison.metric.name
-    change = change_of(*(values_by_load(point, lambda run: run.metrics.get(metric)) for point in ratio[3:]))
-    if not (ratio.entry.is_difference or (change and change.is_shown)):
-        return plans
-    growth = report.data.details.counters([*ratio.point.places, *ratio.base.places])
-    found = causes(ratio.point, ratio.base, growth, comparison.metric, report.data.details)
-    return [*plans, *(cause.text for cause in found)]
 
 
 @contextmanager
@@ -198,9 +291,9 @@ def busy(loops: int) -> Iterator[None]:
 
 
 @contextmanager
-def peer(delay: float) -> Iterator[int]:
-    """Answer each byte after a while, as a peer behind a slow network does; yield the port."""
-    listener = socket.create_server(("127.0.0.1", 0))
+def peer(port: int, delay: float) -> Iterator[None]:
+    """Answer each byte after a while, as a peer behind a slow network does."""
+    listener = socket.create_server(("127.0.0.1", port))
 
     def answer(connection: socket.socket) -> None:
         connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
@@ -219,7 +312,7 @@ def peer(delay: float) -> Iterator[int]:
 
     threading.Thread(target=accept, daemon=True).start()
     try:
-        yield listener.getsockname()[1]
+        yield
     finally:
         listener.close()
 

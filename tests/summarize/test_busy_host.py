@@ -101,6 +101,13 @@ def test_the_answer_has_what_a_busy_host_can_tell_and_what_to_do(report: Report)
     assert "then `stepgrid redo specs/cache.yaml --disturbed` measures them again" in words
 
 
+def test_what_the_loads_show_on_a_busy_host_has_its_cause(report: Report) -> None:
+    """CPU per operation is decided, whoever else used the processors."""
+    text = " ".join(report_formats.report_text(report, "text", None).split())
+    assert "why: differences from cache=lru" in text
+    assert "undecided, and yet CPU 50.0 → 100 (2.00×) µs per operation" in text
+
+
 def test_a_claim_is_undecided_and_an_annotation_no_error(report: Report) -> None:
     (claim,) = report.comparisons.claims
     assert claim.result == "undecided"

@@ -228,6 +228,58 @@ def test_a_latency_has_causes_where_there_is_no_qps() -> None:
     assert first.text == "waiting for the disk 1 → 41 (41.00×) µs per operation, 100 % [99, 101] of the time"
 
 
+SERVER: dict[str, float] = {
+    "qps": 1_000.0, "avg_us": 1_000.0, "server_cpu_us_per_op": 100.0, "client_cpu_us_per_op": 100.0,
+    "cpu_us_per_op": 200.0, "run_delay_us_per_op": 50.0, "disk_wait_us_per_op": 0.0, "lock_wait_us_per_op": 0.0,
+    "timer_wait_us_per_op": 0.0, "other_wait_us_per_op": 0.0, "operations": 10_000.0, "cache_misses_per_op": 0.0,
+}  # fmt: skip
+SLOWER: dict[str, float] = {**SERVER, "qps": 500.0, "avg_us": 2_000.0}
+
+
+def of_server(
+    figures: Mapping[str, float],
+    sessions: Mapping[str, float] | None = None,
+    counters: tuple[Mapping[str, float], Mapping[str, float]] = ({}, {}),
+) -> list[str]:
+    """Explain a slower arm by what its server told; `sessions`: microseconds per operation."""
+    waits = {name: 10_000.0 * value for name, value in (sessions or {}).items()}
+    arm, base = point("arm", **{**SLOWER, **figures}), point("base", **SERVER)
+    sides = ((arm, {"running": 5.0, **waits}, counters[0]), (base, {"running": 5.0}, counters[1]))
+    growth = {run.place: {"session waits": seen, "engine": counts} for side, seen, counts in sides for run in side.runs}
+    return [cause.text for cause in causes(arm, base, growth)]
+
+
+def test_a_wait_that_the_server_names_stands_for_the_one_that_the_kernel_sees() -> None:
+    """A session that waits for a lock of a row sleeps in a socket, as it does between two statements."""
+    row_lock, *_ = of_server({}, {"Lock:transactionid": 900.0})
+    assert row_lock == "waiting for row locks (transactionid) 0 → 900 µs per operation, 90 % [89, 91] of the time"
+    syncs = ({"pg_stat_wal.wal_sync": 10_000.0}, {"pg_stat_wal.wal_sync": 100.0})
+    first, *others = of_server({"disk_wait_us_per_op": 950.0}, {"IO:WALSync": 930.0}, syncs)
+    assert first == (
+        "waiting for syncs of the log (WALSync) 0 → 930 µs per operation "
+        "(syncs 0.0100 → 1 per operation), 93 % [92, 94] of the time"
+    )
+    assert not others
+
+
+def test_a_wait_of_which_the_server_names_little_stays() -> None:
+    texts = of_server({"disk_wait_us_per_op": 950.0}, {"IO:DataFileWrite": 60.0})
+    assert [text.partition(" 0 ")[0] for text in texts] == ["waiting for files (DataFileWrite)", "waiting for the disk"]
+
+
+def test_misses_of_a_cache_have_the_share_of_their_reads() -> None:
+    hits = ({"pg_stat_database.blks_hit": 5e4}, {"pg_stat_database.blks_hit": 9e4})
+    figures = {"cache_misses_per_op": 4.0, "server_cpu_us_per_op": 500.0, "cpu_us_per_op": 600.0}
+    first, *_ = of_server(figures, {"IO:DataFileRead": 600.0}, hits)
+    assert first == "cache misses 0 → 4 per operation (hits 9 → 5, reads 0 → 600 µs), 60 % [60, 60] of the time"
+
+
+def test_innodb_counts_the_time_of_row_locks_in_milliseconds() -> None:
+    counters = ({"Innodb_row_lock_time": 8_000.0}, {"Innodb_row_lock_time": 0.0})
+    first, *_ = of_server({}, None, counters)
+    assert first == ("waiting for row locks (Innodb_row_lock_time) 0 → 800 µs per operation, 80 % [79, 81] of the time")
+
+
 def test_a_size_is_explained_by_sizes_alone() -> None:
     figures = {"index_bytes": 6.46 * 2**20, "qps": 50_000.0, "avg_us": 20.0, "cpu_us_per_op": 12.0}
     arm, base = point("arm", **{**WAITS, **figures}), point("base", **WAITS, index_bytes=2.02 * 2**20)

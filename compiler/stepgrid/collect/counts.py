@@ -14,8 +14,9 @@ from pathlib import Path
 from typing import Any
 
 from stepgrid.host.files import read_json
+from stepgrid.host.sampling import RUNNING
 from stepgrid.model.figures import LIVE_ROWS, START_FIGURES, TABLE_ROWS, TREE_LEVELS
-from stepgrid.model.metrics import SERVER_CPU, Metric
+from stepgrid.model.metrics import QPS, SERVER_CPU, Metric
 from stepgrid.model.plan import PlannedStage
 from stepgrid.model.result_schema import LEVEL_STATES
 from stepgrid.plugins.collector import (
@@ -74,6 +75,19 @@ def server_figures(step: Path, operations: float | None) -> ServerFigures:
     if operations and (rows := rows_found(counters, operations)) is not None:
         metrics[FOUND_ROWS] = rows
     return ServerFigures(metrics, counters, after.get("objects", ()), tuple(_levels(before, after)), _start(before))
+
+
+SESSIONS_FILE, LOOKS, SESSIONS = "sessions.json", "looks", "sessions"  # what clients' sessions waited for
+SESSION_WAITS = "session waits"  # the source of microseconds of sessions by what they waited for
+
+
+def session_counts(step: Path, record: Row, metrics: Mapping[str, float]) -> Iterator[Count]:
+    """Convert shares of the looks to microseconds of the time that the operations took."""
+    looks = read_json(step / STATISTICS / SESSIONS_FILE)
+    operations, rate = metrics.get("operations"), metrics.get(QPS)
+    seconds = operations / rate if operations and rate else float(record["seconds"])
+    for event, sessions in (looks.get(SESSIONS) or {}).items():
+        yield SESSION_WAITS, str(event) or RUNNING, float(sessions) / float(looks[LOOKS]) * seconds * 1e6
 
 
 def step_plans(step: Path) -> dict[str, str]:

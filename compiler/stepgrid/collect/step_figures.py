@@ -28,6 +28,7 @@ from stepgrid.collect.counts import (
     probe_counts,
     probe_figures,
     server_figures,
+    session_counts,
     step_events,
     step_plans,
 )
@@ -158,6 +159,7 @@ def _step_figures(raw: _Raw, step: PlannedStep, output: Figures) -> StepFigures:
         qps=[(second, rate) for second, rate in output.qps],
         counts=[
             *((ENGINE, name, value) for name, value in engine_counts.items()),
+            *(session_counts(folder, record, metrics) if STATISTICS in raw.files else ()),
             *(collector_counts(folder) if is_collected else ()),
             *probe_counts(record),
         ],

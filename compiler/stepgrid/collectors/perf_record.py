@@ -135,9 +135,9 @@ def record_windows(argv: Sequence[str]) -> None:
             if window is None:  # the step ended while perf was starting
                 output.unlink(missing_ok=True)
                 return
-            early.unlink(missing_ok=True)
             windows.append(window)
             write_json(Path(folder) / _WINDOWS, {"windows": windows, "pids": sorted(members)}, durable=False)
+            early.unlink(missing_ok=True)
             if window["is_last"]:
                 return
             time.sleep(max(0.0, window["began"] + float(period) - time.monotonic()))

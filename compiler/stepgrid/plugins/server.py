@@ -324,6 +324,19 @@ class StatefulEngine(Protocol):
 
 
 @runtime_checkable
+class SessionWaits(Protocol):
+    """A server engine whose sessions say what they wait for at the moment."""
+
+    def connect_aside(self, access: Access) -> Connection:
+        """Connect where the session is in no counter of the benchmark's database."""
+        ...
+
+    def session_waits(self, connection: Connection, access: Access) -> Mapping[str, int]:
+        """Count the clients' sessions at work by the event that they wait for; "": for none."""
+        ...
+
+
+@runtime_checkable
 class ExternalServerEngine(Protocol):
     """A server engine of which one that already runs can be measured."""
 

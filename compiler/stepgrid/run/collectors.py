@@ -1,4 +1,5 @@
-"""Collectors beside a step, which end with it and then draw; and probes, run and timed before and after it."""
+"""Collectors beside a step, which end with it and then draw; probes, run and timed before and after it; and looks at a
+server's sessions."""
 
 from __future__ import annotations
 
@@ -8,12 +9,16 @@ import shutil
 import signal
 import subprocess
 import time
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from contextlib import closing, suppress
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
-from typing import Any
+from threading import Event, Thread
+from typing import Any, Self
 
+from stepgrid.collect.counts import LOOKS, SESSIONS, SESSIONS_FILE
 from stepgrid.host.failure import StageError, end_of_log, explaining_log
 from stepgrid.host.files import write_json
 from stepgrid.host.processes import supervision
@@ -26,7 +31,7 @@ from stepgrid.host.processes.supervision import (
     environment,
     supervise,
 )
-from stepgrid.host.sampling import ProcessGroup
+from stepgrid.host.sampling import SELDOM, ProcessGroup
 from stepgrid.model.plan import Command
 from stepgrid.model.site import Site
 from stepgrid.plugins import driver
@@ -39,8 +44,8 @@ from stepgrid.plugins.collector import (
     Target,
 )
 from stepgrid.plugins.driver import Context, command_words
-from stepgrid.plugins.registry import COLLECTORS
-from stepgrid.plugins.server import counter_differences
+from stepgrid.plugins.registry import COLLECTORS, server_engine
+from stepgrid.plugins.server import Access, Connection, SessionWaits, counter_differences
 from stepgrid.run.attempt import COLLECTORS_FOLDER, PROBES_FOLDER, attach, describe_failure, is_real, last_line
 from stepgrid.run.server_process import LAST_WORDS, ReachedServer
 
@@ -294,3 +299,56 @@ class ProbeRunner:
             raise self.server.failure(f" while the probe {name} ran", self.step)
         log = explaining_log(folder)
         raise StageError(f"probe {name} {failure}", self.step, log, end_of_log(log))
+
+
+# What a server's sessions wait for, while a step's clients are at work: a statement some times a second
+
+LATEST = 2.0  # seconds that the end of a step waits for the last answer
+ASKING = 0.01  # of a processor, at most, for the server and its client together
+
+
+class SessionSampler:
+    """Look for as long as it is entered; whatever fails of it leaves fewer looks.
+
+    Looks from the first that meets a session at work to the last of these count: not what collectors take."""
+
+    def __init__(self, access: Access | None) -> None:
+        """`access`: None where nothing is looked at."""
+        self._access = access
+        self._looks, self._idle_looks, self._sessions = 0, 0, Counter[str]()
+        self._over, self._thread = Event(), Thread(daemon=True)
+
+    def __enter__(self) -> Self:
+        engine: object = server_engine(self._access.engine) if self._access else None
+        if self._access and isinstance(engine, SessionWaits):
+            with suppress(Exception):  # of each client its own
+                connection = engine.connect_aside(self._access)
+                look = partial(engine.session_waits, connection, self._access)
+                self._thread = Thread(target=self._run, args=(connection, look), daemon=True)
+                self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._over.set()
+        if self._thread.ident:
+            self._thread.join(LATEST)
+
+    def write(self, folder: Path) -> None:
+        """Keep the looks; nothing where the server does not tell it."""
+        if self._looks:
+            looks = {LOOKS: self._looks, SESSIONS: dict(self._sessions)}
+            with suppress(OSError):  # figures stand without them
+                write_json(folder / SESSIONS_FILE, looks, durable=False)
+
+    def _run(self, connection: Connection, look: Callable[[], Mapping[str, int]]) -> None:
+        with suppress(Exception), closing(connection):
+            while not self._over.is_set():
+                before = time.thread_time()
+                if sessions := look():
+                    self._looks += self._idle_looks + 1
+                    self._idle_looks = 0
+                    self._sessions.update(sessions)
+                elif self._looks:
+                    self._idle_looks += 1
+                # the server takes about as much to answer as its client to ask
+                self._over.wait(max(SELDOM, 2 * (time.thread_time() - before) / ASKING))

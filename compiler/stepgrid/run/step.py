@@ -72,7 +72,7 @@ from stepgrid.run.attempt import (
     is_real,
     keep_database_files,
 )
-from stepgrid.run.collectors import ActiveCollectors, ProbeReading, ProbeRunner
+from stepgrid.run.collectors import ActiveCollectors, ProbeReading, ProbeRunner, SessionSampler
 from stepgrid.run.options import AcceptedOptions
 from stepgrid.run.server import keep_statistics, launch_request, read_plans
 from stepgrid.run.server_process import LAST_WORDS, ReachedServer, Server, explain_refusal
@@ -159,7 +159,9 @@ class Step:
         device = self.attempt.job.site.device or (self.server.device if self.server else None)
         sampler = Sampler(self.folder / "samples.jsonl", data, device, self.server.pid if self.server else None)
         step_folder = StepFolder(self.folder)
-        process = self._supervise(plan, deadline, sampler, launch)
+        is_looked_at = self.server and self.planned.measured and not (self.replay or isinstance(kind, ServerRestarts))
+        with SessionSampler(self.server.access if self.server and is_looked_at else None) as sessions:
+            process = self._supervise(plan, deadline, sampler, launch)
         self._refuse_planted(step_folder)
         keep_database_files(self.folder, self.data, plan.command.keep)
         if self.server and isinstance(kind, ServerRestarts):
@@ -167,6 +169,7 @@ class Step:
             keep_database_files(self.folder / kind.server_folder, self.server.folder, ("stderr",))
         if not process.exit:
             self._keep_statistics(AFTER)
+            sessions.write(self.folder / STATISTICS_FOLDER)
             if statements:
                 plans[AFTER] = self._read_plans(statements)
                 with suppress(OSError):  # figures stand without them

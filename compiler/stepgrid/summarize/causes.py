@@ -11,33 +11,34 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
-from functools import cached_property
 from typing import TypeAlias
 
-from stepgrid.collect.step_figures import ENGINE
 from stepgrid.host.counters import KIB
 from stepgrid.model import units
 from stepgrid.model.figures import DATA_BYTES, INDEX_BYTES
 from stepgrid.model.metrics import QPS
-from stepgrid.model.table import group
 from stepgrid.summarize.changes import (
     FUNCTION_UNIT,
+    MAINLY,
     SHARE,
+    SLEEPS,
+    ArmPair,
     Change,
+    PerOperation,
     change_of,
     change_text,
     function_changes,
     main_functions,
-    values_by_load,
 )
 from stepgrid.summarize.comparisons.comparison import TIMES, ComparedMetric
 from stepgrid.summarize.data.functions import Growth
 from stepgrid.summarize.data.points import Point
-from stepgrid.summarize.data.tables_reader import Run, StepDetails
+from stepgrid.summarize.data.tables_reader import StepDetails
 
 MOST_CAUSES = 3
 SWITCH = 5.0  # microseconds that a context switch costs, with the caches that it leaves cold
 MISS = 100.0  # microseconds that a miss of a cache costs at most: a read of a flash device
+COPY = 10.0  # microseconds of a miss that the kernel's cache has
 FAULT = 0.5  # microseconds that a page fault costs at least
 SYNCED = 10.0  # times more writes of the device, and one for every tenth operation
 CONTENTION, MISSES = 1.5, 1.0  # times more context switches; percentage points more misses
@@ -49,8 +50,9 @@ OWN_BYTES = {
 }
 SYNCS = (  # counters of engines
     *("Innodb_os_log_fsyncs", "Innodb_data_fsyncs", "Binlog_group_commits", "pg_stat_wal.wal_sync"),
-    *("[Rr]ocksdb_wal_synced", "rocksdb.wal.synced"),
+    *("pg_stat_io.*.wal.*.fsyncs", "[Rr]ocksdb_wal_synced", "rocksdb.wal.synced"),
 )
+CACHE_HITS, ROW_LOCK_MS = ("pg_stat_database.blks_hit",), ("Innodb_row_lock_time",)
 
 # What is compared
 
@@ -80,83 +82,6 @@ def subject(metric: ComparedMetric) -> str:
     return Subject.OTHER
 
 
-# An arm and its base
-
-PerOperation: TypeAlias = Callable[[Mapping[str, float]], float | None]  # of the figures of a load
-Figure: TypeAlias = str | PerOperation
-
-
-class _Pair:
-    """An arm and its base by load, with what their engines counted and what is in their databases."""
-
-    def __init__(self, arm: Point, base: Point, growth: Growth, details: StepDetails | None) -> None:
-        self.arm, self.base, self.growth, self.details = arm, base, growth, details
-        self._loads = tuple(_by_load(point) for point in (arm, base))
-
-    def change(self, figure: Figure) -> Change | None:
-        def value(metrics: Mapping[str, float]) -> float | None:
-            return metrics.get(figure) if isinstance(figure, str) else figure(metrics)
-
-        arm, base = (
-            {load: number for load, metrics in loads.items() if (number := value(metrics)) is not None}
-            for loads in self._loads
-        )
-        return change_of(arm, base)
-
-    def counted(self, patterns: Sequence[str]) -> Change | None:
-        """Compare the sum of counters of the engine per operation."""
-
-        def total(run: Run) -> float | None:
-            counts, operations = self.growth.get(run.place, {}).get(ENGINE, {}), run.metrics.get("operations")
-            counters = [
-                count for name, count in counts.items() if any(fnmatchcase(name, pattern) for pattern in patterns)
-            ]
-            return math.fsum(counters) / operations if counters and operations else None
-
-        return change_of(*(values_by_load(point, total) for point in (self.arm, self.base)))
-
-    @cached_property
-    def time(self) -> Change | None:
-        """Microseconds of an operation: of its client, or all that its threads did."""
-        return self.change(_time)
-
-    @cached_property
-    def has_waits(self) -> bool:
-        return self.change("run_delay_us_per_op") is not None
-
-    def share(self, change: Change) -> tuple[float, float, float] | None:
-        """Share of the time that an operation takes longer, with its interval; None where run delay is unknown."""
-        time = self.time
-        if time is None or not self.has_waits or not time.is_shown or not time.difference:
-            return None
-        share, *ends = (value / time.difference for value in (change.difference, change.low, change.high))
-        return (share, min(ends), max(ends)) if share > 0 else None
-
-
-def _by_load(point: Point) -> dict[int, Mapping[str, float]]:
-    """Average the runs of a load."""
-    runs = group((run.load, run.metrics) for run in point.runs if run.metrics)
-    return {
-        load: members[0]
-        if len(members) == 1
-        else {name: units.mean([run[name] for run in members if name in run]) for name in set().union(*members)}
-        for load, members in runs.items()
-    }
-
-
-_SLEEPS = tuple(f"{name}_wait_us_per_op" for name in ("disk", "lock", "timer", "peer", "other"))
-
-
-def _time(metrics: Mapping[str, float]) -> float | None:
-    for name in ("avg_us", "usec_per_op"):
-        if name in metrics:
-            return metrics[name]
-    parts = [metrics[name] for name in ("cpu_us_per_op", "run_delay_us_per_op", *_SLEEPS) if name in metrics]
-    if "peer_wait_us_per_op" in metrics and parts:
-        return math.fsum(parts)
-    return 1e6 / metrics[QPS] if metrics.get(QPS) else None
-
-
 # Causes
 
 
@@ -170,6 +95,7 @@ class Cause:
     details: tuple[str, ...] = ()
     cost: float | None = None  # microseconds per operation, of what is no time itself
     share: tuple[float, float, float] | None = None  # of the time that an operation takes longer, with its interval
+    names: frozenset[str] = frozenset()  # of causes that say the same less exactly
 
     @property
     def text(self) -> str:
@@ -186,6 +112,25 @@ class Cause:
         return f"{text}, {share} % [{low}, {high}] of the time"
 
 
+STRICT = 0.99  # confidence of what is said where no verdict says that there is a difference
+
+
+def undecided_causes(
+    arm: Point, base: Point, growth: Growth, metric: ComparedMetric, details: StepDetails | None
+) -> list[Cause]:
+    """List causes where a busy host voids the verdict: of its time, of its time without waiting for processors, or else
+    work that the arm did more."""
+    pair = ArmPair(arm, base, growth, details, STRICT)
+    if subject(metric) != Subject.TIME or pair.time is None:
+        return []
+    looks = (cause for look in _KINDS[Subject.TIME] for cause in look(pair))
+    strong = [cause for cause in looks if cause.change.is_shown and cause.rank < DELAY]  # others took the processors
+    if not pair.time.is_shown:
+        strong = [cause for cause in strong if cause.unit == PER_OPERATION and cause.change.difference > 0]
+        return sorted(strong, key=lambda cause: cause.rank)[:MOST_CAUSES]
+    return _strongest([cause for cause in strong if cause.change.difference * pair.time.difference > 0], pair)
+
+
 def causes(
     arm: Point,
     base: Point,
@@ -196,7 +141,7 @@ def causes(
     """List causes that go the way of the difference, the strongest first.
 
     `growth`: counters of the engines, and functions of profiles."""
-    metric, pair = metric or ComparedMetric(), _Pair(arm, base, growth or {}, details)
+    metric, pair = metric or ComparedMetric(), ArmPair(arm, base, growth or {}, details)
     compared = pair.change(metric.name)
     if compared is None or compared.arm == compared.base:
         return []
@@ -211,8 +156,21 @@ def causes(
         if cause.change.is_shown and cause.change.difference * sign > 0
     ]
     if kind == Subject.TIME:
-        strong = [*_notable(pair, strong)]
+        return _strongest(strong, pair)
     return sorted(strong, key=lambda cause: (cause.rank, -_weight(cause)))[:MOST_CAUSES]
+
+
+def _strongest(causes: Sequence[Cause], pair: ArmPair) -> list[Cause]:
+    notable = _notable(pair, [*_exact(causes)])
+    return sorted(notable, key=lambda cause: (cause.rank, -_weight(cause)))[:MOST_CAUSES]
+
+
+def _exact(causes: Sequence[Cause]) -> Iterator[Cause]:
+    """Leave out what others name more exactly, if they are most of it."""
+    for cause in causes:
+        exact = math.fsum(_weight(other) for other in causes if cause.name in other.names)
+        if exact < MAINLY * _weight(cause) or not exact:
+            yield cause
 
 
 def _weight(cause: Cause) -> float:
@@ -221,7 +179,7 @@ def _weight(cause: Cause) -> float:
     return abs(cause.change.difference) if cause.unit in (MICROSECONDS, FUNCTION_UNIT, "B") else math.inf
 
 
-def _notable(pair: _Pair, causes: Sequence[Cause]) -> Iterator[Cause]:
+def _notable(pair: ArmPair, causes: Sequence[Cause]) -> Iterator[Cause]:
     """Leave out what explains little of the time, and give the others their shares."""
     least = SHARE * abs(pair.time.difference) if pair.time and pair.time.is_shown else 0.0
     parts = [cause for cause in causes if cause.unit == MICROSECONDS and abs(cause.change.difference) >= least]
@@ -242,14 +200,14 @@ def _notable(pair: _Pair, causes: Sequence[Cause]) -> Iterator[Cause]:
 DELAY = 3  # the rank of waiting for a processor
 HITS = "block_cache_hit_pct"
 MICROSECONDS, PER_OPERATION = "µs per operation", "per operation"
-Kind: TypeAlias = Callable[[_Pair], Iterator[Cause]]
+Kind: TypeAlias = Callable[[ArmPair], Iterator[Cause]]
 
 
 def _effects(*names: str) -> frozenset[str]:
     return frozenset(names)
 
 
-def _stalls_and_misses(pair: _Pair) -> Iterator[Cause]:
+def _stalls_and_misses(pair: ArmPair) -> Iterator[Cause]:
     """A miss costs CPU, or a read of the device; where it costs less than a twentieth of the time it is no cause."""
     stalls = pair.change("stall_pct")
     if stalls and stalls.is_above(1.0):
@@ -265,29 +223,44 @@ def _stalls_and_misses(pair: _Pair) -> Iterator[Cause]:
             yield Cause("block cache misses", misses, "%", effects, rank=1)
     pages = pair.change("cache_misses_per_op")
     if pages and pages.is_above(max(0.001, SHARE * longer / _cost_of_read(pair))):
-        yield Cause("cache misses", pages, PER_OPERATION, effects, rank=1)
+        yield _cache_misses(pair, pages, effects)
 
 
-def _cost_of_read(pair: _Pair) -> float:
+def _cache_misses(pair: ArmPair, pages: Change, effects: frozenset[str]) -> Cause:
+    """Take its share of the time from the sessions' waits for such reads, where the server tells them.
+
+    Where they do not show it a miss is one of the kernel's cache: what the threads waited for explains more."""
+    hits, read = pair.counted(CACHE_HITS), pair.sessions.get(_BLOCK_READ)
+    details = (f"hits {change_text(hits)}",) if hits else ()
+    if not pair.sessions:
+        return Cause("cache misses", pages, PER_OPERATION, effects, 1, details)
+    if read is None or not read.is_shown or read.difference * pages.difference <= 0:
+        return Cause("cache misses", pages, PER_OPERATION, effects, 2, details, COPY * abs(pages.difference))
+    details = (*details, f"reads {change_text(read)} µs")
+    names, cost = frozenset({_session_wait(_BLOCK_READ)[0]}), abs(read.difference)
+    return Cause("cache misses", pages, PER_OPERATION, effects, 1, details, cost, pair.share(read), names)
+
+
+def _cost_of_read(pair: ArmPair) -> float:
     reads = pair.change("device_read_await_ms")
     return max(MISS, 1000 * max(reads.arm, reads.base)) if reads else MISS
 
 
-def _faults(pair: _Pair) -> Iterator[Cause]:
+def _faults(pair: ArmPair) -> Iterator[Cause]:
     """Memory that is mapped anew and given back all the time."""
     faults, cpu = pair.change("page_faults_per_op"), pair.change("cpu_us_per_op")
     if faults and cpu and faults.is_above(0.1) and FAULT * abs(faults.difference) >= abs(cpu.difference) / 4:
         yield Cause("page faults", faults, PER_OPERATION, _effects("cpu"), rank=1)
 
 
-def _function(pair: _Pair) -> Iterator[Cause]:
+def _function(pair: ArmPair) -> Iterator[Cause]:
     """Name the function in which most of the CPU is that the arm takes more, or less."""
-    changes = function_changes(pair.growth, pair.arm, pair.base)
+    changes = function_changes(pair.growth, pair.arm, pair.base, confidence=pair.confidence)
     for name in main_functions(changes):
         yield Cause(f"`{name}`", changes[name], FUNCTION_UNIT, _effects("cpu"), rank=1)
 
 
-def _cpu(pair: _Pair) -> Iterator[Cause]:
+def _cpu(pair: ArmPair) -> Iterator[Cause]:
     """Compare client and server where they are told apart."""
     names = {"client CPU": "client_cpu_us_per_op", "server CPU": "server_cpu_us_per_op"}
     parts = {name: change for name, metric in names.items() if (change := pair.change(metric))}
@@ -307,32 +280,79 @@ _WAITS: Mapping[str, tuple[str, str]] = {  # metric -> name, effect
 }
 
 
-def _waits(pair: _Pair) -> Iterator[Cause]:
+def _waits(pair: ArmPair) -> Iterator[Cause]:
     """Compare what the step's own threads waited for. Waiting for a processor comes of CPU, and of each sleep's end."""
     for metric, (name, effect) in _WAITS.items():
         change = pair.change(metric)
         if change and change.is_above(0.1):
             details = tuple(_disk_work(pair, change.difference)) if effect == "disk" else ()
-            yield Cause(name, change, MICROSECONDS, _effects(effect), details=details)
+            is_synced = any(detail.startswith(_SYNCS) for detail in details)
+            yield Cause(name, change, MICROSECONDS, _effects(effect), 1 if is_synced else 2, details)
     between = pair.change(_between_client_and_server)
     if between and between.is_above(0.1):
-        yield Cause("waiting in sockets, between client and server", between, MICROSECONDS, _effects("peer"))
+        yield Cause(_BETWEEN, between, MICROSECONDS, _effects("peer"))
     delay = pair.change("run_delay_us_per_op")
     if delay and delay.is_above(0.1):
         yield Cause("waiting for a processor", delay, MICROSECONDS, _effects("cpu"), rank=DELAY)
 
 
+_BETWEEN = "waiting in sockets, between client and server"
+_BLOCK_READ = "IO:DataFileRead"
+_SESSION_WAITS: Mapping[str, tuple[str, str]] = {  # pattern of an event -> what it is, effect
+    "io:wal*sync*": ("syncs of the log", "disk"),
+    "io:wal*": ("the log's files", "disk"),
+    _BLOCK_READ.lower(): ("reads of blocks", "disk"),
+    "io:*": ("files", "disk"),
+    "client:*": ("its client", "peer"),
+    "lock:transactionid": ("row locks", "lock"),
+    "lock:tuple": ("row locks", "lock"),
+    "lock:*": ("locks", "lock"),
+    "lwlock:*": ("locks within the server", "lock"),
+    "timeout:*": ("a timer", "timer"),
+    "*": ("other processes", "peer"),
+}
+
+
+def _session_wait(event: str) -> tuple[str, str]:
+    """Return the name of a cause, and its effect."""
+    name, effect = next(words for pattern, words in _SESSION_WAITS.items() if fnmatchcase(event.lower(), pattern))
+    return f"waiting for {name} ({event.partition(':')[2]})", effect
+
+
+def _session_waits(pair: ArmPair) -> Iterator[Cause]:
+    """Compare what the sessions of a server waited for, as it tells itself: locks of rows are a sleep in a socket."""
+    waits = {_session_wait(event): change for event, change in pair.sessions.items()}
+    if (row_locks := pair.counted(ROW_LOCK_MS)) is not None:
+        waits["waiting for row locks (Innodb_row_lock_time)", "lock"] = row_locks.times_as_large(1000.0)
+    generic = {effect: name for name, effect in _WAITS.values()}
+    for (name, effect), change in waits.items():
+        if change.is_above(0.1):
+            details = tuple(_disk_work(pair, change.difference)) if effect == "disk" else ()
+            names = frozenset({generic.get(effect, _BETWEEN), *(() if effect == "disk" else (_BETWEEN,))})
+            yield Cause(name, change, MICROSECONDS, _effects(effect), 1, details, names=names)
+
+
 def _between_client_and_server(figures: Mapping[str, float]) -> float | None:
     """Compute what is left of the time of an operation of one client after another."""
-    parts = ("cpu_us_per_op", "run_delay_us_per_op", *_SLEEPS[:3])
+    parts = ("cpu_us_per_op", "run_delay_us_per_op", *SLEEPS[:3])
     if "peer_wait_us_per_op" in figures or "avg_us" not in figures or any(name not in figures for name in parts):
         return None
     return max(0.0, figures["avg_us"] - math.fsum(figures[name] for name in parts))
 
 
-def _disk_work(pair: _Pair, difference: float) -> Iterator[str]:
+def _disk_work(pair: ArmPair, difference: float) -> Iterator[str]:
     """Say which work of a disk went the way of its waits: syncs, requests, and how long each waits."""
-    work: dict[str, tuple[Change | None, str]] = {"syncs": (pair.counted(SYNCS), PER_OPERATION)}
+    syncs = pair.counted(SYNCS)
+    work: dict[str, tuple[Change | None, str]] = {_SYNCS[0]: (syncs, PER_OPERATION)}
+    if syncs is None:
+        flushes = pair.change(
+            lambda figures: (
+                figures["device_flushes_per_s"] / figures[QPS]
+                if "device_flushes_per_s" in figures and figures.get(QPS)
+                else None
+            )
+        )
+        work[_SYNCS[1]] = flushes, PER_OPERATION
     work |= {f"device {word}s": (pair.change(_own_requests(word)), PER_OPERATION) for word in OWN_BYTES}
     work |= {f"each {word}": (_await(pair, word), "ms") for word in OWN_BYTES}
     changes = {name: (change, unit) for name, (change, unit) in work.items() if change and change.is_above(0.01)}
@@ -341,7 +361,10 @@ def _disk_work(pair: _Pair, difference: float) -> Iterator[str]:
         yield f"{name} {change_text(change)} {unit}"
 
 
-def _await(pair: _Pair, word: str) -> Change | None:
+_SYNCS = ("syncs", "device flushes")  # as an engine counts them; else those of the whole host
+
+
+def _await(pair: ArmPair, word: str) -> Change | None:
     requests = pair.change(
         lambda figures: (
             figures[f"{word}s_per_op"] * figures["operations"]
@@ -368,13 +391,13 @@ def _own_requests(word: str) -> PerOperation:
     return requests_of
 
 
-def _device(pair: _Pair) -> Iterator[Cause]:
+def _device(pair: ArmPair) -> Iterator[Cause]:
     """Compare what the requests of an operation wait, where the waits of the step's threads are unknown."""
     for word in () if pair.has_waits else OWN_BYTES:
         yield from _device_requests(pair, word)
 
 
-def _device_requests(pair: _Pair, word: str) -> Iterator[Cause]:
+def _device_requests(pair: ArmPair, word: str) -> Iterator[Cause]:
     def cost(figures: Mapping[str, float]) -> float | None:
         number, wait = count(figures), figures.get(f"device_{word}_await_ms")
         return None if number is None or wait is None else 1000 * number * wait
@@ -393,7 +416,7 @@ def _device_requests(pair: _Pair, word: str) -> Iterator[Cause]:
         yield Cause(f"device {word}s", requests, PER_OPERATION, _effects("disk"), rank, cost=weight)
 
 
-def _contention(pair: _Pair) -> Iterator[Cause]:
+def _contention(pair: ArmPair) -> Iterator[Cause]:
     """Likewise: compare the whole host. With no more switches by the second, others switch meanwhile."""
     switches, rate = pair.change("context_switches_per_op"), pair.change("context_switches_per_s")
     if pair.has_waits or switches is None or not switches.is_above(0.01):
@@ -406,7 +429,7 @@ def _contention(pair: _Pair) -> Iterator[Cause]:
             yield Cause("context switches", switches, PER_OPERATION, _effects("lock", "cpu"), rank)
 
 
-def _is_synced(pair: _Pair) -> bool:
+def _is_synced(pair: ArmPair) -> bool:
     """Tell commits that wait for the device from those that do not: switches and CPU of the kernel follow from it."""
     writes = pair.change(_own_requests("write"))
     return writes is not None and writes.is_above(0.1) and not 1 / SYNCED < writes.times < SYNCED
@@ -415,7 +438,7 @@ def _is_synced(pair: _Pair) -> bool:
 _SIZED = {"indexes": INDEX_BYTES, "tables without indexes": DATA_BYTES, "database": "database_bytes"}
 
 
-def _sizes(pair: _Pair) -> Iterator[Cause]:
+def _sizes(pair: ArmPair) -> Iterator[Cause]:
     """Tables, indexes or files that were larger before the step: what it wrote itself is no cause of it."""
     written = pair.change(
         lambda figures: (
@@ -430,7 +453,7 @@ def _sizes(pair: _Pair) -> Iterator[Cause]:
             return
 
 
-def _larger_objects(pair: _Pair) -> Iterator[Cause]:
+def _larger_objects(pair: ArmPair) -> Iterator[Cause]:
     """Yield tables and indexes, the largest change first; where there are none what the engine, or the files, say."""
     effects = _effects("size", "cache", "cpu", "disk")
     changes = _object_changes(pair) if pair.details else {}
@@ -443,10 +466,10 @@ def _larger_objects(pair: _Pair) -> Iterator[Cause]:
             yield Cause(name, change, "B", effects, rank=0)
 
 
-def _object_changes(pair: _Pair) -> dict[str, Change]:
-    sides = [_objects(point, pair.details) for point in (pair.arm, pair.base) if pair.details]
-    names = dict.fromkeys(name for side in sides for name in side)
-    changes = {name: change_of(*(side.get(name, {}) for side in sides)) for name in names}
+def _object_changes(pair: ArmPair) -> dict[str, Change]:
+    arms, bases = (_objects(point, pair.details) for point in (pair.arm, pair.base))
+    names = dict.fromkeys([*arms, *bases])
+    changes = {name: change_of(arms.get(name, {}), bases.get(name, {}), pair.confidence) for name in names}
     return {name: change for name, change in changes.items() if change}
 
 
@@ -467,13 +490,13 @@ def _objects(point: Point, details: StepDetails | None) -> dict[str, dict[int, f
     return sizes
 
 
-def _levels(pair: _Pair) -> Iterator[Cause]:
+def _levels(pair: ArmPair) -> Iterator[Cause]:
     """Compare what compactions wrote into each level, and what is there."""
     for column, prefix in (("write_bytes", "written into "), ("bytes", "")):
         sides = [_level_bytes(point, pair.details, column) for point in (pair.arm, pair.base)]
         for level in sorted({name for side in sides for loads in side.values() for name in loads}):
             arm, base = ({load: sizes.get(level, 0.0) for load, sizes in side.items()} for side in sides)
-            change = change_of(arm, base)
+            change = change_of(arm, base, pair.confidence)
             if change and change.is_above(SMALLEST):
                 yield Cause(f"{prefix}{level}", change, "B", _effects("size"), rank=1)
 
@@ -489,14 +512,14 @@ def _level_bytes(point: Point, details: StepDetails | None, column: str) -> dict
     return loads
 
 
-def _operations(pair: _Pair) -> Iterator[Cause]:
+def _operations(pair: ArmPair) -> Iterator[Cause]:
     operations = pair.change("operations")
     if operations and operations.is_above(1.0):
         yield Cause("operations", operations, "", _effects(), rank=2)
 
 
 _KINDS: Mapping[str, tuple[Kind, ...]] = {
-    Subject.TIME: (_stalls_and_misses, _sizes, _faults, _function, _cpu, _waits, _device, _contention),
+    Subject.TIME: (_stalls_and_misses, _sizes, _faults, _function, _cpu, _session_waits, _waits, _device, _contention),
     Subject.CPU: (_sizes, _stalls_and_misses, _faults, _function, _cpu),
     Subject.SIZE: (_larger_objects, _levels, _operations),
     Subject.OTHER: (),

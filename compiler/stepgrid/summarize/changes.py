@@ -6,12 +6,14 @@ They have the statistics of the verdicts: logarithms, paired by load. A counter 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from statistics import fmean, stdev
+from fnmatch import fnmatchcase
+from functools import cached_property
+from statistics import fmean, median, stdev
 from typing import TypeAlias
 
-from stepgrid.collect.counts import OFF_CPU
+from stepgrid.collect.counts import OFF_CPU, SESSION_WAITS
 from stepgrid.collect.step_figures import ENGINE
 from stepgrid.host.sampling import RUNNING
 from stepgrid.model import units
@@ -20,7 +22,7 @@ from stepgrid.model.table import group
 from stepgrid.plugins.collector import CLIENT, FUNCTIONS
 from stepgrid.summarize.data.functions import Growth, function_times
 from stepgrid.summarize.data.points import Point
-from stepgrid.summarize.data.tables_reader import Run
+from stepgrid.summarize.data.tables_reader import Run, StepDetails
 from stepgrid.summarize.statistics.confidence_intervals import CONFIDENCE, special
 
 LEAST = 1.1  # times more or less: a smaller change is no cause
@@ -52,24 +54,27 @@ class Change:
         """Tell whether the loads show that there is one."""
         return self.low > 0 or self.high < 0
 
+    def times_as_large(self, factor: float) -> Change:
+        return Change(*(factor * value for value in (self.arm, self.base, self.low, self.high)))
+
     def is_above(self, least: float) -> bool:
         """Decide if it is a change; `least`: a smaller difference is none, whatever it is a multiple of."""
         times = self.times if self.base else math.inf
         return self.is_shown and abs(self.difference) >= least and (times >= LEAST or times <= 1 / LEAST)
 
 
-def change_of(arm: Values, base: Values) -> Change | None:
-    """Compare what both have. A twentieth of the larger side is added before the logarithm: figures may be 0."""
+def change_of(arm: Values, base: Values, confidence: float = CONFIDENCE) -> Change | None:
+    """Compare what both have. A twentieth of the larger median is added before the logarithm: figures may be 0."""
     if not arm or not base:
         return None
     figures = units.mean(arm.values()), units.mean(base.values())
     loads = sorted(arm.keys() & base.keys())
-    shift = SHARE * max(abs(fmean(arm.values())), abs(fmean(base.values())))
+    shift = SHARE * max(abs(median(arm.values())), abs(median(base.values())))  # the mean is of the slowest load
     if len(loads) < 2 or not shift or min(*arm.values(), *base.values()) < 0:
         return Change(*figures)
     logs = [math.log(arm[load] + shift) - math.log(base[load] + shift) for load in loads]
     error = max(stdev(logs), ROUNDED) / math.sqrt(len(logs))
-    reach = special("stdtrit", len(logs) - 1, (1 + CONFIDENCE) / 2) * error
+    reach = special("stdtrit", len(logs) - 1, (1 + confidence) / 2) * error
     centre = math.exp(fmean(math.log(base[load] + shift) for load in loads))
     ends = (centre * math.expm1(min(fmean(logs) + sign * reach, 700.0)) for sign in (-1, 1))
     return Change(*figures, *ends)
@@ -125,17 +130,19 @@ def main_functions(changes: Mapping[str, Change]) -> list[str]:
     return [name for name, change in changes.items() if change.is_shown and sign * change.difference > least > 0]
 
 
-def function_changes(growth: Growth, arm: Point, base: Point, source: str = FUNCTIONS) -> dict[str, Change]:
+def function_changes(
+    growth: Growth, arm: Point, base: Point, source: str = FUNCTIONS, confidence: float = CONFIDENCE
+) -> dict[str, Change]:
     sides = [_per_operation(growth, point, source) for point in (arm, base)]
     if not all(sides):
         return {}
     names = sorted({*sides[0], *sides[1]} - {CLIENT, RUNNING})
     # a missing function took none
-    none = [dict.fromkeys((load for loads in side.values() for load in loads), 0.0) for side in sides]
-    changes = {
-        name: change_of(*({**zeros, **side.get(name, {})} for zeros, side in zip(none, sides, strict=True)))
-        for name in names
-    }
+    zeros = [dict.fromkeys((load for loads in side.values() for load in loads), 0.0) for side in sides]
+    arms, bases = (
+        {name: {**none, **side.get(name, {})} for name in names} for none, side in zip(zeros, sides, strict=True)
+    )
+    changes = {name: change_of(arms[name], bases[name], confidence) for name in names}
     return {name: change for name, change in changes.items() if change}
 
 
@@ -148,7 +155,8 @@ def _counters(growth: Growth, arm: Point, base: Point) -> Iterator[str]:
     arms, bases = (_per_operation(growth, point, ENGINE) for point in (arm, base))
     pairs = {name: change_of(arms[name], bases[name]) for name in sorted(arms.keys() & bases.keys())}
     changes = {name: change for name, change in pairs.items() if change}
-    rate = change_of(*(values_by_load(point, lambda run: run.metrics.get(QPS)) for point in (arm, base)))
+    rate_arm, rate_base = (values_by_load(point, lambda run: run.metrics.get(QPS)) for point in (arm, base))
+    rate = change_of(rate_arm, rate_base)
     logs = {name: math.log((change.arm + SMALL) / (change.base + SMALL)) for name, change in changes.items()}
     chosen: list[str] = []
     # a clock, or the work of others: as much in each second, whatever an operation takes
@@ -180,3 +188,102 @@ def _per_operation(growth: Growth, point: Point, source: str) -> dict[str, Value
         name: {load: fmean(counts.get(name, 0.0) for counts in members) for load, members in loads.items()}
         for name in names
     }
+
+
+# An arm and its base
+
+PerOperation: TypeAlias = Callable[[Mapping[str, float]], float | None]  # of the figures of a load
+Figure: TypeAlias = str | PerOperation
+
+
+class ArmPair:
+    """An arm and its base by load, with what their engines counted and what is in their databases."""
+
+    def __init__(
+        self, arm: Point, base: Point, growth: Growth, details: StepDetails | None, confidence: float = CONFIDENCE
+    ) -> None:
+        self.arm, self.base, self.growth, self.details = arm, base, growth, details
+        self.confidence = confidence
+        self._loads = tuple(_by_load(point) for point in (arm, base))
+
+    def change(self, figure: Figure) -> Change | None:
+        def value(metrics: Mapping[str, float]) -> float | None:
+            return metrics.get(figure) if isinstance(figure, str) else figure(metrics)
+
+        arm, base = (
+            {load: number for load, metrics in loads.items() if (number := value(metrics)) is not None}
+            for loads in self._loads
+        )
+        return change_of(arm, base, self.confidence)
+
+    def counted(self, patterns: Sequence[str]) -> Change | None:
+        """Compare the sum of counters of the engine per operation."""
+
+        def total(run: Run) -> float | None:
+            counts, operations = self.growth.get(run.place, {}).get(ENGINE, {}), run.metrics.get("operations")
+            counters = [
+                count for name, count in counts.items() if any(fnmatchcase(name, pattern) for pattern in patterns)
+            ]
+            return math.fsum(counters) / operations if counters and operations else None
+
+        arm, base = (values_by_load(point, total) for point in (self.arm, self.base))
+        return change_of(arm, base, self.confidence)
+
+    @cached_property
+    def sessions(self) -> Mapping[str, Change]:
+        """Microseconds of a server's sessions per operation, by the event that they waited for."""
+        return function_changes(self.growth, self.arm, self.base, SESSION_WAITS, self.confidence)
+
+    @cached_property
+    def time(self) -> Change | None:
+        """Microseconds of an operation: of its client, or all that its threads did.
+
+        Where others used the processors it may be undecided, and yet decided without what it waited for them."""
+        time = self.change(_time)
+        if time is None or time.is_shown:
+            return time
+        own_time = self.change(_own_time)
+        return own_time if own_time and own_time.is_shown else time
+
+    @cached_property
+    def has_waits(self) -> bool:
+        return self.change("run_delay_us_per_op") is not None
+
+    def share(self, change: Change) -> tuple[float, float, float] | None:
+        """Share of the time that an operation takes longer, with its interval; None where run delay is unknown."""
+        time = self.time
+        if time is None or not self.has_waits or not time.is_shown or not time.difference:
+            return None
+        share, *ends = (value / time.difference for value in (change.difference, change.low, change.high))
+        return (share, min(ends), max(ends)) if share > 0 else None
+
+
+def _by_load(point: Point) -> dict[int, Mapping[str, float]]:
+    """Average the runs of a load."""
+    runs = group((run.load, run.metrics) for run in point.runs if run.metrics)
+    return {
+        load: members[0]
+        if len(members) == 1
+        else {name: units.mean([run[name] for run in members if name in run]) for name in set().union(*members)}
+        for load, members in runs.items()
+    }
+
+
+def _own_time(metrics: Mapping[str, float]) -> float | None:
+    """Microseconds of an operation without those that its threads waited for a processor."""
+    if not {"cpu_us_per_op", "run_delay_us_per_op"} <= metrics.keys():
+        return None
+    return math.fsum(metrics[name] for name in ("cpu_us_per_op", *SLEEPS) if name in metrics)
+
+
+SLEEPS = tuple(f"{name}_wait_us_per_op" for name in ("disk", "lock", "timer", "peer", "other"))
+
+
+def _time(metrics: Mapping[str, float]) -> float | None:
+    for name in ("avg_us", "usec_per_op"):
+        if name in metrics:
+            return metrics[name]
+    parts = [metrics[name] for name in ("cpu_us_per_op", "run_delay_us_per_op", *SLEEPS) if name in metrics]
+    if "peer_wait_us_per_op" in metrics and parts:
+        return math.fsum(parts)
+    return 1e6 / metrics[QPS] if metrics.get(QPS) else None

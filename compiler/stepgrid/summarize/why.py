@@ -18,13 +18,14 @@ from stepgrid.model.table import MOST_ROWS, Table, group, word_table
 from stepgrid.model.units import counted
 from stepgrid.plugins.registry import option_effects
 from stepgrid.plugins.statements import INDEX
-from stepgrid.summarize.causes import MOST_CAUSES, NO_CAUSE, Cause, Subject, causes, subject
+from stepgrid.summarize.causes import MOST_CAUSES, NO_CAUSE, Cause, Subject, causes, subject, undecided_causes
 from stepgrid.summarize.changes import counter_changes
 from stepgrid.summarize.comparisons.comparison import Case, Comparison
 from stepgrid.summarize.data.functions import Growth
 from stepgrid.summarize.data.points import Point
 from stepgrid.summarize.data.tables_reader import StepDetails
 from stepgrid.summarize.setup import Facts, Setup
+from stepgrid.summarize.statistics.verdicts import BUSY
 
 MOST_TEXT = 100  # characters of a statement that are shown
 DASH = "\u2013"  # between the ends of a range
@@ -39,8 +40,11 @@ def why(
     details: StepDetails | None = None,
     growth: Growth | None = None,
 ) -> list[str]:
-    """Explain a difference. A changed plan is told of any ratio."""
+    """Explain a difference, or what loads show that a busy host voids. A changed plan is told of any ratio."""
     plans = plan_changes(setup, case.point, case.base)
+    if case.entry.verdict == BUSY:
+        arm_causes = undecided_causes(case.point, case.base, growth or {}, comparison.metric, details)
+        return [*plans, *(cause.text for cause in arm_causes)]
     if not case.entry.is_difference:
         return plans
     arm_causes = causes(case.point, case.base, growth, comparison.metric, details)
@@ -102,7 +106,7 @@ def why_table(comparison: Comparison, setup: Setup, details: StepDetails, most: 
     differences = [
         case
         for case in comparison.cases()
-        if case.entry.ratio and (case.entry.is_difference or plan_changes(setup, case.point, case.base))
+        if case.entry.ratio and (case.entry.is_difference or why(comparison, case, setup, details))
     ]
     differences.sort(key=lambda case: -abs(math.log(case.entry.ratio or 1.0)))
     if not differences:
@@ -115,8 +119,10 @@ def why_table(comparison: Comparison, setup: Setup, details: StepDetails, most: 
         kind = subject(comparison.metric)
         is_counted = kind != Subject.TIME or _counts_operations(case.point, case.base)
         texts = why(comparison, case, setup, details, growth)
+        if case.entry.verdict == BUSY:
+            texts = [f"undecided, and yet {texts[0]}", *texts[1:]]
         texts = texts or [NO_CAUSE[kind] if is_counted else NO_OPERATIONS]
-        if kind in (Subject.TIME, Subject.CPU):
+        if kind in (Subject.TIME, Subject.CPU) and case.entry.verdict != BUSY:
             texts += counter_changes(growth, case.point, case.base)
         labels = (label or "-" for label in case.row.labels)
         ratio = units.times(case.entry.ratio or 1.0)

@@ -135,6 +135,12 @@ def answers(row: dict[str, Any], due: int) -> Told:
     return Told({"pg_stat_activity": [row], "AS due": [{"due": due}], "CHECKPOINT": []})
 
 
+def test_sessions_at_work_are_counted_by_what_they_wait_for() -> None:
+    told = Told({"FROM pg_stat_activity": [{"event": "IO:WALSync", "sessions": 2}, {"event": "", "sessions": 1}]})
+    assert statistics.session_waits(told, ACCESS._replace(database="it's")) == {"IO:WALSync": 2, "": 1}
+    assert "datname = 'it''s' AND state = 'active'" in told.asked[0]
+
+
 def test_an_idle_server() -> None:
     postgres = server_engine("postgres")
     assert postgres is not None

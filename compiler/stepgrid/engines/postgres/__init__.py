@@ -129,6 +129,8 @@ class Postgres(EngineBase):
     since = staticmethod(connection.since)
     compared = staticmethod(connection.compared)
     looks = staticmethod(statistics.looks)
+    connect_aside = staticmethod(connection.connect_aside)
+    session_waits = staticmethod(statistics.session_waits)
     settle = staticmethod(statistics.settle)
     analyze = staticmethod(statistics.analyze)
     busy = staticmethod(statistics.busy)

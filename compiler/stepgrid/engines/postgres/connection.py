@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from psycopg.rows import DictRow
 
 OWNER = "stepgrid_owner"  # the role that initdb makes, without a password
+_MAINTENANCE = "postgres"  # the database that initdb makes
 _ATTEMPT_SECONDS = 10  # seconds for one attempt; whoever waits for a server tries again
 
 
@@ -72,6 +73,11 @@ def has_tables(access: Access) -> bool:
     return False
 
 
+def connect_aside(access: Access) -> PostgresConnection:
+    """Connect to the database of maintenance, whose statements and commits are not the benchmark's."""
+    return connect(access._replace(database=_MAINTENANCE))
+
+
 def _open(access: Access, user: str, password: str | None, database: str) -> psycopg.Connection[DictRow]:
     import psycopg  # slow to import
     from psycopg.rows import dict_row
@@ -96,7 +102,7 @@ def _admit(access: Access) -> None:
     from psycopg import sql
 
     role, database = sql.Identifier(access.user), sql.Identifier(access.database)
-    with _open(access, OWNER, None, "postgres") as owner:
+    with _open(access, OWNER, None, _MAINTENANCE) as owner:
         exists = owner.execute("SELECT FROM pg_roles WHERE rolname = %s", [access.user]).fetchone() is not None
         owner.execute("SET password_encryption = 'scram-sha-256'")  # md5 is the default before 14
         verb = sql.SQL("ALTER" if exists else "CREATE")

@@ -135,6 +135,19 @@ def shared_buffers(connection: Connection) -> ServerStatistics:
     )
 
 
+# Waits of the sessions of clients, and of parallel workers, at the moment
+
+_SESSION_WAITS = (
+    "SELECT coalesce(wait_event_type || ':' || wait_event, '') AS event, count(*) AS sessions FROM pg_stat_activity "
+    "WHERE datname = '{database}' AND state = 'active' GROUP BY 1"
+)
+
+
+def session_waits(connection: Connection, access: Access) -> Mapping[str, int]:
+    rows = connection.query(_SESSION_WAITS.format(database=access.database.replace("'", "''")))
+    return {str(row["event"]): int(row["sessions"]) for row in rows}
+
+
 # Sizes of tables and indexes, and how much of that holds no live row.
 
 _USER_SCHEMA = "NOT IN ('pg_catalog', 'information_schema')"
