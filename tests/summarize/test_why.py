@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from pathlib import Path
 
@@ -50,6 +51,26 @@ def test_few_differences_of_the_builds_come_first(tmp_path: Path, new: dict[str,
     assert table is not None
     assert [[cell.text for cell in row] for row in table.rows] == [["readww", NEW, "0.50×", reasons]]
     assert reasons.replace(">", "&gt;") in html_page.page(found)
+
+
+def test_waits_of_sessions_come_from_the_files_beside_a_step_to_the_table(tmp_path: Path) -> None:
+    """Tables have them as counters of a source of their own."""
+    found = Experiment(tmp_path, builds=(OLD, NEW), caches=("lru",), threads=("1",), base={"build": OLD}, seconds=1)
+    for build in (OLD, NEW):
+        found.add_build(build, ALIKE)
+    for load in range(3):
+        for build, rate, waiting in ((OLD, 1000.0, 0), (NEW, 500.0, 18)):
+            found.add_load(build, load)
+            result = found.add(build, "lru", "1", load, {"readww": rate * (1 + load / 1000), "overwrite": 1000.0})
+            (statistics := next(result.glob("steps/*-readww")) / "statistics").mkdir(exist_ok=True)
+            looks = {"looks": 20, "sessions": {"Lock:transactionid": waiting, "": 1}}
+            (statistics / "sessions.json").write_text(json.dumps(looks))
+            found.seal(result)
+    made = scenario.report(found)
+    (comparison,) = made.comparisons.all
+    table = why_table(comparison, made.setup, made.data.details)
+    assert table is not None
+    assert table.rows[0][-1].text.startswith("waiting for row locks (transactionid) 0 → 1,79")
 
 
 def test_the_text_has_a_sentence_for_each_difference_and_a_table_no_more_than_wanted(tmp_path: Path) -> None:

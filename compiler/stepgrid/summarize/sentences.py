@@ -14,7 +14,7 @@ from operator import itemgetter
 from statistics import median
 from typing import NamedTuple
 
-from stepgrid.collect.counts import PROFILE
+from stepgrid.collect.counts import PROFILE, SESSION_WAITS
 from stepgrid.collect.series import Points, Span, dips, slow_seconds
 from stepgrid.collect.step_figures import ENGINE
 from stepgrid.model import units
@@ -75,7 +75,7 @@ def reasons(report: Report) -> dict[str, list[ArmCause]]:
                     cases[comparison.arm_name(case.arm)].append(case)
             pairs_by_arm = {arm: list(_explained(arm_cases)) for arm, arm_cases in cases.items()}
             keys = {key for pairs in pairs_by_arm.values() for pair in pairs for point in pair for key in point.places}
-            growth = report.data.details.counters(keys, (ENGINE, FUNCTIONS, PROFILE))
+            growth = report.data.details.counters(keys, (ENGINE, FUNCTIONS, PROFILE, SESSION_WAITS))
             changes = partial(_known_changes, comparison, report.setup)
             axis = ", ".join(comparison.layout.across)
             causes_of = partial(causes, growth=growth, metric=comparison.metric, details=report.data.details)

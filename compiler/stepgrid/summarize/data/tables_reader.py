@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stepgrid.collect import parquet
-from stepgrid.collect.counts import OFF_CPU, PROBE, PROFILE
+from stepgrid.collect.counts import OFF_CPU, PROBE, PROFILE, SESSION_WAITS
 from stepgrid.collect.parquet import named
 from stepgrid.collect.query import open_tables, table_source
 from stepgrid.collect.step_figures import ENGINE
@@ -239,7 +239,7 @@ class StepDetails:
         return lines
 
     def counters(
-        self, keys: Collection[Place], sources: Sequence[str] = (ENGINE, FUNCTIONS, PROFILE, OFF_CPU)
+        self, keys: Collection[Place], sources: Sequence[str] = (ENGINE, FUNCTIONS, PROFILE, OFF_CPU, SESSION_WAITS)
     ) -> Mapping[Place, Mapping[str, Mapping[str, float]]]:
         """Read source -> name -> growth of the counters of engines, CPU by function, and waits."""
         growth: dict[Place, dict[str, dict[str, float]]] = defaultdict(lambda: defaultdict(dict))
