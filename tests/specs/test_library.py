@@ -13,6 +13,7 @@ LIBRARY = Path(__file__).resolve().parents[2] / "specs" / "library"
 HOST = {"cpu": "a", "cores": 2, "memory": 2**33, "storage": {"filesystem": "ext4", "max_sectors_kb": 128}}
 PARAMS = {  # what each family of workloads is given
     "db_bench": "keys: 1k, threads: 2, duration: 10s",
+    "hammerdb": "warehouses: 1, loaders: 1, users: 1, rampup: 0.1, minutes: 1",
     "insert_benchmark": "rows: 1k, more_rows: 1k, clients: 2, deletes: true, duration: 10s",
     "kv_bench": "keys: 1k, threads: 2, seconds: 1, durability: sync",
     "linkbench": "ids: 1k, clients: 2, duration: 10s",
@@ -97,6 +98,10 @@ def test_every_workload_resolves(tmp_path: Path, name: str) -> None:
     engine = {"db_bench": "rocksdb", "vector": "mariadb", "pgbench": "postgres"}.get(kind, "mysql")
     options = "options: [leveled, c4r16, byrx]" if engine == "rocksdb" else ""
     made = builds(engine).replace("5.18.4", "6.0.2")  # which is the first with mixgraph
+    if name == "hammerdb":
+        made = "builds: {a: {extends: postgres.zonky, version: 17.11}}"
+    if name == "hammerdb.mysql":
+        made = "builds: {a: {extends: mariadb.debian, version: 11.8}}"
     if kind == "kv_bench":
         made = "builds: {a: {extends: kv_bench.redb}}"
     plan = planned(tmp_path, made, options, f"workload: {name}", f"params: {{{PARAMS[kind]}}}")
