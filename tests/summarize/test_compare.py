@@ -72,6 +72,9 @@ def test_a_wide_interval_is_undecided_whatever_the_noise_floor() -> None:
     qps = Comparison(ComparedMetric(), layout, (("then",), ("now",)), (row,))
     undecided = ["reproduced within 2 % at 0 of 1 point", "undecided at 1: readww 0.26× [0.05, 1.35]"]
     assert list(reproduction_sentences([qps], 0.02)) == undecided
+    refused = replace(row, entries=(row.entries[0], replace(entry, verdict=None, refusal="unequal durability")))
+    sentences = list(reproduction_sentences([replace(qps, rows=(refused,))], 0.02))
+    assert sentences[1:] == ["no verdict at 1: readww 0.26× [0.05, 1.35]"]
     same = replace(row, entries=(row.entries[0], replace(entry, verdict="same")))
     latency = replace(qps, metric=ComparedMetric("p99_us", "us", "lower"), rows=(same,))
     assert list(reproduction_sentences([qps, latency], 0.02)) == [

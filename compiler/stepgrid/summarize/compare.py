@@ -13,6 +13,7 @@ from stepgrid.plan import difference, plan_file
 from stepgrid.plan.difference import Link
 from stepgrid.store.plans import EarlierPlan
 from stepgrid.store.store import Store
+from stepgrid.summarize.comparisons.builds import NO_VERDICT
 from stepgrid.summarize.comparisons.comparison import Case, Comparison, ratio_text
 from stepgrid.summarize.data import tables_reader
 from stepgrid.summarize.data.tables_reader import PastFigure, Place, Run, Tables
@@ -25,6 +26,7 @@ AXIS = "results"
 SUFFIX = "@2"  # of cells of the second set, and of its stages that the first set has another result of
 SAME_RUNS = "both sets are the same runs: they reproduce nothing"
 REPRODUCED, NOT_REPRODUCED = "reproduced", "not reproduced"
+OUTCOMES = (REPRODUCED, NOT_REPRODUCED, verdicts.UNDECIDED, NO_VERDICT)
 MOST_POINTS = 3  # points that are named
 MOST_INPUTS, MOST_CELLS = 12, 200  # inputs that are named, cells that are looked at
 
@@ -88,7 +90,7 @@ def reproduction_sentences(comparisons: Iterable[Comparison], effect: float) -> 
     between = [comparison for comparison in comparisons if AXIS in comparison.layout.base]
     metrics = dict.fromkeys(comparison.metric.title for comparison in between)
     for metric in metrics:
-        points: Mapping[str, list[str]] = {REPRODUCED: [], NOT_REPRODUCED: [], verdicts.UNDECIDED: []}
+        points: Mapping[str, list[str]] = {outcome: [] for outcome in OUTCOMES}
         for comparison in between:
             for case in comparison.cases() if comparison.metric.title == metric else ():
                 ratio = ratio_text(case.entry.ratio, case.entry.interval, units.TIMES) or case.entry.idle
@@ -97,7 +99,7 @@ def reproduction_sentences(comparisons: Iterable[Comparison], effect: float) -> 
             prefix = f"{metric}: " if len(metrics) > 1 else ""
             share = f"{len(points[REPRODUCED])} of {counted(total, 'point')}"
             yield f"{prefix}reproduced within {units.percent(effect)} at {share}"
-            for outcome in (NOT_REPRODUCED, verdicts.UNDECIDED):
+            for outcome in OUTCOMES[1:]:
                 if texts := points[outcome]:
                     yield f"{prefix}{outcome} at {len(texts)}: {'; '.join(units.first(texts, MOST_POINTS))}"
 
@@ -106,6 +108,8 @@ def _outcome(case: Case) -> str:
     """Sort a ratio by its verdict: a wide interval is undecided, however near to 1 the ratio is."""
     if case.entry.verdict == verdicts.SAME:
         return REPRODUCED
+    if case.entry.refusal:
+        return NO_VERDICT
     return NOT_REPRODUCED if case.entry.is_difference else verdicts.UNDECIDED
 
 
