@@ -59,7 +59,7 @@ def test_a_row_of_missing_loads_counts_comparisons_without_an_interval() -> None
 def test_every_kind_is_a_row(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(verdicts_rows, "row", lambda *_: Row(0.0, 0.01, 0.95, 0.5, 0.8))
     lines = list(verdicts_rows.rows(8))
-    assert len(lines) >= len({*KINDS, ALONE}) * len(SIZES)
+    assert len(lines) >= len({*KINDS, *ALONE}) * len(SIZES)
     assert lines[0] == (
         "normal                    3 loads,  1 arms: different 0.0%, 2 % apart 1.0%, covered 95.0%, same 50.0%, "
         "5 % found 80.0%"

@@ -230,6 +230,7 @@ def test_the_words_of_a_service(capsys: Capture) -> None:
         "    series        null   default of command",
         "    files         []     default of command",
         "    duration      null   default of command",
+        "    client        null   default of command",
         "    durabilities  null   default of command",
         "    durability    null   default of command",
         "  options",

@@ -54,11 +54,12 @@ TABLE = """\
   warning: Assertions are enabled; benchmarks unnecessarily slow
 
   Throughput
-    qps          390,826  operations/s
-    usec_per_op     2.56  us
-    seconds         1.28  s
-    operations   500,000  operations
-    mb_per_s        43.2  MiB/s
+    qps             390,826  operations/s
+    usec_per_op        2.56  us
+    qps_per_client  390,778  operations/s
+    seconds            1.28  s
+    operations      500,000  operations
+    mb_per_s           43.2  MiB/s
 
   Latency
     avg_us      2.56  us

@@ -146,7 +146,7 @@ def test_other_formats_of_the_whole(form: str, begins: str, capsys: Capture) -> 
 def test_forms_for_other_programs(capsys: Capture) -> None:
     put(RATES)
     found = json.loads(out(capsys, "--format", "json"))
-    assert (found["schema"], found["title"], found["spec"]) == (1, "t", "a.yaml")
+    assert (found["schema"], found["title"], found["spec"]) == (2, "t", "a.yaml")
     assert [claim["result"] for claim in found["claims"]] == ["undecided"]
     assert out(capsys, "--format", "junit").startswith('<?xml version="1.0" encoding="UTF-8"?>\n<testsuites name="t">')
     assert out(capsys, "--format", "otava").startswith("time,plan,load,fillseq/")

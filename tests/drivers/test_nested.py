@@ -98,6 +98,7 @@ def test_metrics() -> None:
         },
         "series": None,
         "files": [],
+        "client": None,
         "durabilities": None,
         "durability": None,
         "duration": None,

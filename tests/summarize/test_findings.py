@@ -280,11 +280,11 @@ def made(
         (
             {"lru": [1000.0, 1100.0, 950.0], "hyper": [1050.0, 1000.0, 1000.0]},
             ["cache=hyper: undecided against cache=lru, in both steps: 0.88–1.14× is possible"],
-            ["22 to over 100 loads, longer steps or a quieter host would show 3 % at half of the undecided points."],
+            ["23 to over 100 loads, longer steps or a quieter host would show 3 % at half of the undecided points."],
         ),
         (
             {"lru": [1000.0, 2000.0, 500.0], "hyper": [1050.0, 700.0, 1900.0]},
-            ["cache=hyper: undecided against cache=lru, in both steps: 0.17–7.33× is possible"],
+            ["cache=hyper: undecided against cache=lru, in both steps: 0.17–7.31× is possible"],
             [
                 "Too noisy: nothing below 7.00× can be seen at half of the undecided points. "
                 "A quieter host or longer steps would tell more."

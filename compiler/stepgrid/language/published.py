@@ -108,7 +108,7 @@ def with_figures(text: str, published: Published) -> str:
 # Tables of text: of sysbench's QPS, of the insert benchmark's pages, of NOPM, of an index; a name and numbers per line
 
 _LEGEND = re.compile(r"(col-\d+) : (\S+)")
-_NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?|NA|-", re.IGNORECASE)
+_NUMBER = re.compile(r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?|NA|-", re.IGNORECASE)
 _BETWEEN = re.compile(r"[\s,]+")
 
 Grid = Mapping[tuple[str, str], float]  # name of a row and of a column -> figure

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -28,7 +27,7 @@ OWN_SENTENCE = "by the article's own sentence"
 RATIOS_ONLY = "is published as ratios only"
 ONE_FIGURE = "one figure is published for both sides"
 _WORDS = {FAILS: REFUTED, HOLDS: HOLDS}
-_TWO_BOUNDS = re.compile(r"([^;]+) \(claimed ([^;)]+)\); \1 \(claimed ([^;)]+)\)")  # of one figure
+_CLAIMED = " (claimed "  # between a figure and its bounds
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,8 +70,14 @@ class PublishedClaim:
         failing = [case for case in self.judged if case.result == FAILS]
         cases = failing or self.judged or self.claim.cases
         worst = (max if failing else min)(cases, key=lambda case: case.distance)
-        words = _TWO_BOUNDS.sub(r"\1 (claimed \2 and \3)", "; ".join(worst.numbers))
-        return ": ".join(filter(None, (worst.where, words)))
+        bounds: dict[str, list[str]] = {}  # of one figure there may be two
+        for text in worst.numbers:
+            figure, _, bound = text.partition(_CLAIMED)
+            bounds.setdefault(figure, []).append(bound.removesuffix(")"))
+        words = [
+            f"{figure}{_CLAIMED}{' and '.join(texts)})" if texts[0] else figure for figure, texts in bounds.items()
+        ]
+        return ": ".join(filter(None, (worst.where, "; ".join(words))))
 
     @property
     def line(self) -> str:

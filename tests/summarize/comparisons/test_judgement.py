@@ -98,7 +98,7 @@ def test_eight_steps_find_what_one_alone_does_not() -> None:
     comparison = judged(sections)
     together = [entry(comparison, one.step) for one in sections]
     assert [one.ratio for one in together] == [one.ratio for one in alone]
-    assert [sum(one.verdict == "faster" for one in entries) for entries in (alone, together)] == [5, 8]
+    assert [sum(one.verdict == "faster" for one in entries) for entries in (alone, together)] == [5, 7]
 
 
 @pytest.mark.parametrize(("floor", "verdict", "doubts"), [(0.03, "faster", ()), (0.08, "undecided", (INSIDE,))])
@@ -235,7 +235,7 @@ def test_totals_of_a_step_that_did_more_follow_the_host() -> None:
 def test_the_strongest_of_many_holds_among_all_of_them() -> None:
     """Of eight tables one difference is weak: it holds in its own, and not in the report."""
     strong = {("base",): [1000, 1002, 998], ("other",): [1300, 1302, 1298]}
-    weak = {("base",): [1000, 1002, 998], ("other",): [1044, 1034, 1056]}
+    weak = {("base",): [1000, 1002, 998], ("other",): [1041, 1031, 1053]}
     sections = [section(strong, step="s0"), section(weak, step="s1")]
     sections += [section(rates(noise), step=f"n{number}") for number, noise in enumerate(NOISE)]
     (marked,) = mark_perhaps([judged(sections)], 0.02)
