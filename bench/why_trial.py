@@ -1,6 +1,6 @@
 """Whether the first cause is the planted one, and nothing is said of equal arms.
 
-`.venv/bin/python bench/why_trial.py --keep FOLDER` measures and prints the table of the page "Explain a difference": 18
+`.venv/bin/python bench/why_trial.py --keep FOLDER` measures and prints the table of the page "Explain a difference": 11
 minutes on two idle processors. What is in FOLDER is not measured again; `--table` measures nothing. A busy host:
 `--loads 4 --at-once 6 --busy`, with a busy loop on each processor. Most cases are a sweep of three arms: a base, the
 same again, and one with a cause. Throttled IO takes root and cgroup v1; the servers take PostgreSQL on PATH."""
