@@ -154,7 +154,7 @@ def test_forms_for_other_programs(capsys: Capture) -> None:
     assert main(["report", "a.yaml", "--format", "bencher", "--table", "threads"]) == 2
     assert capsys.readouterr().err == "--format bencher takes the whole report: leave --table out\n"
     assert main(["schema", "report"]) == 0
-    assert json.loads(capsys.readouterr().out)["properties"]["schema"]["const"] == 1
+    assert json.loads(capsys.readouterr().out)["properties"]["schema"]["const"] == 2
 
 
 def test_a_newer_result_is_in_it(capsys: Capture) -> None:
