@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from stepgrid.cli import main
-from stepgrid.errors import CLAIM_FAILED
+from stepgrid.errors import CLAIM_FAILED, FAILED
 
 SPEC = """spec: 1
 title: two builds
@@ -66,3 +66,25 @@ def test_what_cannot_be_judged_is_told(folder: Path, capsys: pytest.CaptureFixtu
     (folder / "published" / "a.yaml").write_text(FIGURES)
     assert main(["claims", "a.yaml", "--results", "there"]) == 3
     assert "qps.tsv: there is no such file below there" in capsys.readouterr().err
+
+
+def test_a_file_elsewhere_is_not_read(figures: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Neither by its name nor by a link."""
+    Path("there").mkdir()
+    Path("secret.tsv").write_text("x\ta\tb\nfillseq\t1\t2\n")
+    Path("there/qps.tsv").symlink_to(Path("secret.tsv").resolve())
+    assert main(["claims", "a.yaml", "--results", "there"]) == FAILED
+    figures.write_text(figures.read_text().replace("file: qps.tsv", "file: ../secret.tsv"))
+    assert main(["claims", "a.yaml", "--results", "there"]) == FAILED
+    assert capsys.readouterr().err.count("there is no such file below there") == 2
+
+
+def test_no_figures_are_written_through_a_link(figures: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    Path("there").mkdir()
+    Path("there/qps.tsv").write_text("x\ta\tb\nfillseq\t1\t2\n")
+    target = figures.rename("mine.yaml").resolve()
+    text = target.read_text()
+    figures.symlink_to(target)
+    assert main(["claims", "a.yaml", "--results", "there", "--update"]) == FAILED
+    assert "is a link" in capsys.readouterr().err
+    assert target.read_text() == text

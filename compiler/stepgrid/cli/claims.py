@@ -74,6 +74,8 @@ def _judge(args: argparse.Namespace, spec: str) -> list[PublishedClaim]:
         published = _read_again(published, args.results)
         if args.update:
             file = published_figures.path(spec)
+            if file.is_symlink():
+                raise CommandError(f"{file}: is a link, and nothing is written through it", FAILED)
             file.write_text(published_figures.with_figures(file.read_text("utf-8"), published), encoding="utf-8")
     return judge_as_published(plan, published)
 
@@ -85,7 +87,8 @@ def _read_again(published: Published, folders: Sequence[Path]) -> Published:
         if table.file is None:
             tables.append(table)
             continue
-        file = next((path for folder in folders if (path := folder / table.file).is_file()), None)
+        files = ((folder.resolve(), (folder / table.file).resolve()) for folder in folders)  # not by .. or a link
+        file = next((path for folder, path in files if path.is_relative_to(folder) and path.is_file()), None)
         if file is None:
             raise CommandError(f"{table.file}: there is no such file below {', '.join(map(str, folders))}", FAILED)
         try:
