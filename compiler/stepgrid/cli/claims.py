@@ -12,6 +12,7 @@ from stepgrid.cli.failures import CommandError
 from stepgrid.cli.output import ROW_FORMATS, format_rows
 from stepgrid.cli.spec_arguments import SPEC_HELP, quiet_plan, spec_error
 from stepgrid.errors import CLAIM_FAILED, FAILED, FINE
+from stepgrid.host.files import write_text
 from stepgrid.language import published as published_figures
 from stepgrid.language.problems import Problems
 from stepgrid.language.published import Published
@@ -76,7 +77,7 @@ def _judge(args: argparse.Namespace, spec: str) -> list[PublishedClaim]:
             file = published_figures.path(spec)
             if file.is_symlink():
                 raise CommandError(f"{file}: is a link, and nothing is written through it", FAILED)
-            file.write_text(published_figures.with_figures(file.read_text("utf-8"), published), encoding="utf-8")
+            write_text(file, published_figures.with_figures(file.read_text("utf-8"), published))
     return judge_as_published(plan, published)
 
 
