@@ -12,12 +12,12 @@ export PYTHON
 setup: $(STAMP) $(SCHEMAS)
 	@echo "next: make demo, or a spec of your own: . .venv/bin/activate; stepgrid new rocksdb my.yaml" >&2
 
-$(STAMP): requirements.lock pyproject.toml importers/pyproject.toml scripts/environment.py
+$(STAMP): requirements.lock pyproject.toml packages/importers/pyproject.toml scripts/environment.py
 	@rm -f $@
 	@python=$$(sh scripts/python) && "$$python" scripts/environment.py
 	@touch $@
 
-specs/%.schema.json: $(STAMP) $(shell find compiler/stepgrid specs/library -name '*.py' -o -name '*.yaml')
+specs/%.schema.json: $(STAMP) $(shell find compiler specs/library -name '*.py' -o -name '*.yaml')
 	@$(BIN)/stepgrid schema $* > $@
 
 demo: $(STAMP)
@@ -64,7 +64,7 @@ golden: $(STAMP)  # the exact texts in tests/golden, as they are now: look at th
 lint: $(STAMP)
 	@$(BIN)/ruff check
 	@$(BIN)/ruff format --check
-	@$(BIN)/mypy compiler scripts importers examples/*/stepgrid_*
+	@$(BIN)/mypy compiler scripts packages/importers packages/examples/*/stepgrid_*
 	@$(BIN)/lint-imports
 
 format: $(STAMP)
@@ -79,4 +79,4 @@ clean:  # what this file makes: a site or an environment of yours stays
 	[ ! -e .venv/.made-by-stepgrid ] && [ ! -e .venv/bin/stepgrid ] || rm -rf .venv
 	rm -rf .snakemake .mypy_cache .ruff_cache .import_linter_cache .pytest_cache .hypothesis
 	rm -f dist/stepgrid-*
-	find bench compiler examples importers scripts tests -name __pycache__ -type d -prune -exec rm -rf {} +
+	find bench compiler packages scripts tests -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -11,12 +11,12 @@ from typing import Any, NamedTuple
 
 from bench.server import serving
 from stepgrid.build.record import absolute
-from stepgrid.drivers.sysbench import DRIVER, Sysbench
 from stepgrid.host.processes.supervision import environment
 from stepgrid.model.plan import Command
 from stepgrid.plugins.driver import Context
 from stepgrid.plugins.server import Access
 from stepgrid.run.attempt import attach
+from stepgrid_databases.drivers.sysbench import DRIVER, Sysbench
 
 TABLES = 2
 BUILDS: Mapping[str, str] = {

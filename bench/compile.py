@@ -25,10 +25,10 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
 from bench import measured  # noqa: E402  # the checkout's own
-from stepgrid.drivers.db_bench.settings import Settings  # noqa: E402
 from stepgrid.language.expressions import evaluate  # noqa: E402
 from stepgrid.plan.assembly import compile_spec  # noqa: E402
 from stepgrid.store import plans  # noqa: E402
+from stepgrid_databases.drivers.db_bench.settings import Settings  # noqa: E402
 
 HOST = {"cpu": "any", "cores": 2}
 SPEC = """\

@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 
 from bench import client_arms, insert_python
 from bench.client_arms import Cost, Lab, Lines
-from stepgrid.drivers.insert_benchmark import InsertBenchmark
 from stepgrid.plugins import registry
+from stepgrid_databases.drivers.insert_benchmark import InsertBenchmark
 
 TABLE, BATCH = "pi1", 100
 SHAPES = (  # index, columns, how the first is compared, values of the first

@@ -7,7 +7,7 @@ from typing import Any
 
 from bench import client_arms, linkbench_python
 from bench.client_arms import Cost, Lab, Lines
-from stepgrid.drivers.linkbench import LinkBench
+from stepgrid_databases.drivers.linkbench import LinkBench
 
 DRIVER = LinkBench()
 WORKS = ("getnode", "getlinklist", "addlink")

@@ -17,7 +17,7 @@ import psutil
 from bench import client_arms, client_run
 from bench.client_arms import Cost, Lab, Lines
 from bench.ratios import ratio
-from stepgrid.drivers.tpcc import TpcC
+from stepgrid_databases.drivers.tpcc import TpcC
 
 DRIVER = TpcC()
 TABLES = {"warehouses": 1, "items": 1000, "customers": 300}

@@ -8,7 +8,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterator
 
-from stepgrid.cli.commands import COMMANDS, command_parser, description
+from stepgrid.cli.commands import command_parser, description, every_command
 
 INTRODUCTION = """# Options of every command
 
@@ -18,12 +18,12 @@ as this page."""
 
 
 def page() -> str:
-    return "\n".join([INTRODUCTION, *(line for name in COMMANDS for line in _command(name))])
+    return "\n".join([INTRODUCTION, *(line for name in every_command() for line in _command(name))])
 
 
 def _command(name: str) -> Iterator[str]:
     parser = command_parser(name)
-    yield from ("", f"## {name}", "", description(COMMANDS[name]), "")
+    yield from ("", f"## {name}", "", description(every_command()[name]), "")
     yield from ("| argument | what it is |", "|---|---|")
     for action in parser._actions:
         if action.dest != "help" and action.help != argparse.SUPPRESS:

@@ -46,7 +46,7 @@ def main(words: list[str]) -> int:
             make()
         install_groups(["build"])
         install_groups(["main", "dev"], "--no-build-isolation")
-        for package in (ROOT, ROOT / "importers"):
+        for package in (ROOT, ROOT / "packages" / "importers"):
             install("--no-build-isolation", "--no-deps", "--editable", str(package))
         compile_modules()
     except subprocess.CalledProcessError as error:
@@ -185,7 +185,7 @@ def show(texts: Iterable[str]) -> None:
 
 def compile_modules() -> None:
     """Else each process compiles them again, where PYTHONDONTWRITEBYTECODE keeps Python from writing."""
-    quiet(str(PYTHON), "-m", "compileall", "-q", str(ROOT / "compiler"), str(ROOT / "importers"))
+    quiet(str(PYTHON), "-m", "compileall", "-q", str(ROOT / "compiler"), str(ROOT / "packages"))
 
 
 def quiet(*argv: str) -> bool:

@@ -1,4 +1,4 @@
-"""Write compiler/stepgrid/engines/*/known_options.json: options of the releases whose builds a store holds.
+"""Write compiler/stepgrid_databases/engines/*/known_options.json: options of the releases whose builds a store holds.
 
 `python scripts/known_options.py OUTPUTS …` adds those of the builds in these folders, which must be releases, to the
 files that are there. `stepgrid check` goes by them for builds that are not made.
@@ -13,7 +13,7 @@ from typing import Any
 
 from stepgrid.plugins.engine import release_numbers
 
-ENGINES = Path(__file__).resolve().parents[1] / "compiler" / "stepgrid" / "engines"
+ENGINES = Path(__file__).resolve().parents[1] / "compiler" / "stepgrid_databases" / "engines"
 FILE = "known_options.json"
 FAMILIES = {"mariadb": "mysqld", "mysql": "mysqld"}  # one file for servers that share most options
 

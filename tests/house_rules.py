@@ -18,7 +18,8 @@ from typing import NamedTuple
 from ruamel.yaml import YAML
 
 ROOT = Path(__file__).resolve().parents[1]
-PRODUCT = ROOT / "compiler" / "stepgrid"
+PRODUCT = ROOT / "compiler"
+WALLS = ("stepgrid", "stepgrid_databases", "stepgrid_investigate")
 EXCEPTIONS = ROOT / "tests" / "house_exceptions.yaml"
 DRIVER_PARTS = ("settings.py", "parser.py")  # stepgrid.plugins.driver imports them by name
 PLUGINS = ("engines", "drivers", "collectors", "layouts")
@@ -54,8 +55,8 @@ class Module(NamedTuple):
 
     @property
     def home(self) -> str:
-        inner = self.path.relative_to(PRODUCT).parts
-        return inner[0] if len(inner) > 1 else "stepgrid"
+        wall, *inner = self.path.relative_to(PRODUCT).parts
+        return inner[0] if len(inner) > 1 else wall
 
     def at(self, node: ast.AST, text: str) -> Place:
         return Place(self.home, f"{self.path.relative_to(ROOT)}:{getattr(node, 'lineno', 1)}: {text}")
@@ -64,10 +65,10 @@ class Module(NamedTuple):
 @cache
 def product() -> tuple[Module, ...]:
     modules = []
-    for path in sorted(PRODUCT.rglob("*.py")):
+    for path in sorted(path for wall in WALLS for path in (PRODUCT / wall).rglob("*.py")):
         text = path.read_text(encoding="utf-8")
         if text.strip():
-            parts = path.relative_to(PRODUCT.parent).with_suffix("").parts
+            parts = path.relative_to(PRODUCT).with_suffix("").parts
             name = ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
             tree = ast.parse(text)
             modules.append(Module(name, path, tree, tuple(ast.walk(tree)), len(text.splitlines())))
@@ -94,7 +95,7 @@ def importers() -> dict[str, set[str]]:
 
 def is_room(module: Module) -> bool:
     """Not a package's door, a command, a plug-in or its parts imported by name: these may be short and unused."""
-    inner = module.path.relative_to(PRODUCT).parts
+    inner = module.path.relative_to(PRODUCT).parts[1:]
     if module.path.name in ("__init__.py", "__main__.py") or (inner[0] in PLUGINS and len(inner) == 2):
         return False
     return inner[0] != "drivers" or module.path.name not in DRIVER_PARTS

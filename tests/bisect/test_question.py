@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from stepgrid.bisect.measurement import override_spec
-from stepgrid.bisect.question import SearchError, Words, find_claim, list_candidates, make_request
 from stepgrid.plan.assembly import Context, compile_spec
+from stepgrid_investigate.bisect.measurement import override_spec
+from stepgrid_investigate.bisect.question import SearchError, Words, find_claim, list_candidates, make_request
 from tests.build.repository import Repository
 from tests.conftest import HOST, Compile
 

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stepgrid.bisect.search import (
+from stepgrid_investigate.bisect.search import (
     LEAST,
     MOST,
     NOISE,

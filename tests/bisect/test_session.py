@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from stepgrid.bisect.question import Candidate, Request
-from stepgrid.bisect.search import Measure
-from stepgrid.bisect.session import State, load_state
 from stepgrid.store.store import Store
+from stepgrid_investigate.bisect.question import Candidate, Request
+from stepgrid_investigate.bisect.search import Measure
+from stepgrid_investigate.bisect.session import State, load_state
 
 REQUEST = Request("a.yaml", None, None, (), "ours", "1", False, "1", "3.10", "run", "ops", "", 0.05)
 

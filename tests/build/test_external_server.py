@@ -12,11 +12,11 @@ from stepgrid.build import external_server
 from stepgrid.build.error import BuildError
 from stepgrid.build.job import check
 from stepgrid.build.recipe import BuiltPrograms, Material, load_source
-from stepgrid.engines.mysql import MySQL
 from stepgrid.model.plan import PlannedBuild
 from stepgrid.model.site import Site, SiteServer
 from stepgrid.plugins.registry import require_builder
 from stepgrid.plugins.server import Access, Connection
+from stepgrid_databases.engines.mysql import MySQL
 from tests.build.ordering import order, recipe_of
 from tests.engines.told import Told
 

@@ -11,7 +11,7 @@ import pytest
 from stepgrid.build.error import BuildError
 from stepgrid.build.git import apply_patches, changes, commits
 from stepgrid.build.recipe import Material
-from stepgrid.engines.rocksdb import RocksDB
+from stepgrid_databases.engines.rocksdb import RocksDB
 from tests.build.ordering import order
 from tests.build.repository import DATE, Repository
 

@@ -17,13 +17,13 @@ from stepgrid.build.commands import COOKIE
 from stepgrid.build.error import BuildError
 from stepgrid.build.pins import pin
 from stepgrid.build.record import changed, programs
-from stepgrid.engines.program import Program
 from stepgrid.host import cluster_job
 from stepgrid.host.processes.signals import Interrupted
 from stepgrid.language.files import tree_checksum
 from stepgrid.model.plan import PlannedBuild
 from stepgrid.plugins.engine import Identity, Run
 from stepgrid.store.store import Store
+from stepgrid_databases.engines.program import Program
 from tests.build.snake import VERSION, Snake, planned
 
 ID = planned().id

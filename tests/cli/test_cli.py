@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from stepgrid.cli import main
-from stepgrid.cli.commands import COMMANDS
+from stepgrid.cli.commands import every_command
 
 SPEC = """\
 title: t
@@ -77,4 +77,4 @@ def test_help_names_every_command_and_imports_none(capsys: pytest.CaptureFixture
         main(["--help"])
     assert end.value.code == 0
     said = capsys.readouterr().out
-    assert all(f"\n  {command}  " in said for command in COMMANDS)
+    assert all(f"\n  {command}  " in said for command in every_command())

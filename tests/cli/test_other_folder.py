@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from stepgrid.cli import main
-from stepgrid.cli.commands import BESIDE_SPEC, COMMANDS
+from stepgrid.cli.commands import BESIDE_SPEC, every_command
 from stepgrid.pipeline import remaining_work
 from stepgrid.workflow import host_plan, run_request
 from stepgrid.workflow.run_request import Fault
@@ -43,7 +43,7 @@ def below(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder / "sub"
 
 
-@pytest.mark.parametrize("command", [command.name for command in COMMANDS.values() if command.results])
+@pytest.mark.parametrize("command", [command.name for command in every_command().values() if command.results])
 def test_below_a_checkout_its_folder_is_named(command: str, below: Path, capsys: Capture) -> None:
     words = [word.replace("SPEC", "../a.yaml") for word in WORDS.get(command, [command, "SPEC"])]
     assert main(words) == 2
@@ -105,7 +105,7 @@ def test_beside_a_checkout_what_reads_the_results_of_a_spec_names_its_folder(
     kept()
     other = tmp_path_factory.mktemp("other")
     monkeypatch.chdir(other)
-    reading = {command.name for command in COMMANDS.values() if command.results == BESIDE_SPEC}
+    reading = {command.name for command in every_command().values() if command.results == BESIDE_SPEC}
     for command in sorted(reading - {"retract"}):
         words = [word.replace("SPEC", str(folder / "a.yaml")) for word in WORDS.get(command, [command, "SPEC"])]
         assert main(words) == 2

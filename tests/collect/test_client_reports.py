@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 
 from stepgrid.collect.step_figures import StepFigures
-from stepgrid.drivers.insert_benchmark.settings import Settings
-from stepgrid.layouts import arms, insert_benchmark
 from stepgrid.model.plan import Options, PlannedStep
 from stepgrid.model.status import Result
 from stepgrid.plugins.layout import Block, LayoutCell
+from stepgrid_databases.drivers.insert_benchmark.settings import Settings
+from stepgrid_databases.layouts import arms, insert_benchmark
 from tests.collect.reading import figures
 from tests.layouts.made import texts
 

@@ -6,7 +6,7 @@ import json
 import math
 from pathlib import Path
 
-from stepgrid.collectors.engine_state import COLLECTOR
+from stepgrid_databases.collectors.engine_state import COLLECTOR
 
 
 def test_looks_that_follow_each_other_and_met_one_state_are_one_event(tmp_path: Path) -> None:

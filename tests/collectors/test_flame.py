@@ -6,9 +6,9 @@ import re
 from pathlib import Path
 from xml.etree import ElementTree
 
-from stepgrid.collectors import flame, perf_record
-from stepgrid.collectors.perf_record import COLLECTOR
 from stepgrid.plugins.collector import Recording
+from stepgrid_databases.collectors import flame, perf_record
+from stepgrid_databases.collectors.perf_record import COLLECTOR
 
 SVG = "{http://www.w3.org/2000/svg}"
 

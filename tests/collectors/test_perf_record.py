@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from stepgrid.collect import counts
-from stepgrid.collectors import perf_record
+from stepgrid_databases.collectors import perf_record
 from tests.needs import may_profile, needs
 
 

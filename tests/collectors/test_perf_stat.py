@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from stepgrid.collectors.perf_stat import is_attached
+from stepgrid_databases.collectors.perf_stat import is_attached
 from tests.needs import may_profile, needs
 
 

@@ -13,7 +13,7 @@ from stepgrid.plugins.registry import COLLECTORS, DRIVERS, ENGINES, IMPORTERS, L
 
 ALL = {"engine": ENGINES, "driver": DRIVERS, "collector": COLLECTORS, "layout": LAYOUTS, "importer": IMPORTERS}
 WRONG = """\
-from stepgrid.engines.program import Program
+from stepgrid_databases.engines.program import Program
 
 class Wrong(Program):
     name = "another"

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from stepgrid.drivers import pgbench
 from stepgrid.model.figures import Figures
 from stepgrid.model.plan import Command
 from stepgrid.plugins.driver import Context
 from stepgrid.plugins.server import Access
+from stepgrid_databases.drivers import pgbench
 from tests.docs.pages import DOCS
 
 TYPES = {

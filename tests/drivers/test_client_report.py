@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from stepgrid.drivers import client_report
-from stepgrid.drivers.client_report import Interval
 from stepgrid.model.figures import ClientRate, ParseError
+from stepgrid_databases.drivers import client_report
+from stepgrid_databases.drivers.client_report import Interval
 
 INTERVAL = {"report": "interval", "second": 1.0, "interval": 0.5, "operations": 10}
 

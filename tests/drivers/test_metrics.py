@@ -1,9 +1,9 @@
 """What a driver's parser finds is a metric, and each is defined once."""
 
 from stepgrid.collect import counts
-from stepgrid.drivers.db_bench import engine_statistics, output
 from stepgrid.model.result_schema import LEVELS
 from stepgrid.plugins.metrics import METRICS, PUBLISHED, SECTIONS, metric_name
+from stepgrid_databases.drivers.db_bench import engine_statistics, output
 
 
 def test_a_name_is_defined_once():

@@ -6,14 +6,14 @@ from typing import Any
 
 import pytest
 
-from stepgrid.drivers import pgbench, tpcc
-from stepgrid.drivers.db_bench.benchmarks import ALL_BENCHMARKS
-from stepgrid.drivers.linkbench.settings import MIX
-from stepgrid.drivers.sysbench.settings import WORKLOADS
 from stepgrid.model.plan import PlannedStep
 from stepgrid.plugins.driver import WorkloadOperations
 from stepgrid.plugins.registry import DRIVERS, driver
 from stepgrid.summarize.notes import operation_coverage
+from stepgrid_databases.drivers import pgbench, tpcc
+from stepgrid_databases.drivers.db_bench.benchmarks import ALL_BENCHMARKS
+from stepgrid_databases.drivers.linkbench.settings import MIX
+from stepgrid_databases.drivers.sysbench.settings import WORKLOADS
 
 NAMES = {
     "db_bench": ALL_BENCHMARKS,

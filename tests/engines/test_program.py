@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from stepgrid.engines.program import ENGINE, Program
 from stepgrid.plugins.registry import is_runnable, require_builder
+from stepgrid_databases.engines.program import ENGINE, Program
 from tests.build.ordering import order
 from tests.conftest import Compile, Complaints
 

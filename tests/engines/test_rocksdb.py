@@ -13,10 +13,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stepgrid.engines import rocksdb
-from stepgrid.engines.rocksdb import tree_levels
 from stepgrid.plugins.engine import EngineEvent, IdentityError, OptionInfo, Run
 from stepgrid.plugins.registry import engine
+from stepgrid_databases.engines import rocksdb
+from stepgrid_databases.engines.rocksdb import tree_levels
 
 ROCKSDB = engine("rocksdb")
 RELEASES = (

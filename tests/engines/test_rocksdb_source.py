@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 from ruamel.yaml import YAML
 
-from stepgrid.drivers.db_bench.benchmarks import FIRST_RELEASES
-from stepgrid.drivers.db_bench.sequence_lints import DEFAULT_CHANGES
-from stepgrid.engines.rocksdb import RENAMINGS
-from stepgrid.engines.rocksdb import SINCE as OPTIONS_SINCE
 from stepgrid.plugins.engine import Release, Renaming, release_numbers
+from stepgrid_databases.drivers.db_bench.benchmarks import FIRST_RELEASES
+from stepgrid_databases.drivers.db_bench.sequence_lints import DEFAULT_CHANGES
+from stepgrid_databases.engines.rocksdb import RENAMINGS
+from stepgrid_databases.engines.rocksdb import SINCE as OPTIONS_SINCE
 
 CLONE = os.environ["STEPGRID_ROCKSDB_GIT"]
 SPECS = Path(__file__).resolve().parents[2] / "specs"

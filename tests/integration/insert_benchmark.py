@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from stepgrid.drivers.insert_benchmark import InsertBenchmark
+from stepgrid_databases.drivers.insert_benchmark import InsertBenchmark
 from tests.integration import client_steps
 
 ALL = "count, min, max, checksum"  # what the check of a table of one client looks at

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from stepgrid.drivers.linkbench import LinkBench
+from stepgrid_databases.drivers.linkbench import LinkBench
 from tests.integration import client_steps
 from tests.integration.sysbench import Bench
 

@@ -14,12 +14,12 @@ from typing import Any
 
 from bench.server import serving
 from stepgrid.build.record import programs
-from stepgrid.drivers.sysbench import Sysbench
 from stepgrid.host.processes.supervision import environment
 from stepgrid.plugins.driver import Context
 from stepgrid.plugins.registry import driver, server_engine
 from stepgrid.plugins.server import Access, Connection
 from stepgrid.run.attempt import attach
+from stepgrid_databases.drivers.sysbench import Sysbench
 
 TABLES, ROWS = 2, 20_000
 OPTIONS: Mapping[str, Mapping[str, Any]] = {

@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 
-from stepgrid.drivers.db_bench.benchmarks import TIMED
 from stepgrid.model.figures import Figures
 from stepgrid.plugins.driver import Context
 from stepgrid.plugins.engine import Run
 from stepgrid.plugins.metrics import METRICS
 from stepgrid.plugins.registry import driver, engine
+from stepgrid_databases.drivers.db_bench.benchmarks import TIMED
 
 DRIVER, ENGINE = driver("db_bench"), engine("rocksdb")
 OPTIONS = {"write_buffer_size": 1 << 20, "cache_size": 8 << 20, "statistics": True, "compression_type": "none"}

@@ -1,4 +1,4 @@
-"""The packages of examples/, installed into an environment of their own: a sweep, their tests, the conformance suite.
+"""The packages of packages/examples in an environment of their own: a sweep, their tests, the conformance suite.
 
 No file of stepgrid knows of them: they are found by their entry points.
 """
@@ -16,7 +16,7 @@ import pytest
 from tests.integration.conftest import ROOT
 from tests.needs import needs
 
-EXAMPLES = ROOT / "examples"
+EXAMPLES = ROOT / "packages" / "examples"
 PIP = ("install", "--quiet", "--no-deps", "--no-build-isolation", "--no-index")
 PLUGINS = {
     "sqlite": ("--engine", "sqlite", "--driver", "sqlite"),

@@ -13,8 +13,8 @@ from typing import Any
 import duckdb
 import pytest
 
-from stepgrid.drivers.insert_benchmark import DRIVER, InsertBenchmark
 from stepgrid.model.plan import PlannedStep
+from stepgrid_databases.drivers.insert_benchmark import DRIVER, InsertBenchmark
 from tests.integration import servers
 from tests.integration.conftest import Lab as Folder
 from tests.integration.server_lab import Lab, engine_of, events, opened

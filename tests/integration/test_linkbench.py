@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from stepgrid.drivers.linkbench.settings import MIX
+from stepgrid_databases.drivers.linkbench.settings import MIX
 from tests.integration.client_steps import Step, server_folder
 from tests.integration.linkbench import checked, run, start
 from tests.integration.sysbench import Bench, bench

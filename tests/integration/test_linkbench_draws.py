@@ -12,10 +12,10 @@ from typing import Any
 import pytest
 
 from stepgrid.build.record import programs
-from stepgrid.drivers.linkbench.settings import MIX
-from stepgrid.drivers.sysbench.lua_client import SEARCH, client_files
 from stepgrid.package import TEMPLATES
 from stepgrid.run.attempt import attach
+from stepgrid_databases.drivers.linkbench.settings import MIX
+from stepgrid_databases.drivers.sysbench.lua_client import SEARCH, client_files
 from tests.integration.sysbench import record
 
 DRAWS = 300_000

@@ -15,11 +15,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from stepgrid.cli import main
-from stepgrid.drivers.command.selectors import texts_before_number
 from stepgrid.host.locks import HOST_LOCK_OVERRIDE
 from stepgrid.model.plan import Option
-from stepgrid.repro import script
-from stepgrid.repro.script import Repro
+from stepgrid_databases.drivers.command.selectors import texts_before_number
+from stepgrid_investigate.repro import script
+from stepgrid_investigate.repro.script import Repro
 from tests.build.repository import Repository
 from tests.golden import Golden
 from tests.integration.conftest import Lab

@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-from stepgrid.drivers.sysbench import Sysbench
-from stepgrid.drivers.sysbench.parser import parse
-from stepgrid.drivers.sysbench.settings import CLASSIC, WORKLOADS
+from stepgrid_databases.drivers.sysbench import Sysbench
+from stepgrid_databases.drivers.sysbench.parser import parse
+from stepgrid_databases.drivers.sysbench.settings import CLASSIC, WORKLOADS
 from tests.integration.sysbench import ROWS, TABLES, Bench, bench, without_password
 
 EVENTS = 4

@@ -21,13 +21,13 @@ import psutil
 import pytest
 
 from bench.server import serving
-from stepgrid.drivers.vector_search import DRIVER
 from stepgrid.host.processes.supervision import environment
 from stepgrid.model.figures import Figures
 from stepgrid.plugins.driver import Context
 from stepgrid.plugins.registry import server_engine
 from stepgrid.plugins.server import Access
 from stepgrid.run.attempt import attach
+from stepgrid_databases.drivers.vector_search import DRIVER
 from tests.integration.conftest import Lab
 from tests.integration.sysbench import record
 from tests.needs import require

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from stepgrid.drivers.tpcc import DRIVER
+from stepgrid_databases.drivers.tpcc import DRIVER
 from tests.integration import client_steps
 from tests.integration.sysbench import Bench
 

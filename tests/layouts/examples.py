@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from stepgrid.layouts import counters
 from stepgrid.plugins.layout import (
     MEASURED_ROW,
     OTHER_ROW,
@@ -15,6 +14,7 @@ from stepgrid.plugins.layout import (
     FunctionTime,
     LayoutCell,
 )
+from stepgrid_databases.layouts import counters
 from tests.layouts.made import compared, subjects
 from tests.layouts.test_published import PROBES, SERVERS, STALLS, measured
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from stepgrid.layouts import counters
-from stepgrid.layouts.counters import table_size_tables as tables
 from stepgrid.model.table import Table
 from stepgrid.plugins.layout import Block, LayoutCell
+from stepgrid_databases.layouts import counters
+from stepgrid_databases.layouts.counters import table_size_tables as tables
 from tests.layouts.made import texts
 
 

@@ -6,11 +6,11 @@ from collections.abc import Mapping
 
 import pytest
 
-from stepgrid.layouts import insert_benchmark
-from stepgrid.layouts.insert_benchmark import Rate, coloured, ratio_colour
 from stepgrid.model.table import Table
 from stepgrid.plugins.layout import Block, LayoutCell
 from stepgrid.summarize.formats import FORMATS
+from stepgrid_databases.layouts import insert_benchmark
+from stepgrid_databases.layouts.insert_benchmark import Rate, coloured, ratio_colour
 from tests.layouts.made import texts
 
 TARGET = insert_benchmark.TARGET

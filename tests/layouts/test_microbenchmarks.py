@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from stepgrid.layouts import microbenchmarks
-from stepgrid.layouts.arms import cost_tables
-from stepgrid.layouts.figures import error_tables
 from stepgrid.model.table import Table
 from stepgrid.plugins.layout import Block, LayoutCell
 from stepgrid.summarize.formats import text_table as text
+from stepgrid_databases.layouts import microbenchmarks
+from stepgrid_databases.layouts.arms import cost_tables
+from stepgrid_databases.layouts.figures import error_tables
 from tests.layouts.made import subjects, texts
 
 Figures = Mapping[str, float] | str

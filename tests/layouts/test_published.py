@@ -6,11 +6,11 @@ from dataclasses import replace
 
 import pytest
 
-from stepgrid.layouts import arms, counters, figures
-from stepgrid.layouts.arms import LINKBENCH, operation_costs
-from stepgrid.layouts.figures import probe_tables, relative_tables
 from stepgrid.plugins.layout import Block, LayoutCell
 from stepgrid.summarize.formats import FORMATS
+from stepgrid_databases.layouts import arms, counters, figures
+from stepgrid_databases.layouts.arms import LINKBENCH, operation_costs
+from stepgrid_databases.layouts.figures import probe_tables, relative_tables
 from tests.golden import Golden
 from tests.layouts.made import compared, subjects, texts
 

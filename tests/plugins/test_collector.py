@@ -6,18 +6,18 @@ from pathlib import Path
 
 import pytest
 
-from stepgrid.collectors.perf_stat import FILE, USER
-from stepgrid.collectors.perf_stat import METRICS as COUNTED
 from stepgrid.expand.checks import COLLECTOR_SETTINGS
 from stepgrid.plugins.collector import DrawingCollector, Target
 from stepgrid.plugins.metrics import METRICS
 from stepgrid.plugins.registry import COLLECTORS
+from stepgrid_databases.collectors.perf_stat import FILE, USER
+from stepgrid_databases.collectors.perf_stat import METRICS as COUNTED
 
 TARGET = Target((7, 8), Path("/f"))
 WORDS = {
     "perf_stat": "/x/perf_stat stat -j -o /f/perf.json -e cycles,instructions -p 7,8",
     "perf_record": "/x/perf_record record -F 199 --call-graph dwarf --no-buildid-cache -o /f/perf.data -p 7,8",
-    "engine_state": "/x/engine_state -m stepgrid.collectors.engine_state",
+    "engine_state": "/x/engine_state -m stepgrid_databases.collectors.engine_state",
     "pidstat": "/x/pidstat -h -H -u -r -d -w -p 7,8 5",
     "iostat": "/x/iostat -t -x -y -m 5",
     "vmstat": "/x/vmstat -n -t -w 5",

@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from stepgrid.layouts import arms, counters, figures, insert_benchmark, microbenchmarks
 from stepgrid.plugins.layout import Block, Layout, LayoutCell
 from stepgrid.plugins.registry import LAYOUTS, default_tables
+from stepgrid_databases.layouts import arms, counters, figures, insert_benchmark, microbenchmarks
 from tests.layouts.made import compared, spot, subjects, texts
 
 

@@ -8,8 +8,8 @@ import pytest
 
 from scripts.metrics_page import page
 from stepgrid.collect.samples import PER_SECOND
-from stepgrid.drivers.db_bench import engine_statistics, output
 from stepgrid.plugins.metrics import METRICS
+from stepgrid_databases.drivers.db_bench import engine_statistics, output
 
 ROOT = Path(__file__).resolve().parents[2]
 

@@ -16,7 +16,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stepgrid.engines.mysqld.server import MysqldServing
 from stepgrid.model.figures import Figures, ParseError
 from stepgrid.model.plan import Command
 from stepgrid.plugins import registry
@@ -36,9 +35,12 @@ from stepgrid.plugins.registry import (
     unrunnable_engines,
     unrunnable_kinds,
 )
+from stepgrid_databases.engines.mysqld.server import MysqldServing
 
 REGISTRIES = (registry.ENGINES, registry.DRIVERS, registry.COLLECTORS, registry.LAYOUTS, registry.IMPORTERS)
-SOURCE = "from stepgrid.engines.program import Program\nclass Toy(Program):\n    name = 'toy'\nENGINE = Toy()\n"
+SOURCE = (
+    "from stepgrid_databases.engines.program import Program\nclass Toy(Program):\n    name = 'toy'\nENGINE = Toy()\n"
+)
 SPEC = "title: t\nbuilds: {a: {engine: toyy, version: '1', source: {system: ls}}}\nsteps: [{name: x, kind: command}]\n"
 REVISION = "from stepgrid.store.store import revision; print(revision())"
 CACHE = "from stepgrid.workflow.plan_cache import code_digest; print(code_digest())"
@@ -52,7 +54,10 @@ def install(tmp_path: Path) -> Install:
     """A package as pip leaves it: its metadata beside its module."""
 
     def installed(
-        name: str, version: str = "1.0", entries: str = "[stepgrid.engines]\ntoy = {}:ENGINE", source: str = SOURCE
+        name: str,
+        version: str = "1.0",
+        entries: str = "[stepgrid.engines]\ntoy = {}:ENGINE",
+        source: str = SOURCE,
     ) -> None:
         for old in tmp_path.glob(f"{name}-*.dist-info/*"):
             old.unlink()

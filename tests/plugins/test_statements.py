@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from stepgrid.drivers.sysbench.settings import WORKLOADS
 from stepgrid.plugins.registry import require_runner
 from stepgrid.plugins.statements import ClientStatements, named_statements, plan_text, used_indexes
+from stepgrid_databases.drivers.sysbench.settings import WORKLOADS
 
 
 def statements(kind: str, files: dict[str, str] | None = None, engine: str = "postgres", **settings: Any) -> list[str]:

@@ -11,11 +11,11 @@ from importlib.metadata import EntryPoint
 from pathlib import Path
 from typing import Any
 
-from stepgrid.engines.rocksdb import ENGINE as ROCKSDB
 from stepgrid.model.figures import Figures, ParseError
 from stepgrid.model.plan import Command
 from stepgrid.plugins.driver import Context
 from stepgrid.plugins.registry import DRIVERS, ENGINES
+from stepgrid_databases.engines.rocksdb import ENGINE as ROCKSDB
 
 
 class TrialDriver:

@@ -126,7 +126,7 @@ def test_clean_removes_what_make_made(is_ours: bool, tmp_path: Path) -> None:
     for name in (*theirs, *ours, *marks):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).touch()
-    for name in ("bench", "compiler", "examples", "importers", "scripts"):
+    for name in ("bench", "compiler", "packages", "scripts"):
         (tmp_path / name).mkdir()
     shutil.copy(ROOT / "Makefile", tmp_path)
     subprocess.run(["make", "clean"], cwd=tmp_path, capture_output=True, check=True)

@@ -11,12 +11,12 @@ from typing import Any
 import pytest
 
 from stepgrid.collect.job import collect
-from stepgrid.engines.mysql import MySQL
 from stepgrid.model.plan import Option, Plan, PlannedStep
 from stepgrid.plugins.durability import running_durability
 from stepgrid.summarize import summary_text
 from stepgrid.summarize.compare import compare_sets, stored_results
 from stepgrid.summarize.report import Report
+from stepgrid_databases.engines.mysql import MySQL
 from tests.conftest import Compile
 from tests.summarize.scenario import LEVELS, report, text
 from tests.summarize.synthetic import Experiment

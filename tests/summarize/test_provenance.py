@@ -51,14 +51,14 @@ def test_the_host_in_a_line() -> None:
             f"LUA_PATH='outputs/{STEP}/?.lua;outputs/{STEP}/?.lua;;' sysbench run",
         ),
         (
-            ["/srv/one/.venv/bin/python", "-P", "-m", "stepgrid.drivers.sql", "request.json"],
+            ["/srv/one/.venv/bin/python", "-P", "-m", "stepgrid_databases.drivers.sql", "request.json"],
             {"PYTHONPATH": "/srv/one/compiler"},
-            "python -m stepgrid.drivers.sql request.json",
+            "python -m stepgrid_databases.drivers.sql request.json",
         ),
         (
             ["/srv/one/.venv/bin/python", "-m", "stepgrid.drivers.vector_search", "request.json"],
             {"PYTHONPATH": "/srv/one/compiler", "A": "1"},
-            "A=1 python -m stepgrid.drivers.vector_search request.json",
+            "A=1 python -m stepgrid_databases.drivers.vector_search request.json",
         ),
         (
             ["/opt/python", "-m", "their.client", "/data/attempts/today", "/data/builds/b-1"],

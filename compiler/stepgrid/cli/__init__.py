@@ -10,7 +10,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from stepgrid.cli.commands import BESIDE_SPEC, COMMANDS, Parser, add_arguments, description, overview
+from stepgrid.cli.commands import BESIDE_SPEC, Parser, add_arguments, description, every_command, find, overview
 from stepgrid.errors import FAILED, FINE, USAGE, restore_interrupts
 
 STOPPED = 130  # by SIGINT
@@ -45,7 +45,7 @@ def _run(arguments: Sequence[str] | None) -> int:
         from stepgrid.cli.new import complete, typed_words
 
         words = typed_words()
-    name = words[0] if words and words[0] in COMMANDS else ""
+    name = words[0] if words and find(words[0]) else ""
     parser = _parser(name)
     if is_completing:
         complete(parser)
@@ -59,7 +59,7 @@ def _run(arguments: Sequence[str] | None) -> int:
 
 
 def _parser(name: str) -> argparse.ArgumentParser:
-    """Make a parser of all commands; only the module of the named one is imported."""
+    """Make a parser of one command, or of all: then no module is imported."""
     from stepgrid.package import __version__
 
     parser = argparse.ArgumentParser(
@@ -73,9 +73,10 @@ def _parser(name: str) -> argparse.ArgumentParser:
     parsers = parser.add_subparsers(
         metavar="COMMAND", required=True, help=argparse.SUPPRESS, prog="stepgrid", parser_class=Parser
     )
-    for command in COMMANDS.values():
+    named = find(name)
+    for command in (named,) if named else every_command().values():
         subparser = parsers.add_parser(command.name, description=description(command))
-        if command.name == name:
+        if named:
             subparser.set_defaults(execute=add_arguments(command, subparser))
     return parser
 
@@ -104,8 +105,8 @@ def _execute(args: argparse.Namespace, name: str) -> int:
 
 def _results_elsewhere(args: argparse.Namespace, name: str) -> str | None:
     """Name the folder of the results, if the command would look for them in vain."""
-    command = COMMANDS[name]
-    if not command.results or os.path.lexists("outputs"):
+    command = find(name)
+    if command is None or not command.results or os.path.lexists("outputs"):
         return None
     from stepgrid.workflow import host_plan
 
@@ -117,7 +118,7 @@ def _results_elsewhere(args: argparse.Namespace, name: str) -> str | None:
 def _unknown_command(word: str) -> str:
     from difflib import get_close_matches
 
-    close = get_close_matches(word, COMMANDS, n=1)
+    close = get_close_matches(word, every_command(), n=1)
     return f"there is no command `{word}`: " + (f"did you mean `{close[0]}`?" if close else "`stepgrid -h` lists them")
 
 

@@ -1,4 +1,4 @@
-"""The table of commands: their groups, help, modules and parsers.
+"""The table of commands: their groups, help, modules and parsers. A package adds its own by an entry point.
 
 A module has `add_NAME_arguments(parser)` and `run_NAME(args)`, which returns the exit status, for each of its commands.
 """
@@ -9,6 +9,7 @@ import argparse
 import shutil
 import textwrap
 from collections.abc import Callable, Iterator, Sequence
+from functools import cache
 from importlib import import_module
 from itertools import groupby
 from typing import NamedTuple
@@ -21,7 +22,7 @@ class Command(NamedTuple):
     group: str
     name: str
     summary: str
-    module: str
+    module: str  # below stepgrid.cli, or with its package
     results: str = ""  # HERE, BESIDE_SPEC, or none are needed
 
 
@@ -47,9 +48,6 @@ _TABLE = (
     Command("its results", "claims", "judge the claims of specs by figures that somebody published", "claims"),
     Command("its results", "plans", "list the stored plans, and how much of each is measured", "results", HERE),
     Command("its results", "site", "write a static site of experiments: index, pages, tables, feed", "report", HERE),
-    Command("its results", "bisect", "search for the commit or release that made a figure worse", "analysis", HERE),
-    Command("its results", "repro", "write a script that shows a difference, for who has the engine and sh alone",
-            "analysis", BESIDE_SPEC),
     Command("its results", "counters", "show which counters of the servers grew most, over steps or around probes",
             "analysis", BESIDE_SPEC),
     Command("its results", "flame", "draw where the CPU of one cell goes that another's does not",
@@ -75,7 +73,22 @@ _TABLE = (
 )
 # fmt: on
 
-COMMANDS = {command.name: command for command in _TABLE}
+_OWN = {command.name: command for command in _TABLE}
+
+
+def find(name: str) -> Command | None:
+    """Find a command by its name; the installed packages are asked for one that is not in the table."""
+    return _OWN.get(name) or every_command().get(name)
+
+
+@cache
+def every_command() -> dict[str, Command]:
+    """List the commands by group, with those of packages behind ours."""
+    from stepgrid.plugins.registry import COMMANDS  # not for a command of the table
+
+    listed = [*_TABLE, *(COMMANDS.get(name) for name in COMMANDS.names() if name not in _OWN)]
+    groups = list(dict.fromkeys(command.group for command in listed))
+    return {command.name: command for command in sorted(listed, key=lambda command: groups.index(command.group))}
 
 
 class Parser(argparse.ArgumentParser):
@@ -100,8 +113,9 @@ class Parser(argparse.ArgumentParser):
 
 def command_parser(name: str) -> argparse.ArgumentParser:
     """Make the parser of `stepgrid NAME`, with its arguments."""
-    parser = Parser(prog=f"stepgrid {name}", description=description(COMMANDS[name]))
-    add_arguments(COMMANDS[name], parser)
+    command = every_command()[name]
+    parser = Parser(prog=f"stepgrid {name}", description=description(command))
+    add_arguments(command, parser)
     return parser
 
 
@@ -111,7 +125,7 @@ def description(command: Command) -> str:
 
 def add_arguments(command: Command, parser: argparse.ArgumentParser) -> Callable[[argparse.Namespace], int]:
     """Import the command's module, add its arguments, and return the function that runs it."""
-    module = import_module(f"stepgrid.cli.{command.module}")
+    module = import_module(command.module if "." in command.module else f"stepgrid.cli.{command.module}")
     getattr(module, f"add_{command.name}_arguments")(parser)
     run: Callable[[argparse.Namespace], int] = getattr(module, f"run_{command.name}")
     return run
@@ -119,7 +133,7 @@ def add_arguments(command: Command, parser: argparse.ArgumentParser) -> Callable
 
 def overview() -> str:
     """List the commands in their groups, for `stepgrid --help`."""
-    groups = groupby(_TABLE, key=lambda command: command.group)
+    groups = groupby(every_command().values(), key=lambda command: command.group)
     return "\n\n".join("\n".join([f"{title}:", *_overview_lines(commands)]) for title, commands in groups)
 
 

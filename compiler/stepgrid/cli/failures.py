@@ -9,7 +9,7 @@ from pathlib import Path
 from traceback import extract_tb
 
 from stepgrid.errors import FAILED, USAGE, StepgridError
-from stepgrid.package import PACKAGE
+from stepgrid.package import CODE, PACKAGE
 
 TRACEBACK = "STEPGRID_TRACEBACK"  # an environment variable: if set, Python prints its own traceback
 _MOST_LETTERS = 200  # of an unexpected error's message
@@ -71,8 +71,9 @@ def unexpected(command: str, error: Exception) -> str:
     if is_stale(error):
         path = getattr(error, "filename", None) or "a file"
         return f"`stepgrid {command}` stopped: {path}: stale file handle\n   = {STALE_HINT}"
-    frames = [frame for frame in extract_tb(error.__traceback__) if Path(frame.filename).is_relative_to(PACKAGE)]
-    line = f" ({Path(frames[-1].filename).relative_to(PACKAGE)}:{frames[-1].lineno})" if frames else ""
+    frames = [(Path(frame.filename), frame.lineno) for frame in extract_tb(error.__traceback__)]
+    ours = [(path, line) for path, line in frames if any(path.is_relative_to(folder) for folder in CODE)]
+    line = f" ({ours[-1][0].relative_to(PACKAGE.parent)}:{ours[-1][1]})" if ours else ""
     message = " ".join(str(error).split())[:_MOST_LETTERS]
     return (
         f"`stepgrid {command}` stopped at an internal error: "

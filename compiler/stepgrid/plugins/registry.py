@@ -16,6 +16,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 
+from stepgrid.package import DATABASES
 from stepgrid.plugins.driver import (
     POWER,
     Client,
@@ -43,7 +44,7 @@ if TYPE_CHECKING:
 
 Plugin = TypeVar("Plugin")
 
-OWN = "stepgrid"  # the package that brings the built-in ones
+OWN = "stepgrid"  # the distribution that brings the built-in ones
 CONFORMANCE = "`pytest --pyargs stepgrid.conformance` says what a plug-in needs (docs/plugins.md)"
 INSTALL = "`pip install PACKAGE` adds one (docs/plugins.md)"
 
@@ -104,7 +105,7 @@ class Registry(Generic[Plugin]):
         Whether another package brings that name, too, is checked where a spec is.
         """
         attribute = {f"{OWN}.engines": "ENGINE", f"{OWN}.drivers": "DRIVER"}.get(self.group)
-        module = f"{self.group}.{name}"
+        module = f"{DATABASES.name}.{self.group.removeprefix(f'{OWN}.')}.{name}"
         if attribute is None or not name.isidentifier() or find_spec(module) is None:
             return None
         return cast("Plugin | None", getattr(import_module(module), attribute, None))
@@ -131,6 +132,7 @@ ENGINES: Registry[Engine] = Registry("engines", "engine", "stepgrid.plugins.engi
 DRIVERS: Registry[Driver] = Registry("drivers", "kind", "stepgrid.plugins.driver:Driver")
 COLLECTORS: Registry[Collector] = Registry("collectors", "collector", "stepgrid.plugins.collector:Collector")
 LAYOUTS: Registry[Layout] = Registry("layouts", "layout", "stepgrid.plugins.layout:Layout")
+COMMANDS: Registry[Any] = Registry("commands", "command", "stepgrid.cli.commands:Command")
 IMPORTERS: Registry[Importer[Any]] = Registry(
     "importers",
     "kind of published results",
@@ -168,7 +170,7 @@ def _entry_points() -> dict[str, list[EntryPoint]]:
 
 
 def _is_own(point: EntryPoint) -> bool:
-    return point.dist is None or point.module.partition(".")[0] == OWN
+    return point.dist is None or point.dist.name == OWN
 
 
 # Drivers by step kind

@@ -213,7 +213,7 @@ def _draw(kind: DrawingCollector, tool: str, folder: Path) -> str | None:
 
 # Probes of a step: commands and SQL, run and timed before or after it; what they saw is kept in the step's record
 
-SQL = "stepgrid.drivers.sql"
+SQL = "stepgrid_databases.drivers.sql"
 
 
 @dataclass(frozen=True, slots=True)

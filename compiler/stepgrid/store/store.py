@@ -324,16 +324,16 @@ def brief_width(stream: TextIO) -> int:
 # nobody raised a number.
 
 SUMMARY_SOURCES = (
-    "model",
-    "plugins",
-    "drivers",
-    "collectors",
-    "collect",
-    "layouts",
-    "summarize",
-    "store/attempts.py",
-    "store/results.py",
-    "store/status.py",
+    "stepgrid/model",
+    "stepgrid/plugins",
+    "stepgrid_databases/drivers",
+    "stepgrid_databases/collectors",
+    "stepgrid/collect",
+    "stepgrid_databases/layouts",
+    "stepgrid/summarize",
+    "stepgrid/store/attempts.py",
+    "stepgrid/store/results.py",
+    "stepgrid/store/status.py",
 )
 REVISION_LENGTH = 12
 REVISION_VARIABLE = "STEPGRID_REVISION"  # what the run that started a job asks for: code may be edited during a run
@@ -345,7 +345,7 @@ def revision() -> str:
         return set_by_run
     from stepgrid.plugins.registry import COLLECTORS, DRIVERS, LAYOUTS, foreign_packages  # not for jobs that measure
 
-    paths = [path for part in SUMMARY_SOURCES for path in python_files(PACKAGE / part)]
+    paths = [path for part in SUMMARY_SOURCES for path in python_files(PACKAGE.parent / part)]
     paths += [path for path in (TEMPLATES / "report").rglob("*") if path.is_file()]
     sources = {str(path.relative_to(PACKAGE.parents[1])): path for path in paths}
     for package, folders in foreign_packages(DRIVERS, COLLECTORS, LAYOUTS).items():  # with their versions

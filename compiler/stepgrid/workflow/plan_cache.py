@@ -21,7 +21,7 @@ from stepgrid.language.problems import Problems, format_problems
 from stepgrid.language.site import current_site
 from stepgrid.model.plan import Plan
 from stepgrid.model.secret_variables import mask_settings, secret_name
-from stepgrid.package import PACKAGE, TEMPLATES
+from stepgrid.package import DATABASES, PACKAGE, TEMPLATES
 from stepgrid.plan import plan_file
 from stepgrid.plan.plan_file import DAMAGED, is_intact
 from stepgrid.plugins.registry import COLLECTORS, DRIVERS, ENGINES, LAYOUTS, foreign_packages
@@ -88,7 +88,7 @@ def _environment(store: Store) -> list[Any]:
 def code_digest() -> str:
     """Digest this package, foreign plug-ins and libraries by size and time, as Python's own cache does."""
     result = hashlib.sha256(sys.version.encode())
-    for folder in (PACKAGE, TEMPLATES):
+    for folder in (PACKAGE, DATABASES, TEMPLATES):
         result.update("".join(sorted(_sources(str(folder)))).encode())
     for package, folders in foreign_packages(ENGINES, DRIVERS, COLLECTORS, LAYOUTS).items():
         result.update(package.encode())

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stepgrid.drivers.command import selectors
-from stepgrid.drivers.command.selectors import PathError, PatternError, find, groups, matches, parts
+from stepgrid_databases.drivers.command import selectors
+from stepgrid_databases.drivers.command.selectors import PathError, PatternError, find, groups, matches, parts
 
 AS_PYTHON = (r"^keys=(\d+)", r"latency:\n.*\n +([0-9.]+)", r"(?i)QPS: (\S+)$", r"(?P<n>\d+)(?: ms|us)", r"a|(b)")
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from stepgrid.drivers.crash.parser import parse, rocksdb_recovery, server_recovery
 from stepgrid.model.figures import ParseError
+from stepgrid_databases.drivers.crash.parser import parse, rocksdb_recovery, server_recovery
 
 ROCKSDB = """\
 2026/11/26-05:25:33.305289 4716 EVENT_LOG_v1 {"time_micros": 1795670733304980, "job": 1, "event": "recovery_started", "wal_files": [4]}

@@ -3,8 +3,8 @@ from __future__ import annotations
 import pytest
 from pydantic_core import PydanticCustomError
 
-from stepgrid.drivers.db_bench.benchmarks import ALL_BENCHMARKS, DRAINING, FIRST_RELEASES, PRINTING, TIMED
-from stepgrid.drivers.db_bench.settings import require_benchmark
+from stepgrid_databases.drivers.db_bench.benchmarks import ALL_BENCHMARKS, DRAINING, FIRST_RELEASES, PRINTING, TIMED
+from stepgrid_databases.drivers.db_bench.settings import require_benchmark
 
 
 def test_what_is_said_of_benchmarks_is_said_of_some_that_there_are() -> None:

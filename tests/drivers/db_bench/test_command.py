@@ -9,8 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stepgrid.drivers.db_bench import command
-from stepgrid.drivers.db_bench.command import (
+from stepgrid.model.figures import ParseError
+from stepgrid.plugins.driver import Context
+from stepgrid_databases.drivers.db_bench import command
+from stepgrid_databases.drivers.db_bench.command import (
     REPORT,
     RESERVED,
     TAIL,
@@ -19,8 +21,6 @@ from stepgrid.drivers.db_bench.command import (
     positive_seed,
     step_command,
 )
-from stepgrid.model.figures import ParseError
-from stepgrid.plugins.driver import Context
 
 CONTEXT = Context(
     programs={"db_bench": ("lib/ld.so", "--library-path", "lib", "bin/db_bench")},

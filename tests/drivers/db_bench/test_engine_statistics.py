@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stepgrid.drivers.db_bench.engine_statistics import (
+from stepgrid_databases.drivers.db_bench.engine_statistics import (
     compaction_figures,
     compaction_levels,
     file_reads,

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stepgrid.drivers.db_bench.keyspace import EMPTY, Keyspace, hit_rates
+from stepgrid_databases.drivers.db_bench.keyspace import EMPTY, Keyspace, hit_rates
 
 
 class Step(NamedTuple):

@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stepgrid.drivers.db_bench.engine_statistics import engine_figures
-from stepgrid.drivers.db_bench.output import (
+from stepgrid.model.figures import Buckets, ParseError
+from stepgrid_databases.drivers.db_bench.engine_statistics import engine_figures
+from stepgrid_databases.drivers.db_bench.output import (
     Histogram,
     client_rates,
     correct_client_time,
@@ -21,7 +22,6 @@ from stepgrid.drivers.db_bench.output import (
     result_figures,
     writer_figures,
 )
-from stepgrid.model.figures import Buckets, ParseError
 
 V1 = "{name:<12} : {usec:11.3f} micros/op {qps} ops/sec; {rate:6.1f} MB/s"
 V2 = "{name:<12} : {usec:11.3f} micros/op {qps} ops/sec {seconds:.3f} seconds {operations} operations; {rate:6.1f} MB/s"

@@ -8,7 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from stepgrid.drivers.db_bench.parser import (
+from stepgrid.model.figures import ParseError, PrintedStep
+from stepgrid.plugins.driver import StandaloneOutput
+from stepgrid.plugins.registry import driver
+from stepgrid_databases.drivers.db_bench.parser import (
     debt_figures,
     drain_figures,
     log_facts,
@@ -17,9 +20,6 @@ from stepgrid.drivers.db_bench.parser import (
     mix_sizes,
     read_log,
 )
-from stepgrid.model.figures import ParseError, PrintedStep
-from stepgrid.plugins.driver import StandaloneOutput
-from stepgrid.plugins.registry import driver
 
 RESULT = "readrandom   :       3.523 micros/op 283840 ops/sec 0.705 seconds 200000 operations;   15.7 MB/s\n"
 HISTOGRAM = """Microseconds per {kind}:

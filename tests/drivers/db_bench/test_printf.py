@@ -6,14 +6,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stepgrid.drivers.db_bench.engine_statistics import (
+from stepgrid_databases.drivers.db_bench.engine_statistics import (
     FIELDS,
     compaction_figures,
     compaction_levels,
     stall_figures,
     total_figures,
 )
-from stepgrid.drivers.db_bench.output import find_result, histogram_buckets, histograms_after, result_figures
+from stepgrid_databases.drivers.db_bench.output import find_result, histogram_buckets, histograms_after, result_figures
 from tests.drivers.db_bench import printf
 from tests.drivers.db_bench.printf import GB, MB
 

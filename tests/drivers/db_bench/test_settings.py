@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from stepgrid.drivers.db_bench.settings import Settings
 from stepgrid.plugins.settings import Quantity
+from stepgrid_databases.drivers.db_bench.settings import Settings
 
 
 def test_defaults() -> None:

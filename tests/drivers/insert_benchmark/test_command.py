@@ -5,11 +5,11 @@ from typing import Any
 
 import pytest
 
-from stepgrid.drivers.insert_benchmark import DRIVER
-from stepgrid.drivers.insert_benchmark.settings import Settings
-from stepgrid.drivers.sysbench.lua_client import MOST
 from stepgrid.plugins.driver import Context
 from stepgrid.plugins.server import Access
+from stepgrid_databases.drivers.insert_benchmark import DRIVER
+from stepgrid_databases.drivers.insert_benchmark.settings import Settings
+from stepgrid_databases.drivers.sysbench.lua_client import MOST
 
 PLACE = Path("/run/sockets")
 MARIADB = Access("mariadb", PLACE, PLACE / "mysqld.sock", 3306, "stepgrid", "secret", "bench", "rocksdb")

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from stepgrid.drivers.insert_benchmark import InsertBenchmark
-from stepgrid.drivers.insert_benchmark.parser import parse
-from stepgrid.drivers.insert_benchmark.settings import Settings
 from stepgrid.model.figures import Buckets, ClientRate, ParseError
+from stepgrid_databases.drivers.insert_benchmark import InsertBenchmark
+from stepgrid_databases.drivers.insert_benchmark.parser import parse
+from stepgrid_databases.drivers.insert_benchmark.settings import Settings
 
 DRIVER = InsertBenchmark()
 Line = dict[str, Any]

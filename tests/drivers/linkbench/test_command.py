@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
-from stepgrid.drivers.linkbench import DRIVER
-from stepgrid.drivers.linkbench.settings import Settings
 from stepgrid.plugins.driver import Context
 from stepgrid.plugins.server import Access
+from stepgrid_databases.drivers.linkbench import DRIVER
+from stepgrid_databases.drivers.linkbench.settings import Settings
 
 PLACE = Path("/run/sockets")
 MARIADB = Access("mariadb", PLACE, PLACE / "mysqld.sock", 3306, "stepgrid", "secret", "bench", "rocksdb")

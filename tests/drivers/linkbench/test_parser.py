@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from stepgrid.drivers.linkbench import LinkBench
-from stepgrid.drivers.linkbench.parser import printed
 from stepgrid.model.figures import ClientRate, ParseError
+from stepgrid_databases.drivers.linkbench import LinkBench
+from stepgrid_databases.drivers.linkbench.parser import printed
 
 DRIVER = LinkBench()
 END = {"report": "end", "seconds": 2.5, "failed": 0}

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from stepgrid.drivers.linkbench.settings import MIX
 from stepgrid.plugins.registry import driver
+from stepgrid_databases.drivers.linkbench.settings import MIX
 
 REQUEST = {"action": "request", "ids": 100, "duration": 10.0}
 NEWER = {

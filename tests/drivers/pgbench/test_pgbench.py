@@ -13,12 +13,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stepgrid.drivers.pgbench import DRIVER, Pgbench
-from stepgrid.drivers.pgbench.parser import latency_metrics, parse, printed, script_metrics
 from stepgrid.model.figures import Figures, ParseError
 from stepgrid.model.plan import Command
 from stepgrid.plugins.driver import Context
 from stepgrid.plugins.server import Access
+from stepgrid_databases.drivers.pgbench import DRIVER, Pgbench
+from stepgrid_databases.drivers.pgbench.parser import latency_metrics, parse, printed, script_metrics
 
 ACCESS = Access("postgres", Path("/s"), Path("/s/.s.PGSQL.5432"), 5432, "me", "secret", "db", "heap")
 MIXED = """\

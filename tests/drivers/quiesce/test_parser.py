@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from stepgrid.drivers.quiesce.parser import AMOUNTS, END, START
 from stepgrid.model.figures import Figures, ParseError
 from stepgrid.plugins.metrics import METRICS
 from stepgrid.plugins.registry import require_runner
 from stepgrid.run.status_lines import current_wait
+from stepgrid_databases.drivers.quiesce.parser import AMOUNTS, END, START
 
 DUMP = """\
 ** Compaction Stats [default] **

@@ -17,11 +17,11 @@ from typing import Any, cast
 
 import pytest
 
-from stepgrid.drivers.quiesce import Quiesce
-from stepgrid.drivers.quiesce.waiting import SettleRequest
 from stepgrid.host import disk
 from stepgrid.package import PACKAGE
 from stepgrid.plugins.server import IdleReading
+from stepgrid_databases.drivers.quiesce import Quiesce
+from stepgrid_databases.drivers.quiesce.waiting import SettleRequest
 
 PROGRAM = (sys.executable, "-m", "stepgrid.drivers.quiesce")
 

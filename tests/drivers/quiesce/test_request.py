@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from stepgrid.drivers.quiesce import read
 from stepgrid.package import INTERPRETER
 from stepgrid.plugins.driver import Context
 from stepgrid.plugins.registry import driver, require_runner
+from stepgrid_databases.drivers.quiesce import read
 from tests.engines.postgres.test_server import ACCESS
 
 KIND = require_runner("quiesce")

@@ -4,8 +4,8 @@ from collections.abc import Iterable
 
 import pytest
 
-from stepgrid.drivers.quiesce.waiting import Clock, Limits, Observation, Outcome, watch
 from stepgrid.plugins.server import IdleReading
+from stepgrid_databases.drivers.quiesce.waiting import Clock, Limits, Observation, Outcome, watch
 
 
 def watched(values: Iterable[float], quiet: float, timeout: float) -> tuple[Outcome, list[Observation], list[str]]:

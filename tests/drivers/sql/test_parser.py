@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from stepgrid.drivers.sql.parser import parse
 from stepgrid.model.figures import ParseError
+from stepgrid_databases.drivers.sql.parser import parse
 
 SETTINGS = {"sql": ["select 1", "select *\n  from t"]}
 

@@ -6,8 +6,17 @@ from pathlib import Path
 
 import pytest
 
-from stepgrid.drivers.sysbench.output import bucket_lines, facts, failure, parse, percentiles, printed, series, summary
 from stepgrid.model.figures import ParseError, rows
+from stepgrid_databases.drivers.sysbench.output import (
+    bucket_lines,
+    facts,
+    failure,
+    parse,
+    percentiles,
+    printed,
+    series,
+    summary,
+)
 
 HEAD = """\
 sysbench 1.0.20 (using system LuaJIT 2.1.0-beta3)

@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from stepgrid.drivers.client_report import TAIL, live
-from stepgrid.drivers.sysbench import Sysbench
-from stepgrid.drivers.sysbench.parser import parse
 from stepgrid.model.figures import ParseError
 from stepgrid.plugins.metrics import METRICS
+from stepgrid_databases.drivers.client_report import TAIL, live
+from stepgrid_databases.drivers.sysbench import Sysbench
+from stepgrid_databases.drivers.sysbench.parser import parse
 from tests.drivers.sysbench.test_output import END, HEAD, HISTOGRAM, PERCENTILES, SERIES
 
 QUERY = {"lua": "point_query", "rows": 1000}

@@ -8,12 +8,20 @@ from typing import Any
 
 import pytest
 
-from stepgrid.drivers.sysbench import DRIVER
-from stepgrid.drivers.sysbench.lua_client import MOST
-from stepgrid.drivers.sysbench.settings import WORKLOADS, Settings
-from stepgrid.drivers.sysbench.workload import _OPTIONS, AGAIN, BATCH, FOLDER, script, workload_command, workload_files
 from stepgrid.plugins.driver import Context
 from stepgrid.plugins.server import Access
+from stepgrid_databases.drivers.sysbench import DRIVER
+from stepgrid_databases.drivers.sysbench.lua_client import MOST
+from stepgrid_databases.drivers.sysbench.settings import WORKLOADS, Settings
+from stepgrid_databases.drivers.sysbench.workload import (
+    _OPTIONS,
+    AGAIN,
+    BATCH,
+    FOLDER,
+    script,
+    workload_command,
+    workload_files,
+)
 from tests.golden import Golden
 
 PLACE = Path("/run/sockets")

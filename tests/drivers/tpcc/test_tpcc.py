@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from stepgrid.drivers.tpcc import DRIVER
-from stepgrid.drivers.tpcc.settings import Settings
 from stepgrid.model.figures import ParseError
 from stepgrid.plugins.driver import Context
 from stepgrid.plugins.server import Access
+from stepgrid_databases.drivers.tpcc import DRIVER
+from stepgrid_databases.drivers.tpcc.settings import Settings
 
 PLACE = Path("/run/sockets")
 MARIADB = Access("mariadb", PLACE, PLACE / "mysqld.sock", 3306, "stepgrid", "secret", "bench", "rocksdb")

@@ -14,8 +14,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from stepgrid.drivers.vector_search import datasets
-from stepgrid.drivers.vector_search.datasets import DatasetError, Shape, file_name, is_file, points, shape_of
+from stepgrid_databases.drivers.vector_search import datasets
+from stepgrid_databases.drivers.vector_search.datasets import DatasetError, Shape, file_name, is_file, points, shape_of
 from tests.waiting import until
 
 SMALL: dict[str, Any] = {"generated": {"rows": 90, "dimensions": 4}}
@@ -46,7 +46,7 @@ def test_another_shape_is_another_data_set(tmp_path: Path) -> None:
 PROGRAM = """
 import sys
 from pathlib import Path
-from stepgrid.drivers.vector_search import datasets
+from stepgrid_databases.drivers.vector_search import datasets
 print(datasets.get({"generated": {"rows": int(sys.argv[2]), "dimensions": 64}}, None, Path(sys.argv[1])).checksum)
 """
 

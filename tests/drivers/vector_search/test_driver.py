@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from stepgrid.drivers.vector_search import DRIVER, VectorSearch, failure
 from stepgrid.package import INTERPRETER
 from stepgrid.plugins.driver import Context, RefusedError
 from stepgrid.plugins.server import Access
+from stepgrid_databases.drivers.vector_search import DRIVER, VectorSearch, failure
 
 ACCESS = Access("postgres", Path("/s"), Path("/s/x"), 5432, "stepgrid", "secret", "stepgrid", "")
 

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from stepgrid.drivers.vector_search.__main__ import Recall
-from stepgrid.drivers.vector_search.datasets import make
+from stepgrid_databases.drivers.vector_search.__main__ import Recall
+from stepgrid_databases.drivers.vector_search.datasets import make
 
 LINE = make(np.array([[0], [1], [2], [2.0005], [5], [9]], np.float32), np.zeros((1, 1), np.float32), "euclidean")
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from stepgrid.drivers.vector_search import DRIVER
 from stepgrid.model.figures import ParseError
+from stepgrid_databases.drivers.vector_search import DRIVER
 
 DATASET = {
     "report": "dataset",

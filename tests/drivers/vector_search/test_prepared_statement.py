@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from stepgrid.drivers.vector_search import prepared_statement
-from stepgrid.drivers.vector_search.prepared_statement import SearchError, Statement
+from stepgrid_databases.drivers.vector_search import prepared_statement
+from stepgrid_databases.drivers.vector_search.prepared_statement import SearchError, Statement
 
 
 def packets(*payloads: bytes) -> bytes:

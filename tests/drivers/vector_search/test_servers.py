@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stepgrid.drivers.vector_search import servers
+from stepgrid_databases.drivers.vector_search import servers
 
 WIDE = st.lists(st.floats(width=32, allow_nan=False, allow_infinity=False), min_size=1, max_size=30)
 HALF = st.lists(st.floats(width=16, allow_nan=False, allow_infinity=False), min_size=1, max_size=30)

@@ -9,10 +9,10 @@ from typing import Any
 import pymysql
 import pytest
 
-from stepgrid.engines.mysqld import connection
-from stepgrid.engines.mysqld.connection import connect, counters, effective, is_same_value
 from stepgrid.plugins.engine import IdentityError
 from stepgrid.plugins.server import Access, ServerStart
+from stepgrid_databases.engines.mysqld import connection
+from stepgrid_databases.engines.mysqld.connection import connect, counters, effective, is_same_value
 from tests.engines.told import Told
 
 ACCESS = Access("mysql", Path("/s"), Path("/s/mysqld.sock"), 3306, "u", "secret", "d", "innodb")

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stepgrid.engines.mysqld.options import choices, parse_help, prefixed_option
 from stepgrid.plugins.engine import IdentityError, Run, Spelling
 from stepgrid.plugins.registry import engine, require_builder
+from stepgrid_databases.engines.mysqld.options import choices, parse_help, prefixed_option
 
 HELP = """\
   -h, --datadir=name  Path to the database root directory

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from stepgrid.engines.mysqld.server import MysqldServing, quote, render, system_tables
 from stepgrid.plugins.registry import server_engine
 from stepgrid.plugins.server import Access, ServerHome
+from stepgrid_databases.engines.mysqld.server import MysqldServing, quote, render, system_tables
 from tests.golden import Golden
 
 TABLES = ("mariadb_system_tables.sql", "mariadb_performance_tables.sql", "mariadb_system_tables_data.sql")

@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from stepgrid.engines.mysql import MySQL
-from stepgrid.engines.mysqld import innodb, server
-from stepgrid.engines.mysqld.statistics import GAUGES, looks
 from stepgrid.plugins.metrics import METRICS
 from stepgrid.plugins.server import Access, ObjectSize, ServerStatistics, split_gauges
+from stepgrid_databases.engines.mysql import MySQL
+from stepgrid_databases.engines.mysqld import innodb, server
+from stepgrid_databases.engines.mysqld.statistics import GAUGES, looks
 from tests.engines.told import Told
 
 STATUS = [

@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from stepgrid.engines.postgres import connection
-from stepgrid.engines.postgres.connection import amount
 from stepgrid.plugins.engine import IdentityError, OptionInfo
 from stepgrid.plugins.registry import server_engine
 from stepgrid.plugins.server import ServerStart
+from stepgrid_databases.engines.postgres import connection
+from stepgrid_databases.engines.postgres.connection import amount
 from tests.engines.told import Told
 
 

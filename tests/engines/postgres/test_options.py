@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from stepgrid.engines.postgres.options import described
 from stepgrid.plugins.engine import IdentityError, Run
 from stepgrid.plugins.registry import require_builder
+from stepgrid_databases.engines.postgres.options import described
 
 POSTGRES = require_builder("postgres")
 

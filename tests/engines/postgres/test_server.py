@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from stepgrid.engines.postgres import quote
 from stepgrid.plugins.registry import server_engine
 from stepgrid.plugins.server import Access, ServerHome
+from stepgrid_databases.engines.postgres import quote
 
 SOCKETS = Path("/run/user/7/s")
 ACCESS = Access("postgres", SOCKETS, SOCKETS / ".s.PGSQL.5432", 5432, "stepgrid", "secret", "stepgrid", "heap")

@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
-from stepgrid.engines.postgres import statistics
-from stepgrid.engines.postgres.statistics import bloat, log_events, looks, shared_buffers, tables
 from stepgrid.plugins.registry import server_engine
 from stepgrid.plugins.server import ObjectSize, ServerStatistics
+from stepgrid_databases.engines.postgres import statistics
+from stepgrid_databases.engines.postgres.statistics import bloat, log_events, looks, shared_buffers, tables
 from tests.engines.postgres.test_server import ACCESS
 from tests.engines.told import Told
 

@@ -12,10 +12,10 @@ import pytest
 from stepgrid.build.error import BuildError
 from stepgrid.build.recipe import Material
 from stepgrid.build.record import absolute
-from stepgrid.engines.recipes import mysqld
-from stepgrid.engines.recipes.mysqld import Boost, MySQLdCMake, find_boost
 from stepgrid.host.files import sha256
 from stepgrid.model.site import Site
+from stepgrid_databases.engines.recipes import mysqld
+from stepgrid_databases.engines.recipes.mysqld import Boost, MySQLdCMake, find_boost
 from tests.build.ordering import order, recipe_of
 from tests.needs import needs
 

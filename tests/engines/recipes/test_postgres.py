@@ -7,8 +7,8 @@ import pytest
 
 from stepgrid.build.error import BuildError
 from stepgrid.build.recipe import BuiltPrograms, Material
-from stepgrid.engines.recipes.postgres import PostgresConfigure, PostgresMeson
 from stepgrid.model.site import Site
+from stepgrid_databases.engines.recipes.postgres import PostgresConfigure, PostgresMeson
 from tests.build.ordering import order, recipe_of
 
 TOOLS = Site(tools=dict.fromkeys(("cc", "c++", "perl"), "true"))  # nothing is compiled

@@ -12,8 +12,8 @@ import pytest
 
 from stepgrid.build.error import BuildError
 from stepgrid.build.recipe import BuiltPrograms, Material
-from stepgrid.engines.recipes.program import ByCommand, relocation_fault
 from stepgrid.host.files import sha256
+from stepgrid_databases.engines.recipes.program import ByCommand, relocation_fault
 from tests.build.compilers import needs_compiler
 from tests.build.ordering import order
 from tests.needs import needs

@@ -12,11 +12,11 @@ import pytest
 from stepgrid.build.compilation import Compile, Development, find_toolchain
 from stepgrid.build.error import BuildError
 from stepgrid.build.recipe import BuiltPrograms, Material, Order
-from stepgrid.engines.recipes import rocksdb
-from stepgrid.engines.recipes.rocksdb import compile_bench, find_library, probe, supported_compressions
 from stepgrid.language.flags import Flags
 from stepgrid.model.plan import PlannedBuild
 from stepgrid.model.site import Site
+from stepgrid_databases.engines.recipes import rocksdb
+from stepgrid_databases.engines.recipes.rocksdb import compile_bench, find_library, probe, supported_compressions
 from tests.build.compilers import needs_cmake, needs_compiler
 from tests.build.compilers import tree as small_tree
 from tests.build.ordering import order, recipe_of

@@ -9,8 +9,8 @@ import pytest
 from stepgrid.build.error import BuildError
 from stepgrid.build.recipe import BuiltPrograms, Material
 from stepgrid.build.record import absolute
-from stepgrid.engines.recipes.sysbench import SysbenchConfigure
 from stepgrid.model.site import Site
+from stepgrid_databases.engines.recipes.sysbench import SysbenchConfigure
 from tests.build.ordering import order, recipe_of
 
 AUTOTOOLS = dict.fromkeys(("cc", "c++", "autoreconf", "aclocal", "libtoolize", "pkg-config"), "true")

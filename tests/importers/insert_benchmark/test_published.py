@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from stepgrid.layouts import insert_benchmark
 from stepgrid.plugins.importer import ImportedStep
 from stepgrid.plugins.metrics import METRICS
 from stepgrid.store.store import Store
 from stepgrid.summarize.report_files import current_report
 from stepgrid.summarize.report_formats import table
 from stepgrid.transfer.published import PublishedFolder, publish, read_folder
+from stepgrid_databases.layouts import insert_benchmark
 
 
 @pytest.fixture

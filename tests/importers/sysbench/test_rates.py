@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from stepgrid.drivers.sysbench.output import summary
+from stepgrid_databases.drivers.sysbench.output import summary
 from stepgrid_importers.sysbench import rates
 from stepgrid_importers.sysbench.rates import Scan
 from tests.importers.made import COMMAND, sysbench

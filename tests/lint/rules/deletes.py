@@ -1,5 +1,5 @@
 # ruff: noqa: E501
-"""Rules of stepgrid.engines.mysqld.options."""
+"""Rules of stepgrid_databases.engines.mysqld.options."""
 
 MYROCKS = """\
 title: t

@@ -1,5 +1,5 @@
 # ruff: noqa: E501
-"""Rules of stepgrid.drivers.db_bench.step_lints."""
+"""Rules of stepgrid_databases.drivers.db_bench.step_lints."""
 
 from tests.lint.rules import OLD, OVERWRITE, spec, step
 

@@ -1,5 +1,5 @@
 # ruff: noqa: E501
-"""Rules of stepgrid.drivers.db_bench.sequence_lints and step_lints."""
+"""Rules of stepgrid_databases.drivers.db_bench.sequence_lints and step_lints."""
 
 from tests.lint.rules import DRAINED, OLD, WHILE, spec, step
 

@@ -1,5 +1,5 @@
 # ruff: noqa: E501
-"""Rules of stepgrid.drivers.vector_search.lints."""
+"""Rules of stepgrid_databases.drivers.vector_search.lints."""
 
 SPEC = """\
 title: t
