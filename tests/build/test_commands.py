@@ -34,41 +34,6 @@ def test_one_that_hangs(tmp_path: Path):
         Commands(tmp_path / "log", tmp_path).run(["sleep", "60"], 0.05)
 
 
-def test_one_that_is_not_there(tmp_path: Path):
-    with pytest.raises(BuildError, match=r"^/none/x cannot be started: No such file or directory$"):
-        Commands(tmp_path / "log", tmp_path).run(["/none/x"], 60)
-
-
-def test_a_folder_and_an_environment_of_its_own(tmp_path: Path):
-    (tmp_path / "in").mkdir()
-    code = "import os; print(os.getcwd(), os.environ['X'])"
-    done = Commands(tmp_path / "log", tmp_path).run(
-        [sys.executable, "-c", code], 60, cwd=tmp_path / "in", env={"X": "y"}
-    )
-    assert done.stdout == f"{tmp_path}/in y\n"
-    assert (tmp_path / "log").read_text().splitlines()[0].endswith("  [in in]")
-
-
-def test_a_compile_goes_straight_into_the_log(tmp_path: Path):
-    code = "import sys; print('out', flush=True); print('err', file=sys.stderr); sys.exit(3)"
-    assert Commands(tmp_path / "log", tmp_path).compile([sys.executable, "-c", code], 60) == 3
-    log = (tmp_path / "log").read_text().splitlines()
-    assert log[1:3] == ["out", "err"]
-    assert log[3].startswith("[exit status 3, ")
-
-
-def test_one_that_kills_itself(tmp_path: Path):
-    commands = Commands(tmp_path / "log", tmp_path)
-    assert commands.run(["sh", "-c", "kill -9 $$"], 60).status == -9
-    assert commands.compile(["sh", "-c", "kill -15 $$"], 60) == -15
-
-
-@pytest.mark.parametrize("start", ["compile", "run"])
-def test_temporary_files_are_in_the_attempt(start: str, tmp_path: Path):
-    getattr(Commands(tmp_path / "log", tmp_path), start)(["sh", "-c", "touch $TMPDIR/x"], 60)
-    assert (tmp_path / "tmp" / "x").exists()
-
-
 # a child that leaves its parent, its session and its process group
 STRAY = """
 import os, sys, time

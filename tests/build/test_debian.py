@@ -22,12 +22,6 @@ from tests.needs import needs
 ONE = {"debian": "rocksdb-tools", "suite": "trixie"}
 
 
-def test_the_line_for_people():
-    debian = load_source("debian")
-    assert debian.describe(ONE) == "debian rocksdb-tools (trixie)"
-    assert debian.describe({"debian": ["a", "b"], "suite": "sid"}) == "debian a b (sid)"
-
-
 def test_a_machine_that_is_no_debian(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(BuildError) as caught:
@@ -46,15 +40,6 @@ def made(folder: Path, control: str) -> Path:
     (folder / "tree" / "DEBIAN" / "control").write_text(control)
     subprocess.run(["dpkg-deb", "--build", "tree", "a.deb"], cwd=folder, check=True, capture_output=True)
     return folder / "a.deb"
-
-
-@needs_deb_read
-def test_name_version_and_digest(tmp_path: Path) -> None:
-    control = "Package: toy\nVersion: 1:2.3-4\nArchitecture: all\nMaintainer: x <x@host.example>\nDescription: a toy\n"
-    file = made(tmp_path, control)
-    found = read_package(Commands(tmp_path / "log", tmp_path), file)
-    assert (found.name, found.version) == ("toy", "1:2.3-4")
-    assert found.digest == hashlib.sha256(file.read_bytes()).hexdigest()
 
 
 @needs_deb_read
@@ -151,23 +136,6 @@ def test_the_tree(tmp_path: Path, mirror: Path, more: dict[str, str], content: s
 
 
 @needs_debian_source
-@pytest.mark.parametrize(
-    ("more", "message"),
-    [
-        ({"version": "1.1-1"}, "suite one has no thing 1.1-1, it has 1.0-2: a suite moves on"),
-        (
-            {"debian-source": "thin"},
-            "suite one has no source package thin (did you mean thing?): choose a suite that has it",
-        ),
-    ],
-)
-def test_what_the_suite_has_not(tmp_path: Path, mirror: Path, more: dict[str, str], message: str) -> None:
-    with pytest.raises(BuildError) as caught:
-        obtain(tmp_path, **more)
-    assert str(caught.value) == message
-
-
-@needs_debian_source
 def test_a_wrong_checksum(tmp_path: Path, mirror: Path) -> None:
     with pytest.raises(BuildError) as caught:
         obtain(tmp_path, sha256="0" * 64)
@@ -183,21 +151,3 @@ def test_a_file_that_is_not_what_the_index_says(tmp_path: Path, mirror: Path) ->
     path.write_bytes(path.read_bytes()[:-1] + b"x")
     with pytest.raises(BuildError, match=r"^apt could not fetch thing of suite one from its mirror: "):
         obtain(tmp_path)
-
-
-@needs_debian_source
-def test_a_file_that_the_mirror_lists_and_has_not(tmp_path: Path, mirror: Path) -> None:
-    (mirror / "pool/thing_1.0.orig.tar.gz").unlink()
-    with pytest.raises(BuildError, match=r"^apt could not fetch thing of suite one from its mirror: "):
-        obtain(tmp_path)
-
-
-@needs_debian_source
-def test_a_machine_that_is_no_debian_debian_source(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("PATH", str(tmp_path))
-    with pytest.raises(BuildError) as caught:
-        obtain(tmp_path)
-    assert str(caught.value) == (
-        "`source: debian-source` needs a Debian machine: there is no apt-get on PATH; "
-        "name a binary that is installed instead, `source: {system: PROGRAM}`"
-    )

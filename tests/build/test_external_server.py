@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -14,10 +13,9 @@ from stepgrid.build.job import check
 from stepgrid.build.recipe import BuiltPrograms, Material, load_source
 from stepgrid.model.plan import PlannedBuild
 from stepgrid.model.site import Site, SiteServer
-from stepgrid.plugins.registry import require_builder
 from stepgrid.plugins.server import Access, Connection
 from stepgrid_databases.engines.mysql import MySQL
-from tests.build.ordering import order, recipe_of
+from tests.build.ordering import order
 from tests.engines.told import Told
 
 NAMED = SiteServer("u", "d", socket="/run/prod/mysqld.sock", password="secret")
@@ -44,38 +42,6 @@ def _build(engine: str = "mysql", **source: str) -> PlannedBuild:
 def test_what_the_site_file_lacks(site: Site, said: str) -> None:
     builds = [_build(), _build(system="mysqld")]
     assert external_server.missing_entries(builds, site) == [f"a.yaml:2:9: build prod: {said}"]
-
-
-def test_one_that_is_named_is_not_lacking() -> None:
-    assert external_server.missing_entries([_build()], Site(servers={"prod": NAMED})) == []
-
-
-def test_mysql() -> None:
-    socket = Path("/run/prod/mysqld.sock")
-    found = external_server.access(_build(), NAMED)
-    assert found == Access("mysql", socket.parent, socket, 3306, "u", "secret", "d", "innodb", "", True)
-    other = external_server.access(_build(), SiteServer("u", "d", host="localhost", port=3307), "rocksdb")
-    assert (other.host, other.port, other.password, other.storage_engine) == ("127.0.0.1", 3307, "", "rocksdb")
-
-
-@pytest.mark.parametrize(
-    ("socket", "port", "found", "number"),
-    [
-        ("/run/postgresql", None, "/run/postgresql/.s.PGSQL.5432", 5432),
-        ("/run/postgresql", 5433, "/run/postgresql/.s.PGSQL.5433", 5433),
-        ("/run/postgresql/.s.PGSQL.5434", None, "/run/postgresql/.s.PGSQL.5434", 5434),
-    ],
-)
-def test_postgres(socket: str, port: int | None, found: str, number: int) -> None:
-    made = external_server.access(_build("postgres"), SiteServer("u", "d", socket=socket, port=port))
-    assert (str(made.sockets), str(made.socket), made.port) == ("/run/postgresql", found, number)
-
-
-def test_a_password_is_read_when_it_is_needed(tmp_path: Path) -> None:
-    (tmp_path / "word").write_text("secret words\n")
-    named = SiteServer("u", "d", host="db1", password_file=str(tmp_path / "word"))
-    assert external_server.access(_build(), named).password == "secret words"
-    assert "secret" not in repr(NAMED)
 
 
 SOURCE = {"server": "prod"}
@@ -106,27 +72,6 @@ def _fetched(folder: Path, **given: Any) -> Material:
     return load_source("server").fetch(SOURCE, folder, _order(folder, **given))
 
 
-def test_nothing_is_fetched_or_made(tmp_path: Path, answers: list[Access]) -> None:
-    ordered = _order(tmp_path)
-    recipe = recipe_of(ordered.build)
-    assert recipe is not None
-    material = _fetched(tmp_path)
-    assert recipe.make(ordered, material) == BuiltPrograms({})
-    assert material.quality == {
-        "route": "server", "server": "prod", "compiler": "unknown", "optimisation": "unknown", "march": "unknown",
-    }  # fmt: skip
-    assert {(access.host, access.port, access.running) for access in answers} == {("db1", 3306, True)}
-    assert require_builder("mysql").programs  # which it need not have
-    assert load_source("server").describe(SOURCE) == "server prod"
-
-
-def test_its_variables_are_the_catalogue(tmp_path: Path, answers: list[Access]) -> None:
-    checked = check(_order(tmp_path), _fetched(tmp_path), BuiltPrograms({}))
-    known: Mapping[str, Any] = checked.catalogue or {}
-    assert checked.identity.version == "8.0.40"
-    assert {name: option.default for name, option in known.items()} == {"version": "8.0.40", "max_connections": "151"}
-
-
 def test_another_version_than_the_spec_declares(tmp_path: Path, answers: list[Access]) -> None:
     with pytest.raises(BuildError) as caught:
         check(_order(tmp_path, version="8.0.41"), _fetched(tmp_path), BuiltPrograms({}))
@@ -140,13 +85,6 @@ def test_a_server_of_another_engine(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     said = "the server `prod` is not the build's: it is MariaDB 11.8.6-MariaDB, and the build's engine is mysql"
     with pytest.raises(BuildError) as caught:
         _fetched(tmp_path)
-    assert str(caught.value) == said
-
-
-def test_one_that_no_site_file_names(tmp_path: Path) -> None:
-    with pytest.raises(BuildError) as caught:
-        _fetched(tmp_path, site=Site("site.yaml"))
-    said = "a.yaml:2:9: build prod: the site file site.yaml has no `prod` under `servers`: it names none"
     assert str(caught.value) == said
 
 

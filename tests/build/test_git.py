@@ -21,11 +21,6 @@ def resolved(repository: Repository, ref: str, tmp_path: Path) -> str:
     return GitSource().resolve(source, order(tmp_path / "asked", source))
 
 
-@pytest.mark.parametrize("ref", ["main", "HEAD", "refs/heads/main", "refs/tags/v2"])
-def test_a_name_is_what_it_is_now(ref: str, repository: Repository, tmp_path: Path):
-    assert resolved(repository, ref, tmp_path) == repository.git("rev-parse", "HEAD")
-
-
 def test_the_tree_of_a_tag(fetch: Fetch, repository: Repository):
     ref, commit = "v2", repository.git("rev-parse", "HEAD")
     material = fetch(ref)
@@ -36,26 +31,6 @@ def test_the_tree_of_a_tag(fetch: Fetch, repository: Repository):
     assert material.quality == {"route": "source"}
     assert material.facts["commit"] == commit
     assert material.facts["commit_date"] == "2024-05-06T07:08:09+00:00"
-
-
-def test_only_the_commit_is_fetched(fetch: Fetch, tmp_path: Path):
-    fetch("v2")
-    assert (tmp_path / "attempt" / "tree" / ".git" / "shallow").is_file()
-    assert "--depth=1" in log(tmp_path)
-
-
-def test_a_tree_can_say_what_it_is_until_it_is_built(fetch: Fetch, tmp_path: Path):
-    material = fetch("v2")
-    assert material.facts["describe"] == "v2"
-    assert (tmp_path / "attempt" / "tree" / ".git" / "refs" / "tags" / "v2").is_file()
-    remove_history(tmp_path / "attempt")
-    assert not (tmp_path / "attempt" / "tree" / ".git").exists()
-    assert (tmp_path / "attempt" / "tree" / "main.c").is_file()
-
-
-def test_what_is_no_tag_is_not_described_as_one(fetch: Fetch, repository: Repository):
-    commit = repository.commit(main_c="4\n")
-    assert fetch("main").facts["describe"] == commit[:12]
 
 
 @pytest.mark.parametrize("ref", ["{commit}", "{short}", "v2~1", "main^"])
@@ -106,15 +81,6 @@ def test_a_pin_holds_though_the_tag_has_moved(fetch: Fetch, repository: Reposito
     assert (material.artifacts[0].digest, material.facts["ref_is_now"]) == (old, now)
     assert (tmp_path / "attempt" / "tree" / "main.c").read_text() == "1\n"
     assert f"v1 is commit {now} by now; built is {old}, to which the lock file holds it\n" in log(tmp_path)
-
-
-def test_a_pin_of_a_tag_that_is_gone(fetch: Fetch, repository: Repository, tmp_path: Path):
-    old = repository.git("rev-parse", "v1^{commit}")
-    repository.git("tag", "--delete", "v1")
-    material = fetch("v1", pins=old)
-    assert "ref_is_now" not in material.facts
-    told = f"whether v1 has moved cannot be told: {repository.url} has no tag, branch or commit v1\n"
-    assert told in log(tmp_path)
 
 
 def test_the_site_file_says_where_it_is_really_from(fetch: Fetch, repository: Repository, tmp_path: Path):
@@ -168,24 +134,6 @@ def test_no_hook_and_no_filter_is_run(
     assert not canary.exists()
 
 
-def test_of_a_hook_s_environment_nothing_is_taken(
-    fetch: Fetch, repository: Repository, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-):
-    monkeypatch.setenv("GIT_DIR", str(tmp_path / "elsewhere"))
-    monkeypatch.setenv("GIT_INDEX_FILE", str(tmp_path / "index"))
-    fetch("v1")
-    assert not (tmp_path / "elsewhere").exists()
-    assert (tmp_path / "attempt" / "tree" / "main.c").read_text() == "1\n"
-
-
-def test_a_machine_without_git(fetch: Fetch, monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
-    monkeypatch.setenv("PATH", str(tmp_path))
-    assert refused(fetch, "v1") == (
-        "there is no program git, which this build needs: "
-        "install it (Debian package git), or name it under `tools:` in the site file"
-    )
-
-
 def test_a_password_of_the_site_file_is_in_no_log(fetch: Fetch, tmp_path: Path):
     url = "https://example.org/a.git"
     said = refused(fetch, "v1", url, site=Site(mirrors={url: "https://me:secret@127.0.0.1:1/a.git"}))
@@ -214,12 +162,6 @@ def test_a_host_that_says_nothing_is_not_waited_for(fetch: Fetch, tmp_path: Path
         ": check the network and its proxy, or name a mirror (`mirrors:` of the site file, docs/running.md)"
     )
     assert "-o ConnectTimeout=60 " in (tmp_path / "asked").read_text()
-
-
-def test_an_ssh_of_the_user_s_own_is_taken(fetch: Fetch, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setenv("GIT_SSH_COMMAND", f"touch {tmp_path}/own; exit 255; :")
-    refused(fetch, "v1", "ssh://git@host.example/a.git")
-    assert (tmp_path / "own").exists()
 
 
 @pytest.fixture(scope="module")
@@ -281,11 +223,6 @@ def test_a_submodule_behind_a_link(tmp_path: Path, nested: Repository):
     assert (tmp_path / "outside" / "party").is_dir()
 
 
-def test_submodules_that_are_not_asked_for(fetch: Fetch, nested: Repository, tmp_path: Path):
-    assert len(fetch("v1", nested.url).artifacts) == 1
-    assert [*(tmp_path / "attempt" / "tree" / "third" / "party").iterdir()] == []
-
-
 @pytest.mark.parametrize(
     ("url", "why"),
     [
@@ -301,11 +238,3 @@ def test_a_submodule_of_evil(url: str, why: str, fetch: Fetch, nested: Repositor
     said = refused(fetch, "v2", nested.url, submodules="true")
     assert why.replace("CANARY", canary) in said
     assert not Path(canary).exists()
-
-
-def test_a_submodule_without_a_url(fetch: Fetch, nested: Repository):
-    nested.git("rm", "--quiet", "--cached", ".gitmodules")
-    (nested.folder / ".gitmodules").unlink()
-    nested.commit("v2")
-    expected = f"{nested.url} has a submodule third/party and does not say where it is from"
-    assert refused(fetch, "v2", nested.url, submodules="true") == expected

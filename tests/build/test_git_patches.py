@@ -11,7 +11,6 @@ import pytest
 from stepgrid.build.error import BuildError
 from stepgrid.build.git import apply_patches, changes, commits
 from stepgrid.build.recipe import Material
-from stepgrid_databases.engines.rocksdb import RocksDB
 from tests.build.ordering import order
 from tests.build.repository import DATE, Repository
 
@@ -60,18 +59,6 @@ def test_in_order(tmp_path: Path, tree: Path):
     assert sorted(path.name for path in tree.parent.iterdir()) == ["build.log", "tmp", "tree"]
 
 
-def test_files_that_come_and_go(tmp_path: Path, tree: Path):
-    new = "diff --git a/run b/run\nnew file mode 100755\n--- /dev/null\n+++ b/run\n@@ -0,0 +1 @@\n+#!/bin/sh\n"
-    patched(tmp_path, new)
-    assert (tree / "run").stat().st_mode & 0o100
-
-
-def test_a_build_without_patches(tmp_path: Path, tree: Path):
-    material = Material(tree=tree)
-    assert apply_patches(order(tmp_path / "attempt", {"path": "x"}), material) is material
-    assert not (tmp_path / "attempt" / "build.log").exists()
-
-
 def test_one_that_does_not_fit(tmp_path: Path, tree: Path):
     good = change("a.txt", "two", "TWO")
     assert refused(tmp_path, good, change("a.txt", "four", "FOUR")) == (
@@ -82,12 +69,6 @@ def test_one_that_does_not_fit(tmp_path: Path, tree: Path):
 def test_one_that_fits_only_with_fuzz(tmp_path: Path, tree: Path):
     text = change("a.txt", "three", "THREE").replace(" one\n", " ONE\n")
     assert refused(tmp_path, text) == f"the patch {tmp_path}/0.patch is refused: its hunk at a.txt:1 does not fit"
-    assert (tree / "a.txt").read_text() == TEXT
-
-
-def test_all_of_one_or_nothing(tmp_path: Path, tree: Path):
-    (tree / "b.txt").write_text("other\n")
-    refused(tmp_path, change("a.txt", "two", "TWO") + change("b.txt", "two", "TWO"))
     assert (tree / "a.txt").read_text() == TEXT
 
 
@@ -148,13 +129,6 @@ def test_one_that_changed_after_the_spec_was_compiled(tmp_path: Path, tree: Path
     assert said == f"the patch {tmp_path}/0.patch changed after the spec was compiled: run the same command again"
 
 
-def test_nothing_to_patch(tmp_path: Path):
-    asked = order(tmp_path / "attempt", {"system": "x"}, recipe={"patches": ["a.patch"]})
-    with pytest.raises(BuildError) as caught:
-        apply_patches(asked, Material(programs={}))
-    assert str(caught.value) == "there is no tree to patch: leave `patches` out, or build from source"
-
-
 def test_a_repository_that_came_with_the_tree_starts_nothing(tmp_path: Path, tree: Path):
     """An archive may hold a `.git`, whose settings name programs that git runs on files."""
     canary = tmp_path / "canary"
@@ -168,16 +142,6 @@ def test_a_repository_that_came_with_the_tree_starts_nothing(tmp_path: Path, tre
     assert not canary.exists()
 
 
-def test_a_binary_change(tmp_path: Path, tree: Path):
-    repository = Repository(tmp_path / "x")
-    (repository.folder / "b").write_bytes(bytes(range(256)))
-    repository.commit()
-    (tree / "b").write_bytes(bytes(range(256)))
-    (repository.folder / "b").write_bytes(bytes(range(255, -1, -1)))
-    patched(tmp_path, repository.git("diff", "--binary") + "\n\n")
-    assert (tree / "b").read_bytes() == bytes(range(255, -1, -1))
-
-
 DAY = DATE[:10]
 
 
@@ -189,13 +153,6 @@ def repository(tmp_path: Path) -> Repository:
 def listed(folder: Path, repository: Repository, first: str, last: str) -> list[str]:
     asking = order(folder / "attempt", {"git": repository.url, "ref": "main"})
     return [each.id for each in commits(asking, repository.url, first, last)]
-
-
-def test_from_the_first_to_the_last(tmp_path: Path, repository: Repository):
-    made = [repository.commit(tag=f"v{each}", a_c=str(each)) for each in range(4)]
-    assert listed(tmp_path, repository, "v1", "v3") == made[1:]
-    asking = order(tmp_path / "more", {"git": repository.url, "ref": "main"})
-    assert commits(asking, repository.url, made[2], "main")[0] == (made[2], DAY, "x", "")
 
 
 def test_a_branch_that_was_merged_is_its_merge(tmp_path: Path, repository: Repository):
@@ -213,26 +170,6 @@ def test_a_branch_that_was_merged_is_its_merge(tmp_path: Path, repository: Repos
     said = changes(asking, repository.url, merge).splitlines()
     assert said[0] == f"commit {merge}"
     assert said[-2:] == [" b.c | 1 +", " 1 file changed, 1 insertion(+)"]
-
-
-def test_what_a_commit_changed(tmp_path: Path, repository: Repository):
-    repository.commit(a_c="1\n2\n")
-    made = repository.commit(a_c="1\n3\n", b_c="1\n")
-    asking = order(tmp_path / "attempt", {"git": repository.url, "ref": "main"})
-    said = changes(asking, repository.url, made)
-    assert said.splitlines()[-3:] == [" a.c | 2 +-", " b.c | 1 +", " 2 files changed, 2 insertions(+), 1 deletion(-)"]
-
-
-def test_the_version_that_each_tree_says(tmp_path: Path, repository: Repository):
-    """RocksDB's; between two changes of the file it stays."""
-    header = "#define ROCKSDB_MAJOR 9\n#define ROCKSDB_MINOR {}\n#define ROCKSDB_PATCH 0\n"
-    repository.commit(tag="first", include__rocksdb__version_h=header.format(9))
-    repository.commit(a_c="1")
-    repository.commit(include__rocksdb__version_h=header.format(10))
-    repository.commit(tag="last", a_c="2")
-    asking = order(tmp_path / "attempt", {"git": repository.url, "ref": "main"})
-    found = commits(asking, repository.url, "first", "last", RocksDB())
-    assert [each.version for each in found] == ["9.9.0", "9.9.0", "9.10.0", "9.10.0"]
 
 
 @pytest.mark.parametrize(

@@ -15,9 +15,7 @@ import pytest
 from stepgrid.build import job
 from stepgrid.build.commands import COOKIE
 from stepgrid.build.error import BuildError
-from stepgrid.build.pins import pin
 from stepgrid.build.record import changed, programs
-from stepgrid.host import cluster_job
 from stepgrid.host.processes.signals import Interrupted
 from stepgrid.language.files import tree_checksum
 from stepgrid.model.plan import PlannedBuild
@@ -49,45 +47,6 @@ def test_a_build_is_published_with_its_mark(store: Store, capsys: pytest.Capture
     assert line.removeprefix(begin).removesuffix(end).isdigit(), line
 
 
-def test_on_a_cluster_a_build_under_way_says_where_it_is_made(store: Store, monkeypatch: pytest.MonkeyPatch):
-    seen, produce = [], job.produce
-
-    def looked(build: PlannedBuild, attempt: Path, waited: float) -> str:
-        seen.append(json.loads((attempt / "attempt.json").read_text()))
-        return produce(build, attempt, waited)
-
-    monkeypatch.setattr(job, "produce", looked)
-    monkeypatch.setenv(cluster_job.ON, cluster_job.CLUSTER)
-    monkeypatch.setenv("SLURMD_NODENAME", "n9")
-    assert job.make(store, planned()) == 0
-    assert [(said["hostname"], said["cluster_node"]) for said in seen] == [(os.uname().nodename, "n9")]
-    assert not (store.build(ID) / "attempt.json").exists(), "the build is the same wherever it was made"
-
-
-def test_the_catalogue_is_what_the_binary_says(store: Store):
-    job.make(store, planned())
-    catalogue = json.loads((store.build(ID) / "catalogue.json").read_text())
-    assert catalogue["-B"]["type"] == "bool"
-    assert "bytecode" in catalogue["-B"]["help"] or ".pyc" in catalogue["-B"]["help"]
-
-
-def test_quality_says_all_that_decides_whether_figures_compare(store: Store):
-    job.make(store, planned())
-    quality = json.loads((store.build(ID) / "build.json").read_text())["quality"]
-    assert quality.keys() == {"route", "compiler", "architecture", "sha256", "assertions"}
-
-
-def test_a_second_job_only_renews_the_mark(store: Store, capsys: pytest.CaptureFixture[str]):
-    job.make(store, planned())
-    before = (store.build(ID) / "build.json").read_bytes()
-    store.mark(ID).unlink()
-    capsys.readouterr()
-    assert job.make(store, planned()) == 0
-    assert (store.build(ID) / "build.json").read_bytes() == before == store.mark(ID).read_bytes()
-    assert capsys.readouterr().err == ""
-    assert store.attempts(ID) == []
-
-
 def test_a_version_that_is_not_the_declared_one(store: Store, capsys: pytest.CaptureFixture[str]):
     other = planned(version="1.2.3")
     assert job.make(store, other) == 1
@@ -113,19 +72,6 @@ def test_the_beginning_of_a_version_is_enough(store: Store):
     assert job.make(store, planned(version=VERSION.rpartition(".")[0][:-1])) == 1
 
 
-def test_an_engine_that_cannot_read_the_binary(
-    store: Store, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-):
-    def identify(self: Snake, run: Run) -> Identity:
-        raise ValueError("no version in the output of python --version")
-
-    monkeypatch.setattr(Snake, "identify", identify)
-    assert job.make(store, planned()) == 1
-    said = capsys.readouterr().err
-    assert "  no version in the output of python --version\n" in said
-    assert "Traceback" in (store.attempts(ID)[0] / "build.log").read_text()
-
-
 def test_a_failed_attempt_is_kept_and_the_next_starts_clean(store: Store, monkeypatch: pytest.MonkeyPatch):
     with monkeypatch.context() as patch:
         patch.setattr(Snake, "programs", ("python", "no_sibling_of_python"))
@@ -147,21 +93,6 @@ def test_a_binary_that_was_replaced_after_the_spec_was_compiled_is_not_the_plann
     assert not store.has_build(build.id)
     said = f"  {program} changed after the spec was compiled: run the same command again\n"
     assert said in capsys.readouterr().err
-
-
-def test_a_build_whose_mark_cannot_be_set_is_there_all_the_same(
-    store: Store, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-):
-    def set_mark(self: Store, node: str, target: Path) -> None:
-        raise OSError(28, "No space left on device")
-
-    with monkeypatch.context() as patch:
-        patch.setattr(Store, "set_mark", set_mark)
-        assert job.make(store, planned()) == 1
-    said = "build snake-1: it is there, but its mark could not be set: [Errno 28] No space left on device\n"
-    assert capsys.readouterr().err.endswith(said)
-    assert store.has_build(ID)
-    assert job.make(store, planned()) == 0
 
 
 def test_an_attempt_that_was_killed_is_cleared_up(store: Store):
@@ -200,20 +131,6 @@ def test_a_binary_that_changes_later_is_noticed(store: Store, tmp_path: Path):
     )
 
 
-def test_a_binary_that_is_another_program_is_told_without_a_traceback(
-    store: Store, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-):
-    from stepgrid.plugins.engine import IdentityError
-
-    def identify(self: Snake, run: Run) -> Identity:
-        raise IdentityError("it did not say what it is")
-
-    monkeypatch.setattr(Snake, "identify", identify)
-    assert job.make(store, planned()) == 1
-    assert "  it did not say what it is\n" in capsys.readouterr().err
-    assert "Traceback" not in (store.attempts(ID)[0] / "build.log").read_text()
-
-
 def unknown(tree: Path, **fields: Any) -> PlannedBuild:
     """A build of an engine that nobody knows."""
     recipe = {"flags": {"programs": "run"}}
@@ -238,12 +155,6 @@ def test_a_program_that_cannot_be_asked(store: Store, tree: Path, monkeypatch: p
     assert (record["version"], record["recipe"], record["quality"]["route"]) == ("unknown", "program", "source")
     assert programs(folder) == {"run": (str(folder.absolute() / "tree" / "run"),)}
     assert not [*folder.rglob("started")]
-
-
-def test_what_such_a_program_declares_is_believed(store: Store, tree: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(job, "require_builder", lambda name: Program())
-    assert job.make(store, replace(unknown(tree), version="1.0")) == 0
-    assert json.loads((store.build("b-1") / "build.json").read_text())["version"] == "1.0"
 
 
 def test_a_tree_that_changed_after_the_spec_was_compiled(
@@ -294,15 +205,6 @@ def test_a_client_that_fills_the_disk(
     assert job.make(store, unknown(tree)) == 1
     (attempt,) = store.attempts("b-1")
     assert f"failed: build mine\n  the disk of {attempt} is full: " in capsys.readouterr().err
-
-
-def test_a_program_of_the_machine(store: Store, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(job, "require_builder", lambda name: Program())
-    source = {"system": sys.executable}
-    pins = {f"system {sys.executable}": pin(source)}
-    build = PlannedBuild("b-1", "py", "program", "", source, pin=pin(source), pins=pins)
-    assert job.make(store, build) == 0
-    assert programs(store.build("b-1")) == {Path(sys.executable).name: (sys.executable,)}
 
 
 def test_no_history_stays(tmp_path: Path):
@@ -365,21 +267,3 @@ def test_who_carries_the_name_of_a_killed_attempt_is_ended(tmp_path: Path):
 
 
 ROOT = Path(__file__).resolve().parents[2]
-
-
-def test_a_plan_that_is_gone(tmp_path: Path):
-    argv = [sys.executable, "-m", "stepgrid.pipeline", "build", "p-1", "b-1"]
-    done = subprocess.run(
-        argv, cwd=tmp_path, env={"PYTHONPATH": str(ROOT / "compiler")}, capture_output=True, text=True
-    )
-    assert done.returncode == 1
-    assert done.stderr == "there is no build b-1 in outputs/plans/p-1: compile the spec again\n"
-    assert not (tmp_path / "outputs").exists()
-
-
-def test_a_job_imports_nothing_heavy():
-    code = "import sys, stepgrid.pipeline, stepgrid.build.job; print(*sorted(m for m in sys.modules if '.' not in m))"
-    done = subprocess.run(
-        [sys.executable, "-c", code], env={"PYTHONPATH": str(ROOT / "compiler")}, capture_output=True, text=True
-    )
-    assert {"pydantic", "ruamel", "numpy", "scipy", "duckdb", "jinja2", "snakemake"}.isdisjoint(done.stdout.split())

@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-import hashlib
-import sys
 from pathlib import Path
 
 import pytest
@@ -28,32 +26,6 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def obtain(folder: Path, given: str, *programs: str) -> Material:
     source = {"system": given}
     return load_source("system").fetch(source, folder, order(folder, source, *programs))
-
-
-def test_a_real_program(tmp_path: Path):
-    real = Path(sys.executable).resolve()
-    obtained = obtain(tmp_path, sys.executable, "python")
-    digest = hashlib.sha256(real.read_bytes()).hexdigest()
-    assert obtained.programs == {"python": Path(sys.executable)}
-    assert obtained.facts["files"]["python"]["path"] == str(real)
-    assert obtained.quality["sha256"] == {"python": digest}
-    assert obtained.quality["route"] == "system"
-    assert obtained.artifacts == ()
-
-
-def test_a_family_is_looked_up_by_name(folder: Path):
-    there = folder / "bin"
-    expected = {"server": there / "server", "client": there / "client"}
-    assert obtain(folder, "server", "server", "client").programs == expected
-    assert obtain(folder, str(there / "server"), "server", "client").programs == expected
-
-
-def test_a_single_program_may_have_a_name_of_its_own(folder: Path):
-    assert obtain(folder, "client", "server").programs == {"server": folder / "bin" / "client"}
-
-
-def test_a_script_has_no_known_compiler(folder: Path):
-    assert obtain(folder, "server", "server").quality["compiler"] == "unknown"
 
 
 @pytest.mark.parametrize(

@@ -67,20 +67,6 @@ def digest(path: Path) -> str:
     return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
-def test_a_wheel_is_kept_whole(tmp_path: Path, index: Path) -> None:
-    path = wheel(index)
-    sdist(index)
-    material = obtain(tmp_path)
-    assert material.tree is None
-    assert material.prefix is not None
-    assert sorted(entry.name for entry in material.prefix.iterdir()) == ["thing", "thing-1.0.dist-info"]
-    assert (material.prefix / "thing/bin/tool").stat().st_mode & 0o111
-    assert material.artifacts == (Artifact("thing", "1.0", digest(path)),)
-    assert material.quality == {"route": "pypi", "wheel": "py3-none-any"}
-    assert material.facts == {"file": path.name}
-    assert sorted(entry.name for entry in (tmp_path / "attempt").iterdir()) == ["build.log", "prefix", "tmp"]
-
-
 @pytest.mark.parametrize("more", [(), ("pyproject.toml",)])
 def test_the_source_of_which_nothing_is_run(tmp_path: Path, index: Path, more: tuple[str, ...]) -> None:
     wheel(index)
@@ -94,13 +80,6 @@ def test_the_source_of_which_nothing_is_run(tmp_path: Path, index: Path, more: t
     assert material.quality == {"route": "source"}
     assert not (tmp_path / "canary").exists()
     assert sorted(entry.name for entry in (tmp_path / "attempt").iterdir()) == ["build.log", "tmp", "tree"]
-
-
-def test_the_source_where_no_wheel_is_for_this_machine(tmp_path: Path, index: Path) -> None:
-    wheel(index, "cp311-cp311-win_amd64")
-    sdist(index)
-    assert obtain(tmp_path).tree
-    assert not (tmp_path / "canary").exists()
 
 
 def test_a_wrong_checksum(tmp_path: Path, index: Path) -> None:

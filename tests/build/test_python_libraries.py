@@ -24,7 +24,6 @@ from stepgrid.model.plan import PlannedBuild
 from stepgrid.store.paths import BUILD_FILE
 from stepgrid.store.store import Store
 from stepgrid.workflow import host_plan
-from tests.build.repository import Repository
 from tests.build.test_archive import zipped
 from tests.needs import lacking
 
@@ -32,15 +31,6 @@ SCRIPT = """\
 #!/usr/bin/env python3
 import sys, thing
 print(f"thing {thing.VERSION}, {sys.argv[1]}")
-"""
-BLOCK = """\
-#!/usr/bin/env python3
-# /// script
-# requires-python = '>=3.11'
-# dependencies = ['thing==1.0']
-# ///
-import thing
-print(thing.VERSION)
 """
 SPEC = """\
 title: t
@@ -152,58 +142,6 @@ def test_nor_where_it_takes_the_interpreter_s_place(index: Path) -> None:
     build = planned(f"{IN_TREE}, requirements: [thing == 2.0]")
     make(Store(), build)  # uv refuses such names
     assert not canary.exists()
-
-
-def test_a_raised_library_makes_another_build(index: Path) -> None:
-    first, second = (planned(f"{IN_TREE}, requirements: [thing=={version}]") for version in ("1.0", "1.1"))
-    assert first.id != second.id
-    assert planned(f"{IN_TREE}, requirements: [ 'thing == 1.0' ]").id == first.id
-    assert answer(second, "say.py") == "thing 1.1, hello"
-
-
-def test_a_finished_build_needs_no_index(index: Path) -> None:
-    text = f"{IN_TREE}, requirements: [thing]"
-    build = planned(text)
-    assert answer(build, "say.py") == "thing 1.1, hello"
-    shutil.rmtree(index)
-    assert planned(text).id == build.id
-    assert answer(build, "say.py") == "thing 1.1, hello"
-
-
-def test_a_script_of_a_commit_names_its_libraries_itself(index: Path) -> None:
-    repository = Repository(index.with_name("repository"))
-    commit = repository.commit(say_py=BLOCK)
-    build = planned(f'source: {{git: "{repository.url}", ref: {commit}}}, flags: {{programs: say.py}}')
-    assert answer(build, "say.py") == "1.0"
-
-
-def test_a_script_names_its_libraries_itself(index: Path) -> None:
-    Path("bench/say.py").write_text(BLOCK)
-    build = planned(IN_TREE)
-    assert build.source["libraries"] == {"requirements": ["python>=3.11", "thing==1.0"]}
-    assert answer(build, "say.py") == "1.0"
-
-
-def test_a_file_names_the_libraries(index: Path) -> None:
-    Path("requirements.txt").write_text("thing<1.1  # the older one\n")
-    assert answer(planned(f"{IN_TREE}, requirements: requirements.txt"), "say.py") == "thing 1.0, hello"
-
-
-def test_programs_of_an_environment_alone(index: Path) -> None:
-    build = planned("requirements: [thing==1.0]", "python")
-    assert make(Store(), build) == 0
-    (python,) = record.programs(Store().build(build.id))["python"]
-    words = [python, "-c", "import thing; print(thing.VERSION)"]
-    assert subprocess.run(words, capture_output=True, text=True, check=True).stdout == "1.0\n"
-    script = planned("requirements: [thing==1.0], flags: {programs: thing-says}", "thing-says")
-    assert answer(script, "thing-says") == "thing 1.0"
-
-
-def test_a_shell_script_calls_the_python_with_the_libraries(index: Path) -> None:
-    Path("bench/say").write_text('#!/bin/sh\nexec python "${0%/*}/say.py" "$@"\n')
-    Path("bench/say").chmod(0o755)
-    build = planned("source: {path: bench, files: [say.py]}, flags: {programs: say}, requirements: [thing==1.0]", "say")
-    assert answer(build, "say") == "thing 1.0, hello"
 
 
 def test_a_lock_file_holds_what_was_chosen(index: Path, capsys: pytest.CaptureFixture[str]) -> None:

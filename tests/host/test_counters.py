@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from stepgrid.host import counters, sysfs
+from stepgrid.host import sysfs
 from stepgrid.host.counters import EnergyMeter, Sensors
 
 
@@ -31,19 +31,10 @@ def _cpu(root: Path, number: int, khz: int, slowed: int, package: int, package_s
     _write(root, **{f"{about}__topology__physical_package_id": str(package)})
 
 
-def test_a_host_that_tells_nothing(root: Path) -> None:
-    assert Sensors().read() == {}
-
-
 def test_cores_have_a_speed_each_and_a_package_counts_once(root: Path) -> None:
     for number, (khz, slowed, package) in enumerate([(3_000_000, 1, 0), (2_000_000, 0, 0), (1_000_000, 2, 1)]):
         _cpu(root, number, khz, slowed, package, 10)
     assert Sensors().read() == {"mhz": 2000.0, "throttles": 1 + 0 + 2 + 10 + 10}
-
-
-def test_without_cpufreq_the_speed_is_that_of_cpuinfo(root: Path) -> None:
-    _write(root, proc__cpuinfo="processor\t: 0\ncpu MHz\t\t: 2600.0\nprocessor\t: 1\ncpu MHz\t\t: 2400.5")
-    assert Sensors().read() == {"mhz": 2500.25}
 
 
 def test_the_hottest_of_the_processors_counts_and_no_other_part(root: Path) -> None:
@@ -68,26 +59,3 @@ def test_energy_is_that_of_the_packages_and_goes_on_where_a_counter_begins_again
     assert meter.read() == {"joules": 0.5}
     _write(root, **{"sys__class__powercap__intel-rapl:1__energy_uj": "1000000"})
     assert meter.read() == {"joules": 2.5}
-
-
-def test_what_the_host_does_not_offer_has_no_key(root: Path) -> None:
-    assert counters.host("vda", ["vda"]) == {}
-
-
-def test_an_old_kernel_counts_fewer_things_of_a_device(root: Path) -> None:
-    (root / "sys/class/block/sda").mkdir(parents=True)
-    (root / "sys/class/block/sda/stat").write_text(" 1 2 3 4 5 6 7 8 9 10 11\n")
-    sample = counters.host("sda", ["sda", "sdb"])
-    assert sample["device"] == "sda"
-    assert list(sample["devices"]) == ["sda"]
-    assert sample["devices"]["sda"]["reads"] == 1
-    assert sample["devices"]["sda"]["write_sectors"] == 7
-    assert sample["devices"]["sda"]["queue_ms"] == 11
-    assert "discards" not in sample["devices"]["sda"]
-
-
-def test_pressure_is_the_time_that_some_task_waited(root: Path) -> None:
-    (root / "proc/pressure").mkdir(parents=True)
-    text = "some avg10=0.00 avg60=0.00 avg300=0.00 total=123\nfull avg10=0.00 avg60=0.00 avg300=0.00 total=4\n"
-    (root / "proc/pressure/io").write_text(text)
-    assert counters.host(None, []) == {"pressure": {"io": 123}}

@@ -33,21 +33,6 @@ def test_the_longest_mount_point_and_the_last_one_there(mounts):
     assert disk.mount(Path("/mnt/data/x")).number == "8:1"
 
 
-def test_no_device_holds_a_file_system_in_memory():
-    at = disk.mount(Path("/dev/shm"))
-    if at is not None and at.filesystem == "tmpfs":
-        assert disk.device(Path("/dev/shm")) is None
-
-
-def test_the_nearest_parent_that_is_there(tmp_path):
-    assert disk.existing(tmp_path / "a" / "b") == tmp_path
-
-
-@pytest.mark.parametrize(("name", "kind"), [("nvme9n1", "nvme"), ("vdz", "virtual"), ("sdz", "unknown")])
-def test_kinds_by_name(name, kind):
-    assert disk.kind(name) == kind
-
-
 # Power cuts
 
 CUT = """

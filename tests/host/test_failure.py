@@ -1,10 +1,6 @@
-from pathlib import Path
-
 import pytest
 
-from stepgrid.host.disk import read_only
 from stepgrid.host.failure import StageError, end_of_log, explaining_log, is_from_outside
-from stepgrid.host.processes.supervision import describe_signal
 
 
 def test_the_end_of_a_log_is_its_last_lines_with_something_on_them(tmp_path):
@@ -13,20 +9,11 @@ def test_the_end_of_a_log_is_its_last_lines_with_something_on_them(tmp_path):
     assert end_of_log(log).splitlines() == [*(f"line {n}" for n in range(17, 30)), "... 20 ops", "red"]
 
 
-def test_a_progress_line_counts_as_its_last_state(tmp_path):
-    (tmp_path / "stderr").write_text("1%\r50%\r99%")
-    assert end_of_log(tmp_path / "stderr") == "99%"
-
-
 def test_of_a_long_line_both_ends_are_shown(tmp_path):
     (tmp_path / "stderr").write_text(f"FATAL: error 1114 for {'x' * 10_000}: table full\n{'y' * 400}\n")
     long, short = end_of_log(tmp_path / "stderr").splitlines()
     assert (len(long), short) == (403, "y" * 400)
     assert long == f"FATAL: error 1114 for {'x' * 228} … {'x' * 138}: table full"
-
-
-def test_no_log_has_no_end(tmp_path):
-    assert end_of_log(tmp_path / "none") == ""
 
 
 def test_the_log_that_says_most(tmp_path):
@@ -37,26 +24,6 @@ def test_the_log_that_says_most(tmp_path):
     assert explaining_log(tmp_path) == tmp_path / "stderr"
     (tmp_path / "stdout").write_text("put error: No space left on device\n")
     assert explaining_log(tmp_path) == tmp_path / "stdout"
-
-
-def test_what_a_person_sees():
-    assert StageError("it hangs", "readww", Path("a/log"), "x\ny").block("title") == (
-        "failed: title\n  readww: it hangs\n  | x\n  | y\n  log: a/log"
-    )
-    assert StageError("no host").block("title") == "failed: title\n  no host"
-
-
-@pytest.mark.parametrize(
-    ("number", "said"),
-    [
-        (9, "SIGKILL (by the kernel when memory runs out, or by someone)"),
-        (25, "SIGXFSZ (a file grew beyond the limit of `ulimit -f`)"),
-        (11, "SIGSEGV"),
-        (200, "signal 200"),
-    ],
-)
-def test_what_killed_it(number, said):
-    assert describe_signal(number) == said
 
 
 @pytest.mark.parametrize(
@@ -72,16 +39,3 @@ def test_what_says_nothing_of_an_image(message):
     assert is_from_outside(StageError("it ended with exit status 1", tail="IO error: No space left on device"))
     assert not is_from_outside(StageError("it ended with exit status 1"))
     assert not is_from_outside(StageError("it was killed by SIGSEGV"))
-
-
-def test_a_folder_that_can_be_written_is_not_read_only(tmp_path):
-    assert read_only(tmp_path, tmp_path / "none") is None
-    assert [*tmp_path.iterdir()] == []
-
-
-def test_a_log_is_named_as_from_here(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    inside, outside = tmp_path / "outputs" / "stderr", tmp_path.parent / "stderr"
-    assert StageError("x", log=inside).relative_log == Path("outputs/stderr")
-    assert StageError("x", log=outside).block("t") == f"failed: t\n  x\n  log: {outside}"
-    assert StageError("x").relative_log is None

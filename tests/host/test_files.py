@@ -18,12 +18,8 @@ from hypothesis import strategies as st
 from stepgrid.cli import failures
 from stepgrid.host import files
 from stepgrid.host.files import (
-    TRIES,
     Tree,
-    json_records,
-    read_bytes,
     remove_tree,
-    retry_stale,
     scan,
     tree_size,
     write_cache,
@@ -36,50 +32,6 @@ from stepgrid.workflow import run_request
 from tests.needs import needs
 
 
-@pytest.mark.parametrize("size", [0, 1, 2**16 - 1, 2**16, 2**16 + 1, 200_000])
-def test_all_of_it_or_its_beginning(tmp_path: Path, size: int) -> None:
-    file, text = tmp_path / "a", bytes(at % 251 for at in range(size))
-    file.write_bytes(text)
-    assert read_bytes(file) == read_bytes(str(file)) == text
-    for most in (0, 1, 2**16, 2**16 + 1, 300_000):
-        assert read_bytes(file, most) == text[:most]
-
-
-def test_what_cannot_be_read(tmp_path: Path) -> None:
-    with pytest.raises(FileNotFoundError):
-        read_bytes(tmp_path / "none")
-    with pytest.raises(IsADirectoryError):
-        read_bytes(tmp_path)
-
-
-TEXTS = (
-    b'{"a": [1, 2.5, null, true, "x"]}', b"[]", b"", b"{", b'{"a": "\\ud800"}', b'{"a": "\\u00e9"}', b"[" * 100_000,
-    b'{"a": 1, "a": 2}', b"[NaN, Infinity]", b"1" * 5000, b'{"a": "\xff"}', b'{"a": 123456789012345678901234567890}',
-)  # fmt: skip
-
-
-@pytest.mark.parametrize("text", TEXTS, ids=range(len(TEXTS)))
-def test_a_few_files_and_many_are_parsed_alike(text: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
-    def parsed() -> str:
-        try:
-            return repr(files.parse_json(text))
-        except ValueError:
-            return "no JSON"
-
-    monkeypatch.setattr(files, "_parser", None)
-    monkeypatch.setattr(files, "_few", iter(range(1)))
-    assert parsed() == parsed(), "the second was one of many"
-
-
-def test_a_few_files_need_no_library(tmp_path: Path) -> None:
-    """Its import takes longer than a job reads files."""
-    (tmp_path / "a.json").write_text('{"a": 1}')
-    code = "import sys; from stepgrid.host import files; print(files.read_json('a.json'), *sys.modules)"
-    done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, check=True, capture_output=True, text=True)
-    assert done.stdout.startswith("{'a': 1} ")
-    assert "pydantic_core" not in done.stdout.split()
-
-
 def test_a_device_is_empty(tmp_path: Path) -> None:
     (tmp_path / "attempt.json").symlink_to("/dev/zero")
     assert files.read_bytes(tmp_path / "attempt.json") == b""
@@ -89,11 +41,6 @@ def test_a_pipe_is_empty_and_not_waited_for(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "result.json")
     assert files.read_bytes(tmp_path / "result.json") == b""
     assert files.read_json(tmp_path / "result.json") == {}
-
-
-def test_what_is_damaged_or_something_else_is_left_out() -> None:
-    texts = ['{"event": "a"}', '{"event": "b', "", "[1]", "7", '{"other": 1}', '{"event": null}', "vent: 1}"]
-    assert list(json_records(texts, "event")) == [{"event": "a"}, {"event": None}]
 
 
 NAMES = st.text(st.characters(codec="utf-8", exclude_characters="/\0"), min_size=1, max_size=20).filter(
@@ -138,20 +85,9 @@ def test_a_list_of_files_survives_json_and_a_copy_equals_it(entries):
         assert tree_size(root / "copy") == tree.bytes
 
 
-def test_names_that_are_no_text(tmp_path):
-    (tmp_path / os.fsdecode(b"\xff.sst")).write_text("x")
-    tree = scan(tmp_path)
-    assert Tree.from_json(json.loads(json.dumps(tree.to_json()))).difference(scan(tmp_path)) is None
-
-
 def test_what_belongs_to_a_process_is_left_out(tmp_path):
     os.mkfifo(tmp_path / "pipe")
     assert scan(tmp_path) == Tree((), {}, {})
-
-
-def test_a_folder_that_is_not_there_has_no_files(tmp_path):
-    assert scan(tmp_path / "none") == Tree((), {}, {})
-    assert tree_size(tmp_path / "none") == 0
 
 
 DEAD = 2**22 + 1  # no process has that number
@@ -190,31 +126,6 @@ def test_a_run_sweeps_plans_and_marks_that_were_never_published(tmp_path):
     assert [*store.mark("s-1").parent.iterdir()] == []
 
 
-def begun(store, plan="p"):
-    """What a killed collect and summarize may leave: in each folder that they write to."""
-    tables = store.stamps(plan, "")[0].parent
-    (tables / "parts").mkdir(parents=True)
-    names = (f".metrics.{DEAD}.json", f".steps.parquet.{DEAD}", f"parts/.figures.3.parquet.{DEAD}")
-    found = [*(tables / name for name in names), store.summary(plan) / f".index.html.{DEAD}"]
-    for path in found:
-        path.touch()
-    return found
-
-
-def test_what_a_killed_collect_and_summarize_began_goes_before_the_next_one_writes(tmp_path):
-    store = Store(tmp_path)
-    left = begun(store)
-    store.drop_stamps("p")
-    assert [path for path in left if path.exists()] == []
-
-
-def test_a_run_sweeps_the_summaries_of_other_plans_too(tmp_path):
-    store = Store(tmp_path)
-    left = [*begun(store, "old"), *begun(store, "new")]
-    files.sweep_store(store.root)
-    assert [path for path in left if path.exists()] == []
-
-
 def test_a_writer_that_nobody_waits_for_is_dead(tmp_path):
     killed = subprocess.Popen(["true"])
     os.waitid(os.P_PID, killed.pid, os.WEXITED | os.WNOWAIT)  # its number stays until its parent asks
@@ -233,10 +144,6 @@ def test_a_copy_of_a_user_is_no_temporary_file(tmp_path):
         (path / "thesis").touch()
     files.write_text(tmp_path / "notes.txt", "ours")
     assert [path for path in copies if not (path / "thesis").exists()] == []
-
-
-def test_a_folder_that_is_not_there(tmp_path):
-    files.sweep_temporary(tmp_path / "none")
 
 
 def test_what_another_host_writes_is_left_for_a_day(tmp_path):
@@ -262,27 +169,6 @@ for _ in range(2000):
     wrong += files.read_json(folder / "a.json") != {"a": 1} or subfolders(folder) != [folder / "b"]
 print(wrong)
 """
-
-
-def failing(*errors: Exception) -> list[int]:
-    """What a look says at last that first fails so."""
-    left = [*errors]
-
-    def look() -> list[int]:
-        if left:
-            raise left.pop(0)
-        return [1]
-
-    return retry_stale(look)
-
-
-def test_what_is_stale_is_looked_for_again() -> None:
-    assert failing(*[STALE] * (TRIES - 1)) == [1]
-    assert failing(RuntimeError('IO Error: Cannot open file "a.parquet": Stale file handle')) == [1]
-    with pytest.raises(OSError, match="Stale file handle"):
-        failing(*[STALE] * TRIES)
-    with pytest.raises(FileNotFoundError):
-        failing(FileNotFoundError(errno.ENOENT, "no such file"))
 
 
 @needs("cc")
@@ -332,11 +218,3 @@ def test_a_tree_is_removed_with_its_links_but_not_what_they_name(tmp_path: Path)
     assert not tree.exists()
     assert (kept / "file").exists()
     assert remove_tree(tree) is True
-
-
-def test_a_removal_stops_when_its_time_is_over(tmp_path: Path) -> None:
-    (tmp_path / "tree").mkdir()
-    for number in range(3):
-        (tmp_path / "tree" / str(number)).touch()
-    assert remove_tree(tmp_path / "tree", until=0.0) is False
-    assert len(list((tmp_path / "tree").iterdir())) == 2

@@ -1,7 +1,6 @@
 """What is looked at before a measured stage: on this host, and on machines made of files."""
 
 import os
-import subprocess
 from dataclasses import replace
 
 import pytest
@@ -10,8 +9,7 @@ from stepgrid.host import activity, sysfs, tuning
 from stepgrid.host import noise as noise_module
 from stepgrid.host.activity import Activity, ActivityReading, Process
 from stepgrid.host.host_check import OK, UNKNOWN, WARNING, Finding
-from stepgrid.host.locks import HOST_LOCK_OVERRIDE, locked
-from stepgrid.host.noise import FRESH, SHORT, Inspection, look, memory_findings, quiet, timer_findings, warning
+from stepgrid.host.noise import Inspection, look, memory_findings, quiet, timer_findings, warning
 from stepgrid.model.site import Site
 from tests.run.machine import CPU, make, settings
 
@@ -112,11 +110,6 @@ def test_a_quiet_host_and_what_a_large_one_may_do_beside(root):
     assert severities == [WARNING, OK]
 
 
-def test_swapping(root):
-    seen = _between({7: OURS}, {7: OURS}, paging={"swapped_out": 3 << 20})
-    assert _told(activity.activity_findings(seen, 2, []))["swapping"] == (WARNING, "3 MiB/s")
-
-
 def test_processes_that_are_known_to_disturb(root):
     make(
         root,
@@ -137,20 +130,6 @@ def test_processes_that_are_known_to_disturb(root):
         "other runs": (WARNING, "python (30)"),  # the other one waits for the host
     }
     assert _told(activity.process_findings(found, [found[22]]))["services"][1] == "updatedb.plocat (21), snapd (22)"
-
-
-def test_a_run_that_has_the_lock_needs_no_other_lock(root, tmp_path, monkeypatch):
-    pid = os.getpid()
-    make(root, {f"proc/{pid}/cmdline": "python\0-m\0stepgrid.pipeline\0run-stage\0p\0s"})
-    monkeypatch.setenv(HOST_LOCK_OVERRIDE, str(tmp_path / "lock"))
-    monkeypatch.setattr(activity, "own_pids", lambda _: set())
-
-    def advice():
-        return _by_name(activity.process_findings({pid: Process(pid, 1, "python", 0.0)}, []))["other runs"].mend
-
-    assert advice() == "one host lock for all: see STEPGRID_HOST_LOCK"
-    with locked(tmp_path / "lock"):
-        assert advice() == "let it finish"
 
 
 def test_memory_and_raid(root):
@@ -207,86 +186,12 @@ def test_what_may_start_by_itself(root):
     ]
 
 
-def test_others_use_no_more_cores_than_there_are(root):
-    cpu, *_ = activity.activity_findings(_between({7: OURS}, {7: OURS}, cpu={"user": 2.05}), 2, [])
-    assert cpu.text == "others used 200 % of a core"
-
-
-def test_of_what_travels_with_a_figure_the_process_ids_do_not(root):
-    cpu, *_ = activity.activity_findings(
-        _between({7: OURS}, {7: OURS, 71: Process(71, 1, "cc1plus", 0.5)}, cpu={"user": 0.5}), 2, []
-    )
-    assert warning([cpu]) == "others used 50 % of a core; busiest: cc1plus 50 %"
-    pair = {pid: Process(pid, 1, "cc1plus", 0.0) for pid in (20, 21)}
-    builds, *_ = activity.process_findings(pair, [])
-    assert warning([cpu, builds]) == "others used 50 % of a core; busiest: cc1plus 50 %; builds: cc1plus"
-    assert warning([]) is None
-
-
 def test_what_goes_wrong_while_looking_fails_no_stage(tmp_path, monkeypatch):
     monkeypatch.setenv(activity.OVERRIDE, "0.01")
     monkeypatch.setattr(noise_module, "look", lambda *_: 1 / 0)
     with quiet(tmp_path, Site(), tmp_path / "lock", measured=True) as record:
         [found] = record["findings"]
     assert (found["severity"], found["said"]) == (UNKNOWN, "ZeroDivisionError: division by zero")
-
-
-STILL = {
-    "proc/stat": "cpu 100 0 100 1000 0 0 0 0\n",
-    "proc/vmstat": "pswpin 0\npswpout 0\n",
-    "proc/1/stat": "1 (init) S 0 " + "0 " * 20,
-}
-
-
-def test_where_nothing_is_seen_the_imports_of_a_job_are_most_of_its_look(root, monkeypatch):
-    make(root, STILL)
-    monkeypatch.setenv(activity.OVERRIDE, "30")
-    first = activity.first_reading_of_job()
-    found = look(root, None, root / "lock", first)
-    assert SHORT <= found.seconds < 1
-    assert warning(found.findings) is None
-
-
-@pytest.mark.parametrize(("age", "ticks"), [(0.0, 400), (FRESH, 0)], ids=["noise", "another time"])
-def test_it_looks_again_where_the_first_reading_shows_noise_or_is_old(root, monkeypatch, age, ticks):
-    """What was at work before is no noise of this stage; what still is would be seen again."""
-    make(root, STILL | {"proc/stat": f"cpu 100 0 {100 - ticks / 4:.0f} 1000 0 0 0 0\n"})
-    monkeypatch.setenv(activity.OVERRIDE, "0.3")
-    first = activity.first_reading_of_job()
-    make(root, STILL)
-    first = replace(first, reading=replace(first.reading, at=first.reading.at - age))
-    found = look(root, None, root / "lock", first)
-    assert 0.3 <= found.seconds < 1
-    assert warning(found.findings) is None
-
-
-def test_of_nothing_there_is_no_first_reading(root, monkeypatch):
-    monkeypatch.setenv(activity.OVERRIDE, "0")
-    assert activity.first_reading_of_job() is None
-    monkeypatch.setenv(activity.OVERRIDE, "0.3")
-    monkeypatch.setattr(activity, "read_processes", lambda: 1 / 0)
-    assert activity.first_reading_of_job() is None
-
-
-def test_other_jobs_are_looked_for_once_and_locks_only_where_there_are_some(root, monkeypatch):
-    """The kernel takes milliseconds to list its locks; on a host with thousands of processes so did we."""
-    found = {pid: Process(pid, 1, "sleep", 0.0) for pid in range(2, 3000)}
-    asked = []
-    monkeypatch.setattr(activity, "_lock_waiters", lambda: asked.append("locks") or set())
-    monkeypatch.setattr(activity, "own_pids", lambda found: asked.append("ours") or set())
-    list(activity.process_findings(found, []))
-    assert asked == ["ours"]
-
-
-def test_a_real_process_that_works_is_named(tmp_path):
-    with subprocess.Popen(["sh", "-c", "exec setsid sh -c 'while :; do :; done'"]) as busy:
-        try:
-            seen = activity.observe(0.4, [])
-            names = [process.pid for process, _ in seen.busy()]
-        finally:
-            busy.kill()
-    assert busy.pid not in names, "it is ours"
-    assert seen.own_cpu_seconds() > 0
 
 
 @pytest.mark.parametrize("measured", [True, False])

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import json
 import os
-import sys
 from pathlib import Path
 
 import pytest
 
 from stepgrid.cli import main
-from stepgrid.host.terminal_output import Block, Screen, fold, folded, screened, visible, wrap
+from stepgrid.host.terminal_output import Block, folded, visible
 
 Capture = pytest.CaptureFixture[str]
 CLIPBOARD = "\x1b]52;c;cm0gLXJmIH4K\x07"
@@ -35,21 +34,6 @@ def test_json_stays_json() -> None:
     assert json.loads(visible(text)) == json.loads(text)
 
 
-def test_streams_are_put_back(capsys: Capture) -> None:
-    before = sys.stdout, sys.stderr
-    with screened():
-        with screened():
-            print(CLIPBOARD)
-            print("\udcff", file=sys.stderr)
-        assert isinstance(sys.stdout, Screen)
-        assert sys.stdout.isatty() is False
-        sys.stdout.writelines(["\x07", "\n"])
-    assert (sys.stdout, sys.stderr) == before
-    said = capsys.readouterr()
-    assert said.out == f"{visible(CLIPBOARD)}\n\\u0007\n"
-    assert said.err == "\\udcff\n"
-
-
 def test_lines_that_are_drawn_over_themselves_and_messages_above_them() -> None:
     ours, theirs = os.openpty()
     block = Block(theirs)
@@ -64,14 +48,6 @@ def test_lines_that_are_drawn_over_themselves_and_messages_above_them() -> None:
     os.close(theirs)
 
 
-def test_a_message_is_folded_between_words() -> None:
-    text = "failed: a stage with a name\n  | its log says this\n  log: outputs/attempts/s-1"
-    assert fold(text, 20) == [
-        *("failed: a stage with", "  a name", "  | its log says", "  |   this"),
-        "  log: outputs/attempts/s-1",
-    ]
-
-
 def test_a_command_whose_file_has_such_a_name(tmp_path: Path, capsys: Capture) -> None:
     name = tmp_path / f"a{CLIPBOARD}.gz"
     name.write_bytes(b"no")
@@ -79,19 +55,6 @@ def test_a_command_whose_file_has_such_a_name(tmp_path: Path, capsys: Capture) -
     said = capsys.readouterr().err
     assert "\x1b" not in said
     assert visible(CLIPBOARD) in said
-
-
-def test_a_list_wider_than_a_line_is_broken_after_separators_and_a_path_is_not() -> None:
-    value = "write_buffer_size=4m;table_factory={cache=0;filter=bloom:10};"
-    assert wrap(f"cf_options {value} direct_reads ON", "  ", "    ", 40) == [
-        "  cf_options",
-        "    write_buffer_size=4m;",
-        "    table_factory={cache=0;",
-        "    filter=bloom:10};",
-        "    direct_reads ON",
-    ]
-    path = f"log outputs/{'part/' * 10}log"
-    assert wrap(path, "  ", "    ", 40) == ["  log", f"    outputs/{'part/' * 10}log"]
 
 
 @pytest.mark.parametrize(("no_color", "severity"), [("", "\x1b[33mwarning[x-y]\x1b[0m"), ("1", "warning[x-y]")])

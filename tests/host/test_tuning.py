@@ -10,10 +10,9 @@ from pathlib import Path
 import pytest
 
 from stepgrid.host import sysfs, tuning
-from stepgrid.host.locks import HOST_LOCK_OVERRIDE, clear_up_host, host_lock
+from stepgrid.host.locks import HOST_LOCK_OVERRIDE, host_lock
 from stepgrid.host.processes.signals import Interrupted
-from stepgrid.host.tuning import fixed, restore, tuning_refusal
-from stepgrid.model.site import Site
+from stepgrid.host.tuning import fixed, restore
 from tests.run.machine import CPU, make, settings
 
 BEFORE = {
@@ -95,13 +94,6 @@ def test_what_is_as_it_should_be_is_left_alone(root, lock):
     with fixed(lock) as done:
         assert not tuning.has_record(lock)
     assert done.to_json() == {"set": {}}
-
-
-def test_a_governor_that_there_is_not(root, lock):
-    make(root, {f"{CPU}/cpu{n}/cpufreq/scaling_available_governors": "schedutil\n" for n in range(4)})
-    with fixed(lock) as done:
-        assert settings(root)["scaling_governor"] == "powersave"
-    assert "governor" not in done.to_json()["set"]
 
 
 def test_a_kernel_that_does_not_take_it(root, lock, monkeypatch):
@@ -200,19 +192,3 @@ def test_without_a_record_nothing_is_set(root, tmp_path):
     with fixed(nowhere) as done:
         assert settings(root) == BEFORE
     assert done.refused[0].endswith("cannot be written: No such file or directory")
-
-
-def test_what_may_not_be_written_is_said_in_a_sentence(root, monkeypatch):
-    assert tuning_refusal(Site(noise="fix")) == ""
-    monkeypatch.setattr(os, "access", lambda path, mode: "governor" not in str(path))
-    assert tuning_refusal(Site()) == ""
-    assert (
-        tuning_refusal(Site(noise="fix")) == "noise: governor may not be set here; `stepgrid doctor` shows the commands"
-    )
-
-
-def test_at_the_end_of_a_run_with_a_killed_job(root, lock, killed):
-    clear_up_host()
-    assert settings(root) == AFTER
-    with host_lock(shared=False):
-        clear_up_host()  # somebody else measures already: it was done when they got the lock

@@ -7,7 +7,6 @@ from dataclasses import replace
 import pytest
 
 from stepgrid.collect import counts
-from stepgrid.run.collectors import ActiveCollectors
 from tests.needs import may_profile, needs
 
 WORK = "import time\nend = time.process_time() + %s\nwhile time.process_time() < end: sum(range(1000))"
@@ -69,11 +68,6 @@ def test_a_step_that_fails_takes_its_collectors_along(checkout, stage, step):
     assert checkout.failure("s-load")["message"] == "it ended with exit status 4"
 
 
-def test_a_tool_of_the_machine_that_is_not_there(measured):
-    folder = measured({"name": "fg", "command": ["perf-of-nobody"]})
-    assert _record(folder, "fg")["warning"] == "the program perf-of-nobody cannot be started: No such file or directory"
-
-
 @needs("perf")
 def test_perf_counts_and_draws(measured):
     if not may_profile():
@@ -99,16 +93,6 @@ many = [threading.Thread(target=work) for _ in range(2)]
 for each in many: each.start()
 for each in many: each.join()
 """
-
-
-@pytest.mark.parametrize(
-    ("kind", "server", "waits"),
-    [("perf_record", None, True), ("perf_stat", None, True), ("pidstat", None, False), ("perf_record", 4711, True)],
-)
-def test_for_whom_a_program_waits(kind, server, waits):
-    """A client, too: perf takes a while to start, and what its server does meanwhile would have no sample."""
-    asked = [{"name": "own", "command": ["true"]}, {"name": "x", "collector": kind}]
-    assert ActiveCollectors(asked, None, None, server, print).attach is waits
 
 
 @needs("perf")

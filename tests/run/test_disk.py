@@ -7,18 +7,13 @@ import os
 import re
 import subprocess
 import sys
-from collections import Counter
-from itertools import combinations
 from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from stepgrid.run.disk import Candidate, choose, freed_bytes, order, room
 from stepgrid.store import active_run, images, paths
-from stepgrid.store.active_run import DiskFull, with_reserve
 from stepgrid.store.images import Image
 from stepgrid.store.paths import Blocks
 from stepgrid.store.store import Store
@@ -46,65 +41,12 @@ def test_the_least_lately_used_goes_first_and_what_the_run_needs_last() -> None:
     assert names(choose([NEEDED, NEW, OLD], 30)) == ["old", "new", "needed"]
 
 
-def test_nothing_goes_where_all_would_not_do() -> None:
-    assert choose([NEEDED, NEW, OLD], 31) is None
-
-
 def test_a_file_counts_when_the_last_image_that_has_it_goes() -> None:
     load, aged = image("load", 1, (1, 100, 2), (2, 5, 1)), image("aged", 2, (1, 100, 2))
     assert freed_bytes([load]) == 5
     assert freed_bytes([load, aged]) == 105
     assert names(choose([load, aged], 6)) == ["load", "aged"]
     assert freed_bytes([image("live", 1, (1, 100, 2))]) == 0  # a database in use has the other link
-
-
-def test_one_that_frees_nothing_is_spared() -> None:
-    shared = image("shared", 0, (9, 50, 2))
-    assert names(choose([shared, OLD], 10)) == ["old"]
-
-
-CANDIDATES = st.lists(
-    st.tuples(
-        st.integers(0, 5),  # used
-        st.booleans(),
-        st.dictionaries(st.integers(0, 6), st.integers(1, 3), max_size=4),  # inode -> links beside those of the images
-    ),
-    max_size=6,
-)
-
-
-def made(drawn: list[tuple[int, bool, dict[int, int]]]) -> list[Candidate]:
-    names = Counter(inode for _, _, files in drawn for inode in files)
-    extra = {inode: more - 1 for _, _, files in drawn for inode, more in files.items() if more < 3}
-    return [
-        image(f"s{n}", used, *((i, 10 + i, names[i] + extra.get(i, 0)) for i in files), needed=needed)
-        for n, (used, needed, files) in enumerate(drawn)
-    ]
-
-
-@given(CANDIDATES, st.integers(0, 80))
-def test_what_is_chosen_frees_enough_no_more_than_it_must_and_in_order(
-    drawn: list[tuple[int, bool, dict[int, int]]], wanted: int
-) -> None:
-    candidates = made(drawn)
-    found = choose(candidates, wanted)
-    if found is None:
-        assert freed_bytes(candidates) < wanted
-        return
-    assert freed_bytes(found) >= wanted
-    assert all(freed_bytes([other for other in found if other is not each]) < wanted for each in found)
-    ordered = order(candidates)
-    assert [ordered.index(each) for each in found] == sorted(ordered.index(each) for each in found)
-    idle = [each for each in candidates if not each.needed]
-    if freed_bytes(idle) >= wanted:
-        assert not any(each.needed for each in found)
-
-
-@given(CANDIDATES)
-def test_more_images_never_free_less(drawn: list[tuple[int, bool, dict[int, int]]]) -> None:
-    candidates = made(drawn)
-    for one, other in combinations(candidates, 2):
-        assert freed_bytes([one, other]) >= freed_bytes([one]) + freed_bytes([other])
 
 
 LARGE = """
@@ -178,11 +120,6 @@ def test_an_image_makes_room_and_that_is_journalled_and_said(two):
     assert event["stage"] == "s-1"
     assert 1 << 20 <= event["bytes"] < (1 << 20) + 20_000  # with its record
     assert [p.name for p in two.store.image("_").parent.iterdir()] == ["s-2"]
-
-
-def test_what_fits_evicts_nothing(two):
-    assert two.run("s-2", **_site(two, "disk: 3MiB")).returncode == 0
-    assert two.store.image("s-1").exists()
 
 
 def test_too_little_for_it_at_all_is_a_clear_failure_and_evicts_nothing(two):
@@ -400,19 +337,6 @@ def test_a_measured_stage_is_published_with_the_reserve(checkout: Any, stage: An
     record, last = done.stdout.rsplit("}\n", 1)
     assert json.loads(record + "}")["status"] == "done"
     assert last == "\nTrue False\n"
-
-
-def test_other_errors_are_no_full_disk(checkout: Any) -> None:
-    with pytest.raises(ValueError, match="other"):
-        with_reserve(checkout.store, lambda: int("other"))
-
-
-def test_what_the_first_try_saw_is_said(checkout: Any) -> None:
-    def full() -> None:
-        raise OSError(28, "No space left on device")
-
-    with pytest.raises(DiskFull, match=r"^the disk of \S+ is full: "):
-        with_reserve(checkout.store, full)
 
 
 def refusal(checkout: Any, small: str) -> str:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator
 from datetime import datetime
 
 import pytest
@@ -11,13 +9,6 @@ import pytest
 from stepgrid.run import end_time
 
 NOON = datetime(2026, 3, 1, 12, 0, 0).timestamp()
-
-
-@pytest.fixture(autouse=True)
-def no_deadline(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    with monkeypatch.context() as patch:
-        patch.setenv(end_time.VARIABLE, "")
-        yield
 
 
 @pytest.mark.parametrize(
@@ -43,23 +34,3 @@ def test_a_duration_or_the_next_such_time_of_day(text: str, seconds: float) -> N
 @pytest.mark.parametrize("text", ["", "6", "0h", "-1h", "run", "24:00", "12:60", "1h 30", "6 parsecs", "h", "12:30:00"])
 def test_anything_else_is_neither(text: str) -> None:
     assert end_time.parse_end_time(text, NOON) is None
-
-
-def test_the_first_time_counts() -> None:
-    end_time.set_end_time("6h")
-    first = end_time.end_time()
-    end_time.set_end_time("6h")
-    assert end_time.end_time() == first
-    end_time.set_end_time("5h")
-    second = end_time.end_time()
-    assert first is not None
-    assert second is not None
-    assert first.at - second.at == pytest.approx(3600, abs=5)
-    end_time.set_end_time(None)
-    assert end_time.end_time() is None
-
-
-def test_what_was_expected() -> None:
-    expected = "until=3600: expected a duration such as 6h, 90m or 1h30m, or a time of day such as 07:30"
-    with pytest.raises(ValueError, match=re.escape(expected)):
-        end_time.set_end_time(3600)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import socket
 import sys
@@ -111,22 +110,6 @@ def _failure(serve: Serve) -> str:
     return caught.value.message
 
 
-def test_it_is_reached_and_left(serve: Serve, attempt: Attempt, listening: socket.socket) -> None:
-    with serve(a=1, b=2) as server:
-        assert server is not None
-        assert (server.access.running, server.access.user, server.access.storage_engine) == (True, "u", "toys")
-        assert (server.pid, server.companion) == (os.getpid(), None)
-        assert not server.gone()
-        assert server.crash("a") is None
-    assert server.warnings == ["`b`: it is 1"]
-    assert server.add_warnings({}) == {"warnings": ["`b`: it is 1"]}
-    own = attempt.folder / "server"
-    assert json.loads((own / "effective.json").read_text()) == {"values": {"a": "1"}, "differs": {"b": "it is 1"}}
-    (event,) = map(json.loads, (attempt.folder / "journal.jsonl").read_text().splitlines())
-    assert (event["event"], event["local"]) == ("server reached", True)
-    assert "pid" not in event, "nobody ends it"
-
-
 def test_of_one_that_is_not_here_little_is_known(
     serve: Serve, listening: socket.socket, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -137,77 +120,67 @@ def test_of_one_that_is_not_here_little_is_known(
     assert server.warnings == [external_server.ELSEWHERE]
 
 
-def test_one_that_does_not_answer(serve: Serve, tmp_path: Path) -> None:
-    said = "No such file or directory"
-    assert _failure(serve) == f"the server `prod` ({tmp_path}/s) cannot be reached: {said}"
+REFUSALS = [
+    ({}, "cannot be reached: No such file or directory"),
+    ({"refusal": RuntimeError(1045, "Access denied for user 'u'")}, "does not let us in: Access denied for user 'u'"),
+    (
+        {"version": "1.1"},
+        "says 1.1 by now, and its build was recorded as 1.0: declare the version that it says",
+    ),
+    ({"version": ""}, "is not the build's any more: it is MariaDB 1, and the build's engine is trial"),
+]
 
 
-def test_one_that_refuses(serve: Serve, toy: Toy, tmp_path: Path) -> None:
-    toy.refusal = RuntimeError(1045, "Access denied for user 'u'")
-    assert _failure(serve) == f"the server `prod` ({tmp_path}/s) does not let us in: Access denied for user 'u'"
+@pytest.mark.parametrize(("changes", "message"), REFUSALS)
+def test_one_that_is_not_as_its_build_says(
+    serve: Serve, toy: Toy, request: pytest.FixtureRequest, tmp_path: Path, changes: dict[str, Any], message: str
+) -> None:
+    if "version" in changes:
+        request.getfixturevalue("listening")
+    for name, value in changes.items():
+        setattr(toy, name, value)
+    assert _failure(serve) == f"the server `prod` ({tmp_path}/s) {message}"
 
 
-def test_another_version_than_was_recorded(serve: Serve, toy: Toy, listening: socket.socket, tmp_path: Path) -> None:
-    toy.version = "1.1"
-    shown = f"the server `prod` ({tmp_path}/s)"
-    advice = "declare the version that it says"
-    assert _failure(serve) == f"{shown} says 1.1 by now, and its build was recorded as 1.0: {advice}"
+NOWHERE = SiteServer("u", "d", host="db1", password_file="/gone")
 
 
-def test_another_engine(serve: Serve, toy: Toy, listening: socket.socket, tmp_path: Path) -> None:
-    toy.version = ""
-    said = "it is MariaDB 1, and the build's engine is trial"
-    assert _failure(serve) == f"the server `prod` ({tmp_path}/s) is not the build's any more: {said}"
+@pytest.mark.parametrize(
+    ("servers", "message"),
+    [
+        ({}, "a.yaml:2:9: build prod: the site file site.yaml has no `prod` under `servers`: it names none"),
+        (
+            {"prod": NOWHERE},
+            "the password of the server `prod` cannot be read: [Errno 2] No such file or directory: '/gone'",
+        ),
+    ],
+)
+def test_what_the_site_file_lacks(serve: Serve, attempt: Attempt, servers: dict[str, SiteServer], message: str) -> None:
+    attempt.job = replace(attempt.job, site=Site("site.yaml", servers=servers))
+    assert _failure(serve) == message
 
 
-def test_a_site_file_that_does_not_name_it(serve: Serve, attempt: Attempt) -> None:
-    attempt.job = replace(attempt.job, site=Site("site.yaml"))
-    said = "a.yaml:2:9: build prod: the site file site.yaml has no `prod` under `servers`: it names none"
-    assert _failure(serve) == said
-
-
-def test_a_password_that_cannot_be_read(serve: Serve, attempt: Attempt) -> None:
-    named = SiteServer("u", "d", host="db1", password_file="/gone")
-    attempt.job = replace(attempt.job, site=Site("site.yaml", servers={"prod": named}))
-    said = "the password of the server `prod` cannot be read: [Errno 2] No such file or directory: '/gone'"
-    assert _failure(serve) == said
-
-
-def test_one_that_is_lost(serve: Serve, listening: socket.socket, tmp_path: Path) -> None:
-    with serve() as server:
+def test_one_that_is_lost_or_was_started_anew(serve: Serve, toy: Toy, listening: socket.socket, tmp_path: Path) -> None:
+    shown = f"the server `prod` ({tmp_path}/s) was"
+    with serve(a=1, b=2) as server:
         assert server is not None
-        listening.close()
-        assert server.gone()
-        said = f"the server `prod` ({tmp_path}/s) was lost while the step ran: Connection refused"
-        assert server.failure(" while the step ran", "a") == StageError(said, "a")
-
-
-def test_one_without_a_free_connection_is_there(serve: Serve, toy: Toy, listening: socket.socket) -> None:
-    with serve() as server:
-        assert server is not None
-        toy.refusal = ConnectionError(1040, "Too many connections")
+        assert (server.access.running, server.access.user, server.access.storage_engine) == (True, "u", "toys")
+        assert server.warnings == ["`b`: it is 1"]
         assert not server.gone()
         assert server.crash("a") is None
-
-
-def test_one_that_was_started_anew(serve: Serve, toy: Toy, listening: socket.socket, tmp_path: Path) -> None:
-    with serve() as server:
-        assert server is not None
         toy.up = 1.0
-        said = f"the server `prod` ({tmp_path}/s) was started anew while the step ran"
-        assert server.crash("a") == StageError(said, "a")
+        assert server.crash("a") == StageError(f"{shown} started anew while the step ran", "a")
+        toy.refusal = ConnectionError(1040, "Too many connections")
+        assert not server.gone(), "it is there, without a free connection"
+        toy.refusal = None
+        listening.close()
+        assert server.gone()
+        said = f"{shown} lost while the step ran: Connection refused"
+        assert server.failure(" while the step ran", "a") == StageError(said, "a")
 
 
 def _access(place: Path, host: str = "", port: int = 1) -> Access:
     return Access("mysql", place, place / "s", port, "u", "", "d", "innodb", host, True)
-
-
-def test_who_listens_at_a_socket(tmp_path: Path) -> None:
-    assert external_server.find_process(_access(tmp_path), None) is None
-    with closing(socket.socket(socket.AF_UNIX)) as listening:
-        listening.bind(str(tmp_path / "s"))
-        listening.listen()
-        assert external_server.find_process(_access(tmp_path), 1) == os.getpid()
 
 
 def test_who_listens_at_a_port(tmp_path: Path) -> None:
@@ -230,9 +203,3 @@ def test_who_listens_at_a_port(tmp_path: Path) -> None:
             os.close(told)
             os.close(tell)
     assert external_server.find_process(access, os.getpid()) is None
-
-
-def test_what_is_here() -> None:
-    assert external_server.is_here("127.0.0.1", 5)
-    assert external_server.is_here("127.9.8.7", 5)
-    assert not external_server.is_here("192.0.2.1", 5)

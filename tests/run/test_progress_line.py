@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-import re
 import shutil
 from collections.abc import Iterator
 from dataclasses import replace
@@ -12,13 +11,10 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from stepgrid.host.files import Tree, write_json
 from stepgrid.host.locks import locked
 from stepgrid.model.plan import Plan, PlannedBuild, PlannedStage, PlannedStep, Report
-from stepgrid.model.units import duration
 from stepgrid.run.status_lines import head
 from stepgrid.store import plans
 from stepgrid.store.active_run import hold_run_lock
@@ -86,18 +82,9 @@ def a_run(store: Store, began: timedelta = timedelta(minutes=-1)) -> Iterator[No
         yield
 
 
-def test_before_anything_the_declared_seconds_are_all_there_is(store: Store) -> None:
-    assert at(store) == "[0/5 done] ETA ~2m20s"
-
-
 def test_a_build_that_is_not_made_takes_its_time_first(store: Store) -> None:
     shutil.rmtree(store.build("b-1"))
     assert at(store) == "[0/5 done] ETA ~2m20s after the build"
-
-
-def test_the_stage_that_runs_is_not_missing_but_its_time_is_ahead(store: Store) -> None:
-    with running(store, "s-load"):
-        assert at(store) == "[0/5 done] ETA ~2m20s"
 
 
 def test_what_is_ahead_is_scaled_by_what_was_measured_of_its_kind(store: Store) -> None:
@@ -109,23 +96,11 @@ def test_what_is_ahead_is_scaled_by_what_was_measured_of_its_kind(store: Store) 
     assert at(store) == "[3/5 done] ETA 40s"
 
 
-def test_unsupported_stages_say_nothing_about_time(store: Store) -> None:
-    finish(store, LOAD, 100.0)
-    finish(store, PARTS[0], 0.001, "unsupported")
-    assert at(store) == "[1/5 done] 1 unsupported, ETA ~30s"
-
-
 @pytest.mark.parametrize("text", ["", "{", "[]", '{"status": "done"}', '{"status": "done", "started": 1, "ended": 2}'])
 def test_a_result_that_cannot_be_read_counts_and_says_nothing_about_time(store: Store, text: str) -> None:
     finish(store, LOAD, 100.0)
     (store.results("s-load")[0] / "result.json").write_text(text)
     assert at(store) == "[1/5 done] ETA ~40s"
-
-
-def test_when_all_is_done(store: Store) -> None:
-    for planned in (LOAD, *PARTS):
-        finish(store, planned, 1.0)
-    assert at(store) == "[5/5 done]"
 
 
 def test_an_estimate_that_the_plan_lacks_is_unknown_until_it_was_measured(tmp_path: Path) -> None:
@@ -155,40 +130,3 @@ def test_a_failed_load_blocks_its_stages_and_a_failed_build_everything(store: St
         shutil.rmtree(store.build("b-1"))
         fail(store, "b-1")
         assert at(store) == "[1/5 done] 4 blocked"
-
-
-@pytest.mark.parametrize("status", ["interrupted", "broken"])
-def test_what_was_interrupted_or_broke_has_not_failed(store: Store, status: str) -> None:
-    (store.new_attempt("s-load") / "failure.json").write_text(json.dumps({"status": status}))
-    assert at(store) == "[0/5 done] 1 interrupted, ETA ~2m20s"
-
-
-def test_what_another_machine_measures_is_not_missing(store: Store, tmp_path: Path) -> None:
-    big = {"id": "big", "declared": True, "cores": 4096}
-    stages = (LOAD, replace(LOAD, id="s-big", hardware="big"), replace(PARTS[0], id="s-big-a", hardware="big"))
-    plan = Plan("d3", "t", "s", None, (), (), (), stages, {}, Report(), machines={"big": big, "h": {"id": "h"}})
-    plans.write(plan, store.plan("d3"))
-    assert head(job_status(store, "d3")) == "[0/1 done] 2 elsewhere, ETA ~1m40s"
-    finish(store, stages[1], 50.0)  # brought from there
-    assert head(job_status(store, "d3")) == "[1/2 done] 1 elsewhere, ETA 50s"
-
-
-def test_failures_of_earlier_runs_are_tried_again(store: Store) -> None:
-    fail(store, "s-load")
-    with a_run(store, timedelta(minutes=1)):
-        assert at(store) == "[0/5 done] ETA ~2m20s"
-
-
-@pytest.mark.parametrize(
-    ("seconds", "text"),
-    [(0, "0s"), (-3, "0s"), (59.4, "59s"), (59.6, "1m00s"), (190, "3m10s"), (7500, "2h05m"), (273600, "3d04h")],
-)
-def test_durations(seconds: float, text: str) -> None:
-    assert duration(seconds) == text
-
-
-@given(st.floats(0, 1e8))
-def test_a_duration_is_right_to_its_smallest_unit(seconds: float) -> None:
-    units = {"s": 1, "m": 60, "h": 3600, "d": 86400}
-    parts = [(int(number), units[unit]) for number, unit in re.findall(r"(\d+)([smhd])", duration(seconds))]
-    assert 0 <= seconds + 0.5 - sum(number * unit for number, unit in parts) <= parts[-1][1] + 1e-6

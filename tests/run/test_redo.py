@@ -1,7 +1,5 @@
 """A stage that is measured again beside its result, by the runner itself."""
 
-import json
-
 import pytest
 
 from stepgrid.store import images, stage_requests
@@ -22,31 +20,6 @@ def family(checkout, stage, step):
 
 def _made_by(family):
     return images.read_image_record(family.store.image("s-a"))["attempt"]
-
-
-def test_without_being_asked_for_nothing_is_measured_twice(family):
-    assert family.run("s-b").returncode == 0
-    assert len(family.store.all_results("s-b")) == 1
-
-
-def test_it_is_measured_once_and_says_who_asked(family):
-    stage_requests.request_redo(family.store, "s-b", "a noisy neighbour", by="me")
-    for _ in range(2):
-        assert family.run("s-b").returncode == 0
-    old, new = family.store.results("s-b")
-    assert family.store.mark("s-b").resolve() == new / "result.json"
-    assert "asked" not in json.loads((old / "attempt.json").read_text())
-    said = family.attempt("s-b")["asked"]
-    assert (said["who"], said["why"]) == ("me", "a noisy neighbour")
-
-
-def test_one_that_fails_leaves_the_old_result_and_stays_asked_for(family, stage, step):
-    old = family.store.result("s-b")
-    stage_requests.request_redo(family.store, "s-b", "")
-    family.plan(stage("s-a", children=["s-b"]), stage("s-b", step("count", "exit(1)"), step("b"), parent="s-a"))
-    assert family.run("s-b").returncode == 1
-    assert family.store.result("s-b") == old
-    assert stage_requests.pending_redo(family.store, "s-b")
 
 
 def test_what_starts_from_a_load_that_was_measured_again_starts_from_the_new_one(family):
@@ -73,10 +46,3 @@ def test_an_image_of_the_load_before_is_not_left_where_the_new_one_cannot_be_kep
     assert not family.store.image("s-a").exists()
     assert family.run("s-b").returncode == 0
     assert family.attempt("s-b")["image"]["stages_replayed"] == ["s-a"]
-
-
-def test_a_retracted_result_is_measured_again(family):
-    stage_requests.retract(family.store, family.store.result("s-b"), "a disturbance")
-    assert family.run("s-b").returncode == 0
-    assert len(family.store.results("s-b")) == 1
-    assert len(family.store.all_results("s-b")) == 2

@@ -18,7 +18,6 @@ from typing import Any, cast
 import pytest
 
 from stepgrid.host.failure import StageError
-from stepgrid.host.processes.supervision import User
 from stepgrid.model.plan import Command, PlannedBuild
 from stepgrid.plugins.registry import ENGINES
 from stepgrid.plugins.server import (
@@ -26,7 +25,6 @@ from stepgrid.plugins.server import (
     Connection,
     Effective,
     IdleReading,
-    ObjectSize,
     ServerHome,
     ServerStatistics,
     StatisticsReader,
@@ -47,8 +45,6 @@ print("listening as", os.getuid(), file=sys.stderr, flush=True)
 """
 UNTIL_TERM = LISTEN + "signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))\nsignal.pause()\n"
 DEAF = "import signal\nsignal.signal(signal.SIGTERM, signal.SIG_IGN)\n" + LISTEN + "time.sleep(60)\n"
-NEVER_READY = "import time; time.sleep(60)"
-DIES = "import sys; sys.exit('2026-01-01 0 [ERROR] /a/b: no such page size.')"
 
 
 class Toy:
@@ -63,6 +59,7 @@ class Toy:
     port = 1
     user = database = "toy"
     code = UNTIL_TERM
+    refusal = ""
     make = "import pathlib, sys; pathlib.Path(sys.argv[1], 'made').touch()"
 
     def configuration(self, home: ServerHome, options: Mapping[str, Any]) -> Mapping[str, str]:
@@ -78,6 +75,8 @@ class Toy:
         return Command((sys.executable, "-c", self.code, str(home.access.socket)))
 
     def connect(self, access: Access) -> Connection:
+        if self.refusal:
+            raise RuntimeError(self.refusal)
         return Asking(access)
 
     def effective(self, connection: Connection, asked: Mapping[str, Any]) -> Effective:
@@ -173,51 +172,41 @@ def test_a_database_is_made_once(serve: Serve, attempt: Attempt, toy: Toy) -> No
         pass
 
 
-def test_it_is_not_root(serve: Serve, attempt: Attempt) -> None:
-    with serve():
-        pass
-    assert "listening as 0\n" not in (attempt.folder / "server" / "stderr").read_text()
+FAILING_STARTS = [
+    (
+        {"code": "import sys; sys.exit('2026-01-01 0 [ERROR] /a/b: no such page size.')"},
+        "the server ended with exit status 1 before it was ready: no such page size",
+    ),
+    (
+        {"code": "import time; time.sleep(60)"},
+        "the server was not ready within 0.5 s; its client was told: [Errno 2] No such file or directory",
+    ),
+    (
+        {"code": "import os, signal; os.kill(os.getpid(), signal.SIGSTOP)"},
+        "the server was not ready within 0.5 s: it was stopped (state T), by SIGSTOP or a debugger",
+    ),
+    (
+        {"make": "import os; os.kill(os.getpid(), 9)"},
+        "making the database failed: it was killed by SIGKILL (by the kernel when memory runs out, or by someone)",
+    ),
+    ({"refusal": "wrong password"}, "the server runs, but does not let its client in: wrong password"),
+]
 
 
-def test_a_server_that_ends_before_it_is_ready(serve: Serve, toy: Toy, attempt: Attempt) -> None:
-    toy.code = DIES
+@pytest.mark.parametrize(("changes", "message"), FAILING_STARTS)
+def test_a_server_that_does_not_begin(
+    serve: Serve, toy: Toy, attempt: Attempt, monkeypatch: pytest.MonkeyPatch, changes: dict[str, str], message: str
+) -> None:
+    """Also one that is halted, as by a debugger."""
+    for name, value in changes.items():
+        setattr(toy, name, value)
+    if not toy.refusal:
+        monkeypatch.setenv("STEPGRID_READY", "0.5")
     failure = _failure(serve())
-    assert failure.message == "the server ended with exit status 1 before it was ready: no such page size"
-    assert failure.tail == "2026-01-01 0 [ERROR] /a/b: no such page size."
-    assert failure.log == attempt.folder.resolve() / "server" / "stderr"
-
-
-def test_a_server_that_is_never_ready(serve: Serve, toy: Toy, monkeypatch: pytest.MonkeyPatch) -> None:
-    toy.code = NEVER_READY
-    monkeypatch.setenv("STEPGRID_READY", "0.5")
-    said = "the server was not ready within 0.5 s; its client was told: [Errno 2] No such file or directory"
-    assert _failure(serve()).message == said
-
-
-def test_a_server_that_is_halted_before_it_is_ready(serve: Serve, toy: Toy, monkeypatch: pytest.MonkeyPatch) -> None:
-    toy.code = "import os, signal; os.kill(os.getpid(), signal.SIGSTOP)"
-    monkeypatch.setenv("STEPGRID_READY", "0.5")
-    said = "the server was not ready within 0.5 s: it was stopped (state T), by SIGSTOP or a debugger"
-    assert _failure(serve()).message == said
-
-
-def test_a_client_that_is_refused(serve: Serve, toy: Toy, monkeypatch: pytest.MonkeyPatch) -> None:
-    def refuse(_access: Access) -> Connection:
-        raise RuntimeError("wrong password")
-
-    monkeypatch.setattr(toy, "connect", refuse, raising=False)
-    assert _failure(serve()).message == "the server runs, but does not let its client in: wrong password"
-
-
-def test_a_database_that_cannot_be_made(serve: Serve, toy: Toy) -> None:
-    toy.make = "import os; os.kill(os.getpid(), 9)"
-    said = "making the database failed: it was killed by SIGKILL (by the kernel when memory runs out, or by someone)"
-    assert _failure(serve()).message == said
-
-
-def test_a_program_that_is_not_there(serve: Serve, toy: Toy, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(toy, "serve", lambda _home: Command(("/gone/server",)), raising=False)
-    assert _failure(serve()).message == "the program /gone/server cannot be started: No such file or directory"
+    assert failure.message == message
+    if "page size" in message:
+        assert failure.tail == "2026-01-01 0 [ERROR] /a/b: no such page size."
+        assert failure.log == attempt.folder.resolve() / "server" / "stderr"
 
 
 def test_a_server_that_does_not_end_is_killed_and_that_is_told(
@@ -231,40 +220,6 @@ def test_a_server_that_does_not_end_is_killed_and_that_is_told(
     assert _journal(attempt)["server stopped"]["killed"] is True
 
 
-def test_a_server_that_is_killed_is_blamed(serve: Serve) -> None:
-    with serve() as server:
-        assert server is not None
-        os.kill(server.pid, signal.SIGKILL)
-        assert server.gone(10.0)
-        failure = server.failure(" while the step ran", "a")
-        assert failure.step == "a"
-        assert failure.message == (
-            "the server was killed by SIGKILL (by the kernel when memory runs out, or by someone) while the step ran"
-        )
-
-
-def test_after_a_failure_nobody_waits_for_it(serve: Serve, toy: Toy, gone: Callable[[int], bool]) -> None:
-    toy.code = DEAF
-    seen: list[int] = []
-
-    def failing() -> None:
-        with serve() as server:
-            assert server is not None
-            seen.append(server.pid)
-            raise StageError("a step failed")
-
-    with pytest.raises(StageError, match="a step failed"):
-        failing()
-    assert gone(seen[0])
-
-
-def test_an_engine_that_is_no_server_has_none(attempt: Attempt, tmp_path: Path, monkeypatch: Any) -> None:
-    monkeypatch.setitem(ENGINES.points, "trial", ENGINES.points["program"])
-    with serving(attempt, attempt.job.stage, attempt.folder, tmp_path, []) as server:
-        assert server is None
-    assert not (attempt.folder / "server").exists()
-
-
 def test_a_folder_that_the_server_cannot_enter(serve: Serve, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     from stepgrid.host.processes import supervision
 
@@ -276,14 +231,6 @@ def test_a_folder_that_the_server_cannot_enter(serve: Serve, monkeypatch: pytest
         f"servers do not run as root, so this one would run as nobody, who cannot enter {top}; use a folder that "
         "everyone may enter (`chmod o+x`, or `data` of a site file), or run as an ordinary user"
     )
-
-
-def test_who_it_becomes_is_told(serve: Serve, attempt: Attempt) -> None:
-    with serve():
-        pass
-    about = _journal(attempt)["server started"]
-    assert about.get("user") == ("nobody" if os.geteuid() == 0 else None)
-    assert User("a", 1, 2).inside is False
 
 
 @pytest.mark.parametrize(("cpus", "said"), [("0", None), (f"0-{os.cpu_count()}", "is not in force: it has ")])
@@ -316,13 +263,6 @@ print(*sys.argv[2:], os.environ.get("LOG", ""), file=sys.stderr, flush=True)
 """
 WAIT = LISTEN_AT_PORT + "time.sleep(60)\n"
 DEAF_SERVICE = LISTEN_AT_PORT + "signal.signal(signal.SIGTERM, signal.SIG_IGN)\ntime.sleep(60)\n"
-SOCKET = """
-import socket, sys, time
-listening = socket.socket(socket.AF_UNIX)
-listening.bind(sys.argv[1])
-listening.listen()
-time.sleep(60)
-"""
 PORT = {"port": "{port}", "timeout": 30.0}
 SILENT = "import time; print('reading', flush=True); time.sleep(60)"
 OWN = PlannedBuild("b-1", "own", "program", "1.0", {"system": "python3"})
@@ -362,12 +302,6 @@ def test_its_words_and_how_clients_find_it(declare: Serve, gone: Callable[[int],
     assert server.warnings == [], "a program that leaves SIGTERM to the system ends as it should"
 
 
-def test_one_that_is_ready_when_its_socket_takes_clients(declare: Serve) -> None:
-    with declare(SOCKET, "{socket}", ready={"socket": "{socket}"}) as server:
-        assert server is not None
-        assert server.access.socket.exists()
-
-
 def test_one_that_is_ready_when_a_command_says_so(declare: Serve, tmp_path: Path) -> None:
     tries = tmp_path / "tries"
     tries.write_text("")
@@ -377,29 +311,33 @@ def test_one_that_is_ready_when_a_command_says_so(declare: Serve, tmp_path: Path
         assert tries.read_text() == "x\n" * 3
 
 
-def test_one_that_is_never_ready(declare: Serve) -> None:
-    failure = _failure(declare(SILENT, ready={"port": "{port}", "timeout": 1.0}))
-    assert failure.message == "the server was not ready within 1 s; its client was told: [Errno 111] Connection refused"
-    assert failure.tail == "reading"
-
-
-def test_one_of_which_a_command_never_says_that_it_is_ready(declare: Serve) -> None:
-    said = ["sh", "-c", "echo still loading; exit 4"]
-    assert _failure(declare(ready={"command": said, "timeout": 0.5})).message == (
-        "the server was not ready within 0.5 s; its client was told: `sh` ended with exit status 4: still loading"
-    )
-
-
-def test_one_that_ends_before_it_is_ready(declare: Serve) -> None:
-    failure = _failure(declare("raise SystemExit('no such option')"))
-    assert failure.message == "the server ended with exit status 1 before it was ready"
-    assert failure.tail == "no such option"
-
-
-def test_a_program_that_the_build_lacks(declare: Serve) -> None:
-    assert _failure(declare(ready={"command": ["{program:cli}"]})).message == (
-        "the server cannot be set up: the build has no program `cli`; it has: python, none"
-    )
+@pytest.mark.parametrize(
+    ("code", "said", "message", "tail"),
+    [
+        (
+            SILENT,
+            {"ready": {"port": "{port}", "timeout": 1.0}},
+            "the server was not ready within 1 s; its client was told: [Errno 111] Connection refused",
+            "reading",
+        ),
+        (
+            "raise SystemExit('no such option')",
+            {},
+            "the server ended with exit status 1 before it was ready",
+            "no such option",
+        ),
+        (
+            WAIT,
+            {"stop": {"command": ["sh", "-c", "echo who; exit 2"]}},
+            "stopping the server failed: it ended with exit status 2",
+            "who",
+        ),
+    ],
+)
+def test_a_service_that_fails(declare: Serve, code: str, said: dict[str, Any], message: str, tail: str) -> None:
+    with pytest.raises(StageError) as caught, declare(code, **said):
+        assert "stop" in said
+    assert (caught.value.message, caught.value.tail) == (message, tail)
 
 
 def test_one_that_does_not_end_has_no_whole_database(declare: Serve, gone: Callable[[int], bool]) -> None:
@@ -426,14 +364,6 @@ def test_a_command_that_ends_it(declare: Serve, tmp_path: Path) -> None:
         assert server is not None
     assert server.warnings == []
     assert json.loads((server.folder / "stop-0" / "command.json").read_text())["argv"][-1].isdigit()
-
-
-def test_a_command_that_does_not_end_it(declare: Serve) -> None:
-    served = declare(stop={"command": ["sh", "-c", "echo who; exit 2"]})
-    with pytest.raises(StageError) as caught, served:
-        pass
-    assert caught.value.message == "stopping the server failed: it ended with exit status 2"
-    assert caught.value.tail == "who"
 
 
 def test_a_port_that_somebody_else_listens_on(declare: Serve) -> None:
@@ -481,76 +411,6 @@ def keep(server: Server, step_folder: Path) -> Keep:
         return {name: value for name, value in found.items() if name != "seconds"}
 
     return kept
-
-
-def test_what_is_kept(keep: Keep, step_folder: Path) -> None:
-    tables = StatisticsReader("tables", lambda: ServerStatistics(sizes={"data_bytes": 9.0}, text="t\n"))
-    engine = Engine(
-        [tables, StatisticsReader("status", lambda: ServerStatistics({"Questions": 7.0}, {"Threads_running": 1.0}))]
-    )
-    assert keep(engine) == {
-        "counters": {"Questions": 7.0},
-        "gauges": {"Threads_running": 1.0},
-        "sizes": {"data_bytes": 9.0},
-        "garbage": {},
-        "work": {},
-        "state": {},
-        "objects": [],
-        "refused": {},
-    }
-    assert [path.name for path in (step_folder / "statistics" / "before").iterdir()] == ["tables.txt"]
-    assert engine.closed == 1
-
-
-def test_rows_of_tables_and_levels_are_kept_without_what_is_not_known(keep: Keep) -> None:
-    told = ServerStatistics(objects=[ObjectSize("d", "t", bytes=8.0)], levels=[{"level": "L0", "files": 1.0}])
-    found = keep(Engine([StatisticsReader("tables", lambda: told)]))
-    assert found["objects"] == [{"schema_name": "d", "table_name": "t", "bytes": 8.0}]
-    assert found["levels"] == [{"level": "L0", "files": 1.0}]
-
-
-def test_what_a_step_has_left_is_not_read_before_it(keep: Keep) -> None:
-    engine = Engine([StatisticsReader("left", lambda: ServerStatistics(garbage={"dead_rows": 3.0}), after_only=True)])
-    assert keep(engine)["garbage"] == {}
-    assert keep(engine, AFTER)["garbage"] == {"dead_rows": 3.0}
-
-
-def test_a_view_that_is_missing_is_said_once(keep: Keep, server: Server, step_folder: Path) -> None:
-    def lack() -> ServerStatistics:
-        raise LookupError("the server has no view `tombs`")
-
-    engine = Engine([StatisticsReader("tombs", lack)])
-    keep(engine)
-    assert keep(engine, AFTER)["refused"] == {"tombs": "the server has no view `tombs`"}
-    assert server.warnings == ["the server has no view `tombs`"]
-
-
-def test_after_a_step_they_are_read_in_the_opposite_order(keep: Keep) -> None:
-    order: list[str] = []
-
-    def look(name: str) -> StatisticsReader:
-        def read() -> ServerStatistics:
-            order.append(name)
-            return ServerStatistics()
-
-        return StatisticsReader(name, read)
-
-    engine = Engine([look("tables"), look("status")])
-    keep(engine)
-    keep(engine, AFTER)
-    assert order == ["tables", "status", "status", "tables"]
-
-
-def test_what_cannot_be_read_is_a_warning(keep: Keep, server: Server) -> None:
-    def fail() -> ServerStatistics:
-        raise RuntimeError(1142, "SELECT command denied\n  to you")
-
-    assert keep(
-        Engine([StatisticsReader("status", fail), StatisticsReader("b", lambda: ServerStatistics({"x": 1.0}))])
-    )["counters"] == {"x": 1.0}
-    assert server.warnings == [
-        "read: the server's status before it could not be read: SELECT command denied to you",
-    ]
 
 
 def test_a_server_that_lets_nobody_in(keep: Keep, server: Server, monkeypatch: pytest.MonkeyPatch) -> None:

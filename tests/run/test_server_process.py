@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import tempfile
 from pathlib import Path
 from typing import Any, cast
 
@@ -60,10 +59,6 @@ def test_the_first_of_its_errors(line: str, said: str, tmp_path: Path) -> None:
     assert first_complaint(log) == said
 
 
-def test_no_log(tmp_path: Path) -> None:
-    assert first_complaint(tmp_path / "gone") == ""
-
-
 def test_a_process_that_crashed(tmp_path: Path) -> None:
     log = tmp_path / "stderr"
     log.write_text(
@@ -98,18 +93,6 @@ def test_no_connection_is_free(said: str, server: Server, tmp_path: Path) -> Non
         "the server had no free connection (it has 8): raise `max_connections`, or lower the number of the "
         "step's clients"
     )
-
-
-def test_its_limit_is_not_known(server: Server, tmp_path: Path) -> None:
-    (tmp_path / "stdout").write_text("Too many connections\n")
-    assert explain_refusal(server, tmp_path) == (
-        "the server had no free connection: raise `max_connections`, or lower the number of the step's clients"
-    )
-
-
-def test_another_reason(server: Server, tmp_path: Path) -> None:
-    (tmp_path / "stderr").write_text("ERROR 1064: You have an error in your SQL syntax\n")
-    assert explain_refusal(server, tmp_path) is None
 
 
 @pytest.fixture
@@ -155,16 +138,6 @@ def test_what_holds_folders_is_not_ours(place: Path, monkeypatch: pytest.MonkeyP
     (other / "work" / "precious").touch()
     sweep(place, {os.geteuid()})
     assert (other / "work" / "precious").exists()
-
-
-def test_the_next_place_where_the_path_is_too_long(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    long = tmp_path / ("a" * 90)
-    long.mkdir()
-    short = Path(tempfile.gettempdir())
-    monkeypatch.setattr(server_process, "socket_parents", lambda: [long, short])
-    with socket_folder("a.sock", None) as folder:
-        assert folder.parent == short
-    assert not [*long.iterdir()]
 
 
 def test_no_place_at_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

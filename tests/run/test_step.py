@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -17,61 +16,11 @@ from stepgrid.host.processes.supervision import ProcessEnd, Program, describe_ex
 from stepgrid.model.plan import Command, PlannedStep
 from stepgrid.plugins.registry import require_runner
 from stepgrid.run.options import AcceptedOptions
-from stepgrid.run.step import Step, StepEnd, describe, explain_end
+from stepgrid.run.step import Step, explain_end
 from tests.run.machine import make
 
 COMMAND = Command(("prog", "-x"), {"A": "1"}, 3.0)
 SHOW = "import os; print(sorted(os.sched_getaffinity(0)), os.environ.get('COLOUR'))"
-
-
-@pytest.fixture
-def host(tmp_path, monkeypatch):
-    """The files of a host that has two NUMA nodes and one allocator, and its programs."""
-    for node in ("node0", "node1"):
-        (tmp_path / "sys/devices/system/node" / node).mkdir(parents=True)
-    library = tmp_path / "usr/lib/x86_64-linux-gnu/libjemalloc.so.2"
-    library.parent.mkdir(parents=True)
-    library.touch()
-    monkeypatch.setattr(sysfs, "ROOT", tmp_path)
-    monkeypatch.setattr(shutil, "which", lambda name: f"/bin/{name}")
-    return tmp_path
-
-
-def test_nothing_asked_is_nothing_done():
-    done = launch.plan_launch(COMMAND, {})
-    assert done == launch.LaunchPlan(COMMAND, {})
-    assert done.argv == COMMAND.argv
-
-
-def test_all_that_can_be_asked(host):
-    asked = {"numa": "interleave", "malloc": "jemalloc", "cpus": "0-3,8", "env": {"B": "2", "A": "3"}}
-    done = launch.plan_launch(COMMAND, asked)
-    assert done.command.argv == ("/bin/numactl", "--interleave=all", "/bin/taskset", "-c", "0-3,8", "prog", "-x")
-    library = str(host / "usr/lib/x86_64-linux-gnu/libjemalloc.so.2")
-    assert done.command.env == {"A": "3", "B": "2", "LD_PRELOAD": library}
-    assert done.command.duration == 3.0
-    assert done.argv == (*done.command.argv[:5], *launch.GATE, "prog", "-x")
-    assert done.record == {**asked, "library": library}
-
-
-def test_one_numa_node_leaves_interleaving_out_and_says_so(host):
-    (host / "sys/devices/system/node/node1").rmdir()
-    done = launch.plan_launch(COMMAND, {"numa": "interleave"})
-    assert done.command == COMMAND
-    assert done.argv == (*launch.GATE, *COMMAND.argv)
-    assert done.record == {"numa": "interleave: left out, this host has one NUMA node"}
-
-
-def test_an_allocator_that_is_not_here(host):
-    with pytest.raises(launch.LaunchError) as caught:
-        launch.plan_launch(COMMAND, {"malloc": "tcmalloc"})
-    assert str(caught.value) == "`malloc: tcmalloc`: there is no libtcmalloc.so.4 here; install libgoogle-perftools4"
-
-
-def test_a_tool_that_is_not_here(host, monkeypatch):
-    monkeypatch.setattr(shutil, "which", lambda name: None)
-    with pytest.raises(launch.LaunchError, match=r"^there is no taskset on PATH; install util-linux$"):
-        launch.plan_launch(COMMAND, {"cpus": "0"})
 
 
 def test_memory_needs_a_cgroup_by_systemd_or_our_own(monkeypatch, tmp_path):
@@ -85,26 +34,6 @@ def test_memory_needs_a_cgroup_by_systemd_or_our_own(monkeypatch, tmp_path):
     said = str(caught.value)
     assert said.startswith("`memory: 1073741824` needs a cgroup, which `systemd-run --user --scope` does not give (")
     assert said.endswith("), and none may be made here; leave `memory` out, or run where systemd manages your session")
-
-
-def test_memory_where_systemd_gives_a_scope(monkeypatch, tmp_path):
-    tool = tmp_path / "systemd-run"
-    tool.write_text("#!/bin/sh\nexit 0\n")
-    tool.chmod(0o755)
-    monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
-    monkeypatch.setenv("XDG_RUNTIME_DIR", "/run/user/7")
-    done = launch.plan_launch(COMMAND, {"memory": 1 << 30})
-    assert done.command.argv[:5] == ("systemd-run", "--user", "--scope", "--quiet", "--property=MemoryMax=1073741824")
-    assert done.command.argv[-3:] == ("--", "prog", "-x")
-    assert done.command.env["XDG_RUNTIME_DIR"] == "/run/user/7"
-    assert done.memory is None
-
-
-def test_the_loader_only_warns(tmp_path):
-    (tmp_path / "stderr").write_text("hello\nERROR: ld.so: object 'x.so' cannot be preloaded: ignored.\n")
-    assert launch.unloaded_allocator({}, tmp_path / "stderr") is None
-    said = launch.unloaded_allocator({"malloc": "jemalloc"}, tmp_path / "stderr")
-    assert said == "jemalloc was not loaded: ERROR: ld.so: object 'x.so' cannot be preloaded: ignored."
 
 
 def test_a_step_runs_as_it_was_asked(checkout, stage, step):
@@ -138,18 +67,6 @@ def test_what_the_cache_holds_at_the_start_is_measured(checkout, stage, step, st
     if start == "warm":
         assert held["resident"] == 6000
     assert 0 <= held["resident"] <= 6000
-
-
-def test_cold_drops_the_pages_and_warm_reads_them(tmp_path):
-    (tmp_path / "inner").mkdir()
-    (tmp_path / "inner" / "file").write_bytes(b"x" * 1_000_000)
-    (tmp_path / "empty").touch()
-    assert page_cache.residency(tmp_path) == {"files": 2, "bytes": 1_000_000, "resident": 1_000_000}
-    cold = page_cache.set_up(tmp_path, "cold")
-    assert cold["before"]["resident"] == 1_000_000
-    if _has_a_device(tmp_path):  # the pages of tmpfs are the file
-        assert cold["resident"] == 0
-    assert page_cache.set_up(tmp_path, "warm")["resident"] == 1_000_000
 
 
 def test_a_restored_database_that_fits_is_read_as_after_its_load(tmp_path, monkeypatch):
@@ -239,15 +156,6 @@ def _explain(folder: Path, kind: str, process: ProcessEnd, *kept: str) -> str:
 def test_a_program_that_says_why_is_quoted(kind: str, status: int, output: str, said: str, tmp_path: Path) -> None:
     (tmp_path / "stdout").write_text(output)
     assert _explain(tmp_path, kind, _ended(status)) == said
-
-
-def test_a_step_over_which_the_host_was_suspended_carries_a_warning() -> None:
-    step = PlannedStep("readww", "command", 1, {}, {}, 7)
-    end = StepEnd(_ended(0), 9.0, None, {}, {})
-    suspended = end._replace(process=replace(end.process, suspended=7200.0))
-    said = "the host was suspended for 2h00m while the step ran: `stepgrid redo` measures it again"
-    assert describe(step, suspended, ())["warnings"] == [said]
-    assert "warnings" not in describe(step, end, ())
 
 
 def test_a_full_disk_that_only_the_engines_own_log_tells(tmp_path: Path) -> None:

@@ -58,8 +58,3 @@ def test_one_that_is_held_is_not_evicted(store: Store) -> None:
     images.evict_image(store, "s-9", "s-1")
     assert list(store.image("_").parent.iterdir()) == []
     assert not list(store.lock("_").parent.glob("image-*"))
-
-
-def test_a_store_without_images(store: Store) -> None:
-    assert images.list_images(store) == []
-    assert folder_bytes(store.root / "images") == 0

@@ -12,24 +12,8 @@ from stepgrid.store.store import Store
 FUTURE = "29990101T000000.000007Z"  # of a clock that was set back since
 
 
-def test_the_name_is_the_present_time():
-    before = datetime.now(UTC)
-    made = datetime.strptime(paths.next_time_name(["20200101T000000.000000Z", "no time"]), paths.TIME_FORMAT).replace(
-        tzinfo=UTC
-    )
-    assert before <= made <= before + timedelta(seconds=10)
-
-
 def test_after_the_clock_was_set_back_names_still_follow_each_other():
     assert paths.next_time_name([FUTURE, "20200101T000000.000000Z"]) == "29990101T000000.000008Z"
-
-
-def test_an_attempt_follows_results_and_attempts(tmp_path):
-    store = Store(tmp_path)
-    (store.results_of("s-1") / FUTURE).mkdir(parents=True)
-    assert store.new_attempt("s-1").name == "29990101T000000.000008Z"
-    assert store.new_attempt("s-1").name == "29990101T000000.000009Z"
-    assert store.new_attempt("s-2").name < FUTURE
 
 
 def test_the_last_time_has_no_next():

@@ -9,23 +9,19 @@ import shutil
 import subprocess
 import sys
 import time
-from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from stepgrid.host.files import write_json
 from stepgrid.model.plan import Plan, PlannedBuild, PlannedStage, PlannedStep, Report
-from stepgrid.model.status import BrokenRecord, Status
+from stepgrid.model.status import Status
 from stepgrid.store import attempts, results
 from stepgrid.store.results import (
     BrokenResult,
     Results,
     is_sound_step,
     load_result,
-    read_head,
-    record_seconds,
     set_aside,
 )
 from stepgrid.store.status import StatusReader
@@ -57,20 +53,6 @@ def test_every_file_but_the_record_has_its_size_and_checksum(result_folder: Path
     assert found["steps/0-fill/stdout"] == {"bytes": 11, "sha256": digest}
 
 
-def test_a_file_of_more_than_one_reading(result_folder: Path) -> None:
-    content = os.urandom(results.CHUNK * 2 + 7)
-    (result_folder / "LOG").write_bytes(content)
-    digest = hashlib.sha256(content).hexdigest()
-    assert results.result_checksums(result_folder)["LOG"] == {"bytes": len(content), "sha256": digest}
-
-
-def test_what_came_later_is_no_difference(result_folder: Path) -> None:
-    files = results.result_checksums(result_folder)
-    (result_folder / "figures.db_bench.5.json").write_text("{}")
-    (result_folder / "retracted.json").write_text("{}")
-    assert results.checksum_difference(result_folder, files) is None
-
-
 @pytest.mark.parametrize(
     ("content", "said"),
     [
@@ -85,13 +67,6 @@ def test_a_difference_is_named(result_folder: Path, content: bytes | None, said:
     if content is not None:
         path.write_bytes(content)
     assert results.checksum_difference(result_folder, files) == said
-
-
-def test_a_folder_in_the_place_of_a_file(result_folder: Path) -> None:
-    files = results.result_checksums(result_folder)
-    (result_folder / "attempt.json").unlink()
-    (result_folder / "attempt.json").mkdir()
-    assert results.checksum_difference(result_folder, files) == "`attempt.json` cannot be read (Is a directory)"
 
 
 LOOK_AT_FILES = """
@@ -136,14 +111,6 @@ def stage(experiment):
 
 def state(experiment, node=STAGE):
     return StatusReader(experiment.store, experiment.plan).read().nodes[node]
-
-
-def test_a_result_is_done_with_its_steps_in_order(experiment):
-    experiment.add(BUILD, "lru", "1", 0, QPS)
-    found = state(experiment)
-    assert found.status is Status.DONE
-    assert [step["name"] for step in found.result.steps] == ["readww", "overwrite"]
-    assert [folder.name for folder in found.result.folders] == ["0-readww", "1-overwrite"]
 
 
 def unsupported(experiment, node):
@@ -214,16 +181,6 @@ def test_a_lost_step_folder_breaks_the_result_and_an_older_one_stands_in(experim
     assert state(experiment).result.folder == older
 
 
-def test_a_sound_result_is_read_in_full_once(experiment, stage, monkeypatch):
-    path = experiment.add(BUILD, "lru", "1", 0, QPS) / "result.json"
-    write_json(path, json.loads(path.read_text()))
-    whole = Results(experiment.store).of(stage)
-    time.sleep(0.02)
-    monkeypatch.setattr(results, "load_result", lambda *_: pytest.fail("read"))
-    beginning = Results(experiment.store, time.time()).of(stage)
-    assert (beginning.folder, beginning.status, beginning.steps) == (whole.folder, whole.status, ())
-
-
 @pytest.mark.parametrize(
     ("damage", "why"),
     [
@@ -242,44 +199,6 @@ def test_damage_after_a_look_is_seen(experiment, stage, damage, why):
     [broken] = found.broken(STAGE)
     assert (broken.node, broken.folder) == (STAGE, result)
     assert broken.why.startswith(why)
-
-
-@pytest.mark.parametrize("kept", [0, 1, 30, 1500, -3])
-def test_a_record_that_was_cut_off_says_nothing(tmp_path, kept):
-    path = tmp_path / "result.json"
-    path.write_text(json.dumps({"status": "done", "steps": [{"name": "readww"}] * 99}, indent=1))
-    assert read_head(path) == {"status": "done"}
-    path.write_bytes(path.read_bytes()[:kept])
-    assert read_head(path) == {}
-
-
-TIMES = {"started": "2026-01-01T10:00:00+00:00", "ended": "2026-01-01T10:00:02.500000+00:00"}
-
-
-@pytest.mark.parametrize(
-    ("record", "took"),
-    [
-        (TIMES | {"seconds": 3.25}, 3.25),
-        (TIMES, 2.5),
-        ({"started": TIMES["ended"], "ended": TIMES["started"]}, 0.0),
-        ({"started": TIMES["started"]}, None),
-        ({"seconds": "long"}, None),
-    ],
-)
-def test_the_clock_that_nobody_sets_counts(record, took):
-    assert record_seconds(record) == took
-
-
-@pytest.mark.parametrize(
-    "record",
-    [
-        {},
-        {"seconds": None, "probes": None, "counters": None},
-        {"seconds": 2.5, "warnings": ["slow"], "probes": {"min_trx": 0.1}, "counters": {"min_trx": {"reads": 3}}},
-    ],
-)
-def test_what_a_run_writes(record: dict[str, Any]) -> None:
-    assert is_sound_step(record)
 
 
 @pytest.mark.parametrize(
@@ -323,24 +242,6 @@ def test_while_something_is_broken_no_look_is_noted_and_its_mark_is_gone(filled_
     assert not filled_store.mark("s-1").is_symlink()
 
 
-def test_an_older_sound_result_stands_again(filled_store):
-    sound = filled_store.result("s-1")
-    (finished.result(filled_store, FILLED) / "result.json").write_text("")
-    status = StatusReader(filled_store, ONE_PLAN).read()
-    assert status.nodes["s-1"].result.folder == sound
-    [broken] = status.broken
-    said = set_aside(filled_store, broken)
-    assert said is not None
-    assert said.startswith(f"{broken.folder} is broken: result.json cannot be read (")
-    assert filled_store.results("s-1") == [sound]
-    [kept] = filled_store.attempts("s-1")
-    assert json.loads((kept / "failure.json").read_text())["status"] == "broken"
-
-
-def test_what_is_gone_already_is_not_told(filled_store):
-    assert set_aside(filled_store, BrokenRecord("s-1", filled_store.results("s-1")[0].with_name("gone"), "x")) is None
-
-
 def test_a_build_whose_record_cannot_be_read(filled_store):
     finished.make_build(filled_store, "b-1")
     assert StatusReader(filled_store, ONE_PLAN).read().nodes["b-1"].status is Status.DONE
@@ -352,9 +253,3 @@ def test_a_build_whose_record_cannot_be_read(filled_store):
     set_aside(filled_store, broken)
     assert not filled_store.has_build("b-1")
     assert len(filled_store.attempts("b-1")) == 1
-
-
-def test_a_stage_that_changed_its_steps_has_another_id_and_a_wrong_count_is_broken(filled_store):
-    status = StatusReader(filled_store, replace(ONE_PLAN, stages=(replace(FILLED, steps=(FILL,)),))).read()
-    assert status.nodes["s-1"].result is None
-    assert status.broken[0].why == "result.json lists 2 steps, the plan has 1"

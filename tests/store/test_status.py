@@ -9,10 +9,8 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
-from datetime import UTC, datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from types import SimpleNamespace
 
 import pytest
 from hypothesis import given, settings
@@ -26,11 +24,10 @@ from stepgrid.host import locks
 from stepgrid.host.files import write_json
 from stepgrid.host.locks import locked
 from stepgrid.model.plan import CellStep, Plan, PlannedBuild, PlannedCell, PlannedStage, PlannedStep, Repeat, Report
-from stepgrid.model.status import Action, ActiveWork, Eta, NodeStatus, Result, Status
+from stepgrid.model.status import Action, Status
 from stepgrid.plan.estimate import preview_json
-from stepgrid.store import plans, results, stage_requests
-from stepgrid.store.active_run import hold_run_lock
-from stepgrid.store.status import Pace, StatusReader, estimate_time_left, job_status, measured_pace, sum_waits
+from stepgrid.store import plans, stage_requests
+from stepgrid.store.status import StatusReader, job_status
 from stepgrid.store.store import Store
 from stepgrid.workflow.remaining_work import remaining_work
 from stepgrid.workflow.run_preview import preview_run
@@ -263,13 +260,6 @@ def test_a_redo_that_failed_is_done_and_says_so() -> None:
         assert status.eta.seconds == 20.0  # with the load, which has no image
 
 
-def test_what_is_blocked_names_the_first_cause() -> None:
-    kinds = dict.fromkeys((stage.id for stage in STAGES), nothing) | {"s-load": failed}
-    with filled(kinds) as store:
-        node = StatusReader(store, PLAN).read().nodes["s-1"]
-    assert (node.status, node.cause, node.reason) == (Status.BLOCKED, "s-load", "read: no")
-
-
 @pytest.mark.parametrize("command", ["status", "watch", "plan"])
 def test_help_has_the_words_and_their_meanings(command: str, capsys: pytest.CaptureFixture[str]) -> None:
     from stepgrid.cli import main
@@ -287,18 +277,6 @@ def test_documentation_has_the_words_and_their_meanings(page: str, words: type[S
     assert [word for word in words if f"| `{word}` | {word.meaning}" not in text] == []
 
 
-def test_a_mark_that_was_seen_is_not_looked_at_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A job looks twice: at the end of thousands of stages both took longer than all else."""
-    asked = []
-    monkeypatch.setattr(results, "read_head", lambda path: asked.append(path) or {"status": "done", "seconds": 1.0})
-    marks = results.Marks(Store(tmp_path))
-    marks._marks.mkdir()
-    (marks._marks / "s-1").symlink_to("../results/s-1/t/result.json")
-    one = SimpleNamespace(id="s-1")
-    assert marks.of(one) is marks.of(one)
-    assert len(asked) == 1
-
-
 @pytest.mark.parametrize("node", ["s-load", "b-1"])
 @pytest.mark.parametrize(("hostname", "age", "status"), [("n9", 5, "running"), ("n9", 600, "interrupted")])
 def test_a_job_of_another_machine_runs_as_long_as_it_gives_a_sign_of_life(
@@ -314,103 +292,3 @@ def test_a_job_of_another_machine_runs_as_long_as_it_gives_a_sign_of_life(
     assert (found.work.hostname if found.work else "") == (hostname if status == "running" else "")
     write_json(attempt / "failure.json", {"status": "failed", "message": "no"})
     assert StatusReader(store, PLAN).read().nodes[node].status == "failed"
-
-
-FILL = PlannedStage(
-    "s-load", "load", "b-1", None, (), 0, 0, "h", (PlannedStep("fill", "db_bench", 1, {}, {}, 1),), 100.0, 0
-)
-
-
-READ = replace(
-    FILL, id="s-read", parent="s-load", seconds=10.0, steps=(PlannedStep("read", "db_bench", 1, {"a": 1}, {}, 1),)
-)
-
-
-WRITE = replace(READ, id="s-write", seconds=20.0, steps=(PlannedStep("write", "db_bench", 1, {"a": 2}, {}, 1),))
-
-
-TIMED = {stage.id: stage for stage in (FILL, READ, WRITE)}
-
-
-def took(stage: PlannedStage, seconds: float | None, name: str = "1") -> tuple[PlannedStage, Result]:
-    return stage, Result(Path(name), seconds=seconds)
-
-
-def node(
-    stage: PlannedStage, status: Status = Status.MISSING, seconds: float | None = 10.0, **more: object
-) -> NodeStatus:
-    return NodeStatus(stage.id, "t", status, action=Action.MEASURE, times=1, seconds=seconds, **more)  # type: ignore[arg-type]
-
-
-def test_nothing_was_measured() -> None:
-    found = measured_pace([])
-    assert [found.seconds(stage) for stage in TIMED.values()] == [100.0, 10.0, 20.0]
-    assert found.seconds(replace(FILL, seconds=0.0)) is None
-    assert not found.knows(FILL)
-
-
-def test_the_same_was_measured_and_what_is_alike_is_scaled() -> None:
-    found = measured_pace([took(READ, 15.0), took(READ, 25.0, "2"), took(READ, 14.0, "3")])
-    assert found.seconds(READ) == 15.0  # the median
-    assert found.seconds(WRITE) == 20.0 * (15 + 25 + 14) / 30
-    assert found.seconds(FILL) == 100.0  # far shorter or longer: a load says nothing of what follows
-    assert (found.knows(WRITE), found.knows(FILL)) == (True, False)
-
-
-def test_one_without_an_estimate_is_known_once_it_was_measured() -> None:
-    unknown = replace(READ, seconds=0.0)
-    assert measured_pace([took(unknown, 7.0)]).seconds(unknown) == 7.0
-    assert measured_pace([took(READ, None)]) == Pace()  # unsupported
-
-
-def test_what_runs_is_less_what_is_over_of_it() -> None:
-    work = ActiveWork((1,), since=100.0)
-    found = estimate_time_left(
-        [node(READ, Status.RUNNING, work=work), node(FILL, seconds=100.0)], TIMED, Pace(), True, 104.0
-    )
-    assert found == Eta(106.0, is_rough=True)
-    assert estimate_time_left([node(READ, Status.RUNNING, work=work)], TIMED, Pace(), True, 999.0).seconds == 0.0
-
-
-def test_a_run_tries_again_no_more_what_failed_in_it() -> None:
-    nodes = [node(READ, Status.FAILED), node(WRITE, Status.BLOCKED)]
-    assert [estimate_time_left(nodes, TIMED, Pace(), active, 0.0).seconds for active in (False, True)] == [20.0, 0.0]
-
-
-def test_an_unknown_part_makes_the_whole_unknown() -> None:
-    assert estimate_time_left([node(READ), node(WRITE, seconds=None)], TIMED, Pace(), False, 0.0) == Eta(
-        None, is_rough=True
-    )
-
-
-def test_a_build_that_waited_counts_in_the_run_that_made_it(store: Store) -> None:
-    finished.make_build(store, PLAN.builds[0].id)
-    record = store.build(PLAN.builds[0].id) / "build.json"
-    write_json(record, {"id": PLAN.builds[0].id, "waited": 60.0})
-    with hold_run_lock(store, PLAN.spec, plan=PLAN.digest):
-        waits = list[float]()
-        for made in (time.time() - 100.0, time.time() + 1.0):
-            os.utime(record, (made, made))
-            waits.append(StatusReader(store, PLAN).read().waited)
-    assert waits == [0.0, 60.0]
-    assert StatusReader(store, PLAN).read().waited == 0.0
-
-
-def test_waits_for_the_host_are_those_of_the_active_run() -> None:
-    def stage(name: str, ended: float, waited: float) -> NodeStatus:
-        return NodeStatus(name, name, Status.DONE, result=Result(Path(name), ended=ended, waited=waited))
-
-    nodes = [stage("before", 99.0, 50.0), stage("quick", 101.0, 0.3), stage("long", 102.0, 540.0)]
-    assert sum_waits(nodes, 100.0, 200.0) == 540.0
-    builds = [NodeStatus(f"b-{wait}", "b", Status.DONE, waited=wait) for wait in (20.0, 60.0)]  # at the same time
-    assert sum_waits([*builds, *nodes], 100.0, 200.0) == 600.0
-    assert sum_waits(nodes, None, 200.0) == 0.0
-    attempt = Path("20260101T000000.000000Z")
-    began = datetime(2026, 1, 1, tzinfo=UTC).timestamp()
-    for work, seconds in (
-        (ActiveWork((1,), attempt, since=began, waits="the host: process 7"), 30.0),
-        (ActiveWork((1,), attempt, since=began + 20.0), 20.0),
-        (ActiveWork((1,), attempt, since=began + 2.0), 0.0),  # it looked whether the host is quiet
-    ):
-        node = NodeStatus("s", "s", Status.RUNNING, work=work)
-        assert sum_waits([node], began, began + 30.0) == seconds

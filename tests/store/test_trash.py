@@ -30,10 +30,6 @@ def test_what_is_needed_is_not_listed(store: Store) -> None:
     assert all(each.bytes >= 5000 for each in found)
 
 
-def test_an_empty_store_has_nothing(store: Store) -> None:
-    assert list_entries(store) == []
-
-
 def test_links_lead_nowhere_outside(store: Store, tmp_path: Path) -> None:
     outside = tmp_path / "precious"
     (outside / "s-1").mkdir(parents=True)
@@ -41,12 +37,6 @@ def test_links_lead_nowhere_outside(store: Store, tmp_path: Path) -> None:
     (store.root / "results").symlink_to(outside)
     (store.root / "plans" / "link").symlink_to(outside)
     assert [each.name for each in unreferenced_entries(list_entries(store), NOTHING)] == ["p"]
-
-
-def test_what_an_import_left_is_not_listed(store: Store) -> None:
-    for name in ("import", "import-legacy", ".hidden"):
-        put(store, "attempts", name)
-    assert list_entries(store) == []
 
 
 def test_notes_of_stages_and_builds_are_unreferenced_like_them(store: Store) -> None:
@@ -109,19 +99,6 @@ def test_the_mark_goes_and_the_rest_stays(store: Store) -> None:
     assert not store.mark("s-1").is_symlink()
     assert stays.is_dir()
     assert store.mark("s-2").exists()
-
-
-def test_summaries_of_plans_that_had_a_result_are_made_again(store: Store) -> None:
-    """Before it moves and before it returns: reports say what there is."""
-    put(store, "results", "s-1")
-    folder = put(store, "plans", "p")
-    (folder / "stages.jsonl").write_text('{"id":"s-1","title":"t"}\n')
-    stamp = store.summary("p") / "made-by-0"
-    stamp.parent.mkdir(parents=True)
-    for change in (lambda: moved(store, NeededNames({"p"}, (), ())), lambda: trash.restore(store)):
-        stamp.touch()
-        change()
-        assert not stamp.exists()
 
 
 def test_results_join_those_that_were_measured_since(store: Store) -> None:

@@ -4,10 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from stepgrid.collect import query, step_figures
+from stepgrid.collect import query
 from stepgrid.collect.job import collect
-from stepgrid.model.figures import Buckets, ClientRate, Figures, ParseError, rows
-from stepgrid.model.plan import is_imported
+from stepgrid.model.figures import Buckets, ClientRate, Figures, rows
 from stepgrid.model.status import NodeStatus
 from stepgrid.plan import plan_file
 from stepgrid.plugins.importer import ImportedStep
@@ -27,17 +26,6 @@ def collected(store: Store, steps: list[ImportedStep]) -> dict[str, NodeStatus]:
     plan = plan_results("sysbench", "title", "dir", steps).plan
     known = StatusReader(store, plan).read().nodes
     return {stage.title: known[stage.id] for stage in plan.stages}
-
-
-def test_a_run_is_a_stage_and_the_first_build_the_base() -> None:
-    plan = plan_results(
-        "sysbench", "title", "dir", [measured("b", "one"), measured("b", "two"), measured("a", "one")]
-    ).plan
-    assert sorted(stage.title for stage in plan.stages) == ["a, load 1: one", "b, load 1: one, two"]
-    assert plan.report.base == {"build": "b"}
-    assert plan.spec == "import sysbench dir"
-    assert is_imported(plan.spec)
-    assert not is_imported("imports/a.yaml")
 
 
 def test_what_one_of_several_runs_lacks_is_missing(tmp_path: Path) -> None:
@@ -121,9 +109,3 @@ def test_a_failure_on_the_way_publishes_nothing(tmp_path: Path) -> None:
         publish(store, made)
     left = [path for path in store.root.rglob("*") if path.is_file() and path.parent.name != "locks"]
     assert left == []
-
-
-def test_stated_figures_that_cannot_be_read_are_a_failure(tmp_path: Path) -> None:
-    (tmp_path / step_figures.STATED).write_text("{}")
-    with pytest.raises(ParseError, match="cannot be read"):
-        step_figures.stated_figures(tmp_path)

@@ -9,30 +9,12 @@ import pytest
 
 from stepgrid.build.error import BuildError
 from stepgrid.host.files import write_json
-from stepgrid.store import plans, stage_requests
 from stepgrid.store.paths import UNDONE
 from stepgrid.store.store import Store
-from stepgrid.transfer.results import import_results, imported_plan
 from stepgrid.transfer.shared_folder import FsspecFolder, RemoteFolder, pull, push, remote_folder
 
 EARLIER = Path(__file__).parent / "earlier"  # pushed on 2026-11-25: bundles of format 2, a retraction, an undone one
 NEEDS_FSSPEC = "fsspec is not installed: pip install 'stepgrid[s3]'"
-
-
-def test_a_folder_of_an_earlier_version_is_pulled(tmp_path: Path) -> None:
-    store = Store(tmp_path / "outputs")
-    pulled = pull(store, remote_folder(str(EARLIER)))
-    assert (pulled.results, pulled.retractions, pulled.faults) == (6, 0, []), "retracted results bring their notes"
-    (stored,) = plans.stored_plans(store)
-    assert imported_plan(store, stored.digest) is None, "it came without its spec, which compiles to it"
-    notes = [stage_requests.read_retraction(result) for result in store.root.glob("results/*/*")]
-    assert [note.why for note in notes if note] == ["a disturbance"]
-    assert push(store, remote_folder(str(EARLIER)), None).bundles == 0
-
-
-def test_a_bundle_of_an_earlier_version_is_imported(tmp_path: Path) -> None:
-    (file,) = EARLIER.glob("bundles/*")
-    assert len(import_results(Store(tmp_path / "outputs"), file).results) == 6
 
 
 def test_a_note_of_a_bundle_names_no_file_elsewhere(tmp_path: Path) -> None:

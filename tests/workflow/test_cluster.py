@@ -100,12 +100,6 @@ def test_a_measured_stage_has_a_node_of_its_own_and_all_of_it(left: RemainingWor
     }
 
 
-def test_names_of_jobs_can_be_handed_to_another_machine(left: RemainingWork) -> None:
-    """Snakemake divides `--target-jobs run:stage=NAME` at commas."""
-    names = {left.names[stage.id] for stage in left.plan.stages}
-    assert names == {"sh_load_1_load", "sh_load_2_load", *(f"sh_cache_{c}_load_{n}_go" for c in "ab" for n in (1, 2))}
-
-
 def test_a_build_has_half_of_the_smallest_node_or_what_is_said(left: RemainingWork) -> None:
     machines = slurm(nodes=("n1",)).machines
     assert JobResources(left, Slurm(machines)).of_builds == {"cpus_per_task": 8, "mem_mb": 16000}
@@ -116,18 +110,6 @@ def test_a_build_has_half_of_the_smallest_node_or_what_is_said(left: RemainingWo
         "mem_mb": 8192,
         "runtime": 120,
     }
-
-
-def test_the_time_limit_and_the_memory_of_the_site_file(left: RemainingWork) -> None:
-    jobs = JobResources(left, slurm(nodes=("n1",), time_limit=1200.0, memory=60 << 30, constraint="nvme"))
-    found = asked(jobs, "sh, load 1: load")
-    assert (found["runtime"], found["mem_mb"], found["constraint"]) == (20, 61440, "nvme")
-
-
-def test_a_node_that_is_down_gets_nothing_new(left: RemainingWork) -> None:
-    jobs = JobResources(left, slurm())
-    assert {node.name for node in jobs.nodes.values()} == {"n1", "n2"}
-    assert list(jobs.waiting) == []
 
 
 def test_what_was_begun_on_a_node_that_is_down_waits_for_it(left: RemainingWork, plan: Plan) -> None:
@@ -169,26 +151,6 @@ def test_a_controller_that_does_not_answer(folder: Path) -> None:
         "nothing was started: `sinfo` exited with status 1: Unable to contact slurm controller",
         3,
     )
-
-
-def test_without_slurms_commands(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setenv("PATH", str(tmp_path))
-    with pytest.raises(ClusterError, match=r"there is no `sinfo` on PATH: start it where SLURM's commands are$"):
-        list_nodes(JobRequest())
-
-
-def test_where_jobs_run_here_they_ask_for_nothing(left: RemainingWork, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv(cluster_job.ON)
-    jobs = JobResources(left, slurm()).checked()
-    assert (jobs.of_builds, jobs.of_stages, list(jobs.waiting)) == ({}, {}, [])
-    assert not Path("asked").exists()
-
-
-def test_a_job_gives_its_step_all_that_it_has(left: RemainingWork, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("SLURM_CPUS_ON_NODE", "32")
-    jobs = JobResources(left, slurm(), inside=True).checked()
-    assert (jobs.of_builds, jobs.of_stages) == ({"cpus_per_task": 32}, {"cpus_per_task": 32})
-    assert not Path("asked").exists()
 
 
 # A job
@@ -235,10 +197,6 @@ def test_a_folder_that_is_not_shared(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert caught.value.status == 3
 
 
-def test_an_executor_that_leaves_the_environment_behind(measured: tuple[Store, Plan]) -> None:
-    assert remote_work({"spec": "spec.yaml"}).plan.digest == measured[1].digest
-
-
 # The logger
 
 
@@ -261,7 +219,3 @@ def test_the_name_of_the_stage_the_status_and_the_log(tmp_path: Path, monkeypatc
         "sh cache=a, load 1: go: SLURM-job '7' failed, SLURM status is: 'NODE_FAIL'; "
         "its log: .snakemake/slurm_logs/rule_run/x/7.log"
     )
-
-
-def test_a_job_of_this_machine_has_said_it_itself() -> None:
-    assert _of_cluster(record(rule_msg=None, output=["a"], log=[])) == ""

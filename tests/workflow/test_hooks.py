@@ -6,15 +6,11 @@ import signal
 import subprocess
 import sys
 import threading
-import time
-from dataclasses import replace
 from types import SimpleNamespace
-from typing import Any, cast
 
 import pytest
 
-from stepgrid.model.status import ActiveRun, Eta, PlanStatus
-from stepgrid.workflow.hooks import Hooks, can_restart, child_pids, signal_children
+from stepgrid.workflow.hooks import can_restart, child_pids, signal_children
 
 
 def test_a_signal_where_snakemake_does_not_listen() -> None:
@@ -29,18 +25,6 @@ def test_a_signal_where_snakemake_does_not_listen() -> None:
         1,
         "stopped by SIGTERM: nothing that was measured is lost, the same command goes on from here\n",
     )
-
-
-def test_how_long_a_run_took_is_without_its_waits(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(time, "monotonic", lambda: 1000.0)
-    stages = {"s-1": None, "s-2": None}
-    hooks = Hooks(cast(Any, SimpleNamespace(lacking={"s-1", "s-2", "b-1"}, stages=stages)), began=415.0)
-    run = ActiveRun(7, 0.0, "a.yaml", covers_plan=True, waited=300.0)  # for its turn, before it began
-    status = PlanStatus(cast(Any, None), 0.0, run, {}, Eta(0.0), waited=840.0)
-    assert hooks._duration_note(status) == "2 stages in 45s; waited 14m00s for another run"
-    unqueued = replace(status, run=replace(run, waited=0.0), waited=46.0)
-    assert hooks._duration_note(unqueued) == "2 stages in 8m59s; waited 46s for the host", "of no other run"
-    assert hooks._duration_note(replace(status, run=None, waited=0.0)) == "2 stages in 9m45s"
 
 
 def test_a_child_of_another_thread_is_signalled_too() -> None:

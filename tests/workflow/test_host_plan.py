@@ -9,7 +9,7 @@ import pytest
 
 from stepgrid.cli import main
 from stepgrid.store.store import Store
-from stepgrid.workflow.host_plan import ALL_WARNINGS, spec_name, warnings_once_a_day
+from stepgrid.workflow.host_plan import ALL_WARNINGS, warnings_once_a_day
 
 TEXT = "a.yaml:1:1: warning[no-repeats]: 2 cells\n   1 | title\n\na.yaml:2:1: warning[step-short]: 1 s"
 AGAIN = "a.yaml: 2 warnings, already shown today; --all-warnings shows them again"
@@ -26,12 +26,6 @@ def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Store:
 def test_the_second_time_they_are_counted(store: Store) -> None:
     assert [warnings_once_a_day(store, "a.yaml", TEXT) for _ in range(3)] == [TEXT, AGAIN, AGAIN]
     assert warnings_once_a_day(store, "b.yaml", TEXT) == TEXT
-
-
-def test_another_warning_shows_all(store: Store) -> None:
-    warnings_once_a_day(store, "a.yaml", TEXT)
-    more = f"{TEXT}\n\na.yaml:3:1: warning[new]: new"
-    assert warnings_once_a_day(store, "a.yaml", more) == more
 
 
 def test_another_day_shows_all(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -53,11 +47,6 @@ def test_what_notes_nothing_writes_nothing(tmp_path: Path, store: Store) -> None
     assert list(tmp_path.iterdir()) == []
 
 
-def test_errors_are_always_shown(store: Store) -> None:
-    error = TEXT.replace("warning", "error")
-    assert [warnings_once_a_day(store, "a.yaml", error) for _ in range(2)] == [error, error]
-
-
 def test_plan_and_its_option(store: Store, capsys: pytest.CaptureFixture[str]) -> None:
     Path("a.yaml").write_text(
         "title: t\nbuilds: {p: {engine: program, source: {system: python3}}}\nsweep: {size: [1, 2]}\n"
@@ -72,11 +61,3 @@ def test_plan_and_its_option(store: Store, capsys: pytest.CaptureFixture[str]) -
     assert said[2] == said[0]
     assert main(["check", "a.yaml"]) == 0
     assert capsys.readouterr().err == said[0]
-
-
-def test_a_path_below_the_current_folder_is_relative_to_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    assert spec_name(str(tmp_path / "specs" / "a.yaml")) == "specs/a.yaml"
-    assert spec_name("./specs/a.yaml") == "specs/a.yaml"
-    assert spec_name("/elsewhere/a.yaml") == "/elsewhere/a.yaml"
-    assert spec_name("../a.yaml") == "../a.yaml"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import TypeAlias
@@ -12,15 +11,12 @@ from typing import TypeAlias
 import pytest
 
 from stepgrid import pipeline
-from stepgrid.build import pins
 from stepgrid.cli import main
 from stepgrid.model.plan import Plan
 from stepgrid.plan import assembly
-from stepgrid.store import plans
 from stepgrid.store.plans import Request
 from stepgrid.store.store import Store, SummaryFiles
 from stepgrid.workflow import host_plan, plan_cache, run_request
-from stepgrid.workflow.host_plan import ALL_WARNINGS
 from tests.run import finished
 
 Measured: TypeAlias = tuple[Store, Plan]
@@ -53,25 +49,6 @@ def test_it_compiles_nothing(
     assert capsys.readouterr().out == said
 
 
-def test_it_says_what_a_full_look_says(
-    measured: Measured, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setenv(ALL_WARNINGS, "1")
-    assert main(["run", "spec.yaml"]) == 0
-    short = capsys.readouterr()
-    shutil.rmtree(measured[0].request_note("").parent)
-    run_request.requested_plan.cache_clear()
-    assert main(["run", "spec.yaml"]) == 0
-    assert capsys.readouterr() == short
-    assert "warning[" in short.err
-
-
-def test_the_kept_plan_is_the_compiled_one(measured: Measured, monkeypatch: pytest.MonkeyPatch) -> None:
-    run_request.requested_plan.cache_clear()
-    monkeypatch.setattr(assembly, "compile_spec", _refuse)
-    assert run_request.requested_plan(Request("spec.yaml")) == measured[1]
-
-
 EDITS: dict[str, Callable[[Path], object]] = {
     "the spec": lambda _: Path("spec.yaml").write_text(f"{finished.SPEC}# a comment\n"),
     "an include": lambda _: Path("library.yaml").write_text(finished.LIBRARY.replace("1MiB", "2MiB")),
@@ -90,27 +67,6 @@ def test_any_change_of_what_was_read_compiles_again(edit: str, measured: Measure
     assert plan_cache.find(measured[0], REQUEST) is None
 
 
-def test_a_changed_lock_file_compiles_again(measured: Measured) -> None:
-    EDITS["a lock file appears"](Path())
-    finished.measure(measured[0])
-    assert plan_cache.find(measured[0], REQUEST)
-    Path("spec.lock.yaml").write_text(LOCK.format(2))
-    assert plan_cache.find(measured[0], REQUEST) is None
-
-
-@pytest.mark.parametrize(
-    "other",
-    [
-        Request("./spec.yaml"),
-        Request("spec.yaml", "more"),
-        Request("spec.yaml", None, "bits == '5'"),
-        Request("spec.yaml", None, None, ("params.keys=2M",)),
-    ],
-)
-def test_another_request_is_another(other: Request, measured: Measured) -> None:
-    assert plan_cache.find(measured[0], other) is None
-
-
 @pytest.mark.parametrize("name", ["code", "host"])
 def test_other_code_or_another_host_compiles_again(
     name: str, measured: Measured, monkeypatch: pytest.MonkeyPatch
@@ -121,22 +77,6 @@ def test_other_code_or_another_host_compiles_again(
     else:
         monkeypatch.setattr(host_plan, "host_facts", lambda store: {"cpu": "another"})
     assert plan_cache.find(measured[0], REQUEST) is None
-
-
-def test_code_is_told_by_size_and_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    package = tmp_path / "compiler" / "stepgrid"
-    for folder in (package / "inner", tmp_path / "templates"):
-        folder.mkdir(parents=True)
-    source = package / "inner" / "module.py"
-    source.write_text("a = 1\n")
-    monkeypatch.setattr(plan_cache, "PACKAGE", package)
-    first = plan_cache.code_digest.__wrapped__()
-    assert plan_cache.code_digest.__wrapped__() == first
-    os.utime(source, ns=(1, 1))
-    touched = plan_cache.code_digest.__wrapped__()
-    source.write_text("a = 10\n")
-    os.utime(source, ns=(1, 1))
-    assert len({first, touched, plan_cache.code_digest.__wrapped__()}) == 3
 
 
 def _result(measured: Measured) -> Path:
@@ -184,60 +124,3 @@ def test_what_can_be_made_again_is_no_work(loss: str, measured: Measured) -> Non
     KEPT[loss](measured)
     run_request.requested_plan.cache_clear()
     assert _is_over()
-
-
-def test_a_stage_that_was_recorded_as_unsupported_has_no_steps(measured: Measured) -> None:
-    store, plan = measured
-    result = _result(measured)
-    shutil.rmtree(result / "steps")
-    (result / "result.json").write_text(f'{{"stage": "{plan.stages[0].id}", "status": "unsupported"}}')
-    finished.summarize(store, plan)
-    assert _is_over()
-
-
-def test_a_lost_plan_is_compiled_and_kept_again(measured: Measured) -> None:
-    shutil.rmtree(measured[0].plan(measured[1].digest))
-    run_request.requested_plan.cache_clear()
-    assert pipeline.remaining_work({"spec": "spec.yaml"}).is_over
-    assert measured[0].has_plan(measured[1].digest)
-    assert plan_cache.find(measured[0], REQUEST)
-
-
-# A build of a local tree
-
-TREE_SPEC = """\
-title: t
-builds: {r: {engine: rocksdb, version: 1.0.1, source: {path: tree}}}
-steps: [{name: fillseq, kind: db_bench, benchmarks: [fillseq], fresh: true}]
-params: {keys: 1M}
-"""
-TREE_REQUEST = Request("a.yaml")
-
-
-@pytest.fixture
-def tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Store:
-    monkeypatch.chdir(tmp_path)
-    Path("tree").mkdir()
-    Path("tree/a.c").write_text("one")
-    Path("a.yaml").write_text(TREE_SPEC)
-    store = Store()
-    now = time.time_ns() + 10**9
-    monkeypatch.setattr(time, "time_ns", lambda: now)  # the tree was written a while ago
-    plan, _ = plan_cache.load_or_compile(store, TREE_REQUEST)
-    plans.publish(store, plan)
-    return store
-
-
-def test_a_tree_that_was_not_touched_is_not_read(tree: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pins, "tree_checksum", lambda *_: pytest.fail("it was read"))
-    assert plan_cache.find(tree, TREE_REQUEST)
-
-
-def test_one_that_was_touched_is_read(tree: Store) -> None:
-    os.utime("tree/a.c", ns=(1, 1))
-    assert plan_cache.find(tree, TREE_REQUEST)
-
-
-def test_one_that_changed_is_compiled_again(tree: Store) -> None:
-    Path("tree/a.c").write_text("two")
-    assert plan_cache.find(tree, TREE_REQUEST) is None

@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import os
-import pty
 import re
-import subprocess
-import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,7 +10,6 @@ import pytest
 
 from stepgrid.host import cluster_job
 from stepgrid.host.failure import StageError
-from stepgrid.host.locks import ANNOUNCED
 from stepgrid.model.status import ActiveWork, PlanStatus, Status
 from stepgrid.store import plans
 from stepgrid.store.active_run import hold_run_lock
@@ -57,24 +52,6 @@ def with_done(status: PlanStatus, count: int, waits: str = "") -> PlanStatus:
         work = ActiveWork((7,), waits=waits, since=status.now, doing="starts") if number == count + 1 else None
         nodes[name] = replace(node, status=word, work=work)
     return replace(status, nodes=nodes)
-
-
-def test_a_log_has_a_line_for_each_tenth_and_one_now_and_then(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(screen, "LEAST_PAUSE", 0.0)
-    lines = list[str]()
-    view = LogView(lines.append, None)
-    status = StatusReader(store, PLAN).read()
-    for count in range(len(PLAN.stages) + 1):
-        view.show(with_done(status, count))
-        view.show(with_done(status, count))
-    shares = [int(re.match(r"\[(\d+)/15 done\]", line)[1]) for line in lines]  # type: ignore[index]
-    assert shares == [0, 2, 3, 5, 6, 8, 9, 11, 12, 14, 15]
-    monkeypatch.setattr(screen, "LEAST_PAUSE", 60.0)
-    view.show(with_done(status, 0))
-    assert len(lines) == len(shares), "not so soon after another"
-    monkeypatch.setattr(screen, "PAUSE", 0.0)
-    view.show(with_done(status, 15))
-    assert len(lines) == len(shares) + 1
 
 
 def test_a_log_names_whom_it_waits_for_once(store: Store) -> None:
@@ -125,17 +102,6 @@ def test_what_failed_on_a_cluster_and_why(store: Store, on_cluster: None, capsys
     assert last.startswith("[1/15 done] 1 failed, ETA ")
 
 
-def test_jobs_of_this_machine_print_their_failures_themselves(store: Store, capsys: Capture) -> None:
-    run = RunScreen(store, PLAN)
-    run.start()
-    assert ANNOUNCED in os.environ
-    write_failure(store.new_attempt(STAGES[0].id), STAGES[0].id, StageError("wrong"), "failed")
-    run.stop()
-    assert ANNOUNCED not in os.environ
-    assert "wrong" not in capsys.readouterr().err
-    run.stop()
-
-
 def test_jobs_that_a_controller_forgot_are_waited_for_and_named_once(
     store: Store, on_cluster: None, monkeypatch: pytest.MonkeyPatch, capsys: Capture
 ) -> None:
@@ -149,76 +115,3 @@ def test_jobs_that_a_controller_forgot_are_waited_for_and_named_once(
     until(lambda: FORGOTTEN in (output.append(capsys.readouterr().err) or "".join(output)))  # type: ignore[func-returns-value]
     run.stop()
     assert ("".join(output) + capsys.readouterr().err).count(FORGOTTEN) == 1
-
-
-# A terminal, which jobs share: their output stands above the frame
-
-RUN = """
-import subprocess, sys, time
-from stepgrid.host.terminal_output import screened
-from stepgrid.store.store import Store
-from stepgrid.workflow.screen import RunScreen
-from tests.store.test_status import PLAN
-with screened():
-    screen = RunScreen(Store(), PLAN)
-    screen.start()
-    time.sleep(0.5)
-    subprocess.run("echo failed: a job >&2; echo '  its reason' >&2; printf 'no end of line'", shell=True)
-    time.sleep(0.5)
-    print("from the run itself")
-    screen.stop()
-    print("after it")
-"""
-
-
-def at_terminal(code: str, **variables: str) -> str:
-    """Run code at a terminal of its own; return all that it has written."""
-    ours, theirs = pty.openpty()
-    root = Path(__file__).resolve().parents[2]
-    env = {**os.environ, "PYTHONPATH": f"{root / 'compiler'}:{root}", "TERM": "xterm", **variables}
-    with subprocess.Popen([sys.executable, "-c", code], env=env, stdin=theirs, stdout=theirs, stderr=theirs) as child:
-        os.close(theirs)
-        output = b""
-        while piece := _read(ours):
-            output += piece
-    assert child.returncode == 0, output.decode()
-    os.close(ours)
-    return output.decode()
-
-
-def _read(terminal: int) -> bytes:
-    try:
-        return os.read(terminal, 1 << 16)
-    except OSError:  # nobody has it open any more
-        return b""
-
-
-@pytest.mark.parametrize(("variables", "red"), [({}, "\x1b[31m{}\x1b[0m"), ({"NO_COLOR": "1"}, "{}")])
-def test_output_of_jobs_scrolls_above_the_frame(store: Store, variables: dict[str, str], red: str) -> None:
-    output = at_terminal(RUN, **variables)
-    pieces = output.replace("\x1b[K", "").replace("\r", "").split("\n")
-    shown = [piece for piece in pieces if "done" not in piece]
-    for line in (red.format("failed: a job"), red.format("  its reason"), "no end of line", "from the run itself"):
-        assert sum(piece.endswith(line) for piece in shown) == 1, line
-    last_frame = output.rindex("  stages ")
-    cleared = re.search(r"\r\x1b\[\d+A\x1b\[J", output[last_frame:])
-    assert cleared
-    assert output[last_frame + cleared.end() :] == "after it\r\n"
-
-
-def test_a_view_that_fails_keeps_no_job_waiting(store: Store) -> None:
-    broken = "from stepgrid.workflow import screen\nscreen.PERIOD = 0.1\nscreen.TerminalView.show = lambda *_: 1 / 0\n"
-    output = at_terminal(broken + RUN)
-    assert output.count("the progress of this run cannot be shown: ZeroDivisionError") == 1
-    assert "failed: a job" in output
-
-
-@pytest.mark.parametrize("width", [60, 79, 99])
-def test_a_frame_fits(store: Store, width: int) -> None:
-    status = StatusReader(store, PLAN).read()
-    lines = screen.Frame().lines(
-        with_done(status, 3, "the host: process 9, which measures s-1 in /elsewhere"), width, 24
-    )
-    assert max(map(len, lines)) <= width
-    assert lines[1].endswith(" 20 %")
-    assert any(re.fullmatch(r"waiting: read \d", line) for line in lines)

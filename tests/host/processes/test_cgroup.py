@@ -10,7 +10,7 @@ import pytest
 
 from stepgrid.host import sysfs
 from stepgrid.host.processes import cgroup
-from stepgrid.host.processes.cgroup import V1, V2, Tree, caged, memory_limit, trees
+from stepgrid.host.processes.cgroup import caged
 from tests.daemons import DAEMON
 from tests.waiting import LONG, SOON
 
@@ -40,16 +40,6 @@ def _python(cage, code):
 
 
 @finds
-def test_a_daemon_ends_with_its_step(gone, until):
-    with caged() as cage:
-        daemon = int(_python(cage, DAEMON).stdout)
-        assert not gone(daemon)
-    until(lambda: gone(daemon))
-    assert cage.folders
-    assert not any(folder.exists() for folder in cage.folders)
-
-
-@finds
 def test_a_killed_owner_leaves_a_daemon_that_the_next_one_ends(gone, until):
     root = str(ROOT / "compiler")
     owner = subprocess.Popen(
@@ -65,17 +55,6 @@ def test_a_killed_owner_leaves_a_daemon_that_the_next_one_ends(gone, until):
     cgroup.sweep()
     until(lambda: gone(daemon))
     assert not any(folder.exists() for folder in folders)
-
-
-@limits
-def test_memory_has_a_limit():
-    with caged(64 << 20) as cage:
-        little = _python(cage, "import sys; sys.stdin.read(); print(len(bytearray(1 << 20)))")
-        assert not cage.ran_out
-        much = _python(cage, "print(len(bytearray(200 << 20)))")
-        assert cage.ran_out
-    assert (little.returncode, little.stdout) == (0, "1048576\n")
-    assert much.returncode == -9
 
 
 @limits
@@ -102,23 +81,6 @@ def test_a_killed_child_behind_a_shell_that_goes_on(checkout, stage, step, first
     assert checkout.run("s-load", PATH="/usr/bin:/bin").returncode == 1
     failure = checkout.failure("s-load")
     assert (failure["message"], failure["tail"]) == (OUT_OF_MEMORY, "-9")
-
-
-def test_a_scope_of_systemd_is_counted_by_the_folder_above(tmp_path, monkeypatch):
-    """The scope is gone when its last process is."""
-    monkeypatch.setattr(sysfs, "ROOT", tmp_path)
-    (tmp_path / "proc/self").mkdir(parents=True)
-    (tmp_path / "proc/7").mkdir()
-    (tmp_path / "proc/self/mountinfo").write_text("35 30 0:31 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n")
-    (tmp_path / "proc/7/cgroup").write_text("0::/app.slice/run-u1.scope\n")
-    app = tmp_path / "sys/fs/cgroup/app.slice"
-    app.mkdir(parents=True)
-    (app / "memory.events").write_text("low 0\nhigh 0\nmax 9\noom 2\noom_kill 2\noom_group_kill 0\n")
-    cage = cgroup.ControlGroup()
-    cage.follow(7)
-    assert not cage.ran_out
-    (app / "memory.events").write_text("low 0\nhigh 0\nmax 12\noom 3\noom_kill 3\noom_group_kill 0\n")
-    assert cage.ran_out
 
 
 @finds
@@ -151,54 +113,3 @@ def test_where_none_can_be_made_there_is_only_the_process_group(tmp_path, monkey
         assert _python(cage, "print(1)").stdout == "1\n"
     with pytest.raises(PermissionError, match=r"^no cgroup with a memory limit can be made here$"), caged(1 << 20):
         pass
-
-
-MOUNTS = """\
-30 1 0:26 / /sys/fs/cgroup ro - tmpfs tmpfs ro,mode=755
-31 30 0:27 / /sys/fs/cgroup/cpuset rw - cgroup cgroup rw,cpuset
-32 30 0:28 /docker/1 /sys/fs/cgroup/memory rw shared:9 - cgroup cgroup rw,memory
-33 30 0:29 / /sys/fs/cgroup/cpu,cpuacct rw - cgroup cgroup rw,cpu,cpuacct
-34 30 0:30 / /sys/fs/cgroup/systemd rw - cgroup cgroup rw,name=systemd
-35 30 0:31 / /sys/fs/cgroup/unified rw - cgroup2 cgroup2 rw,nsdelegate
-"""
-PLACES = "5:memory:/docker/1/job\n4:cpu,cpuacct:/x\n3:cpuset:/\n1:name=systemd:/y\n0::/user.slice\n"
-
-
-@pytest.fixture
-def other(tmp_path, monkeypatch):
-    (tmp_path / "proc/self").mkdir(parents=True)
-    (tmp_path / "proc/self/mountinfo").write_text(MOUNTS)
-    (tmp_path / "proc/self/cgroup").write_text(PLACES)
-    monkeypatch.setattr(sysfs, "ROOT", tmp_path)
-    return tmp_path
-
-
-def test_both_versions_side_by_side(other):
-    top = other / "sys/fs/cgroup"
-    assert trees() == [
-        Tree(top / "unified/user.slice", V2, unified=True),
-        Tree(top / "memory/job", V1, unified=False),  # of a container: its part of the tree is the root that it sees
-        Tree(top / "cpu,cpuacct/x", (), unified=False),
-        Tree(top / "systemd/y", (), unified=False),
-    ]
-
-
-def test_the_unified_tree_has_limits_where_they_are_handed_down(other, monkeypatch):
-    monkeypatch.setattr(cgroup, "may_join", lambda parent: True)
-    unified = trees()[0]
-    unified.folder.mkdir(parents=True)
-    assert not unified.hands_down(unified.folder)
-    (unified.folder.parent / "cgroup.subtree_control").write_text("cpu memory\n")
-    assert [unified.hands_down(parent) for parent in unified.parents()] == [False, True]
-
-
-def test_the_limit_of_a_process(other):
-    (other / "proc/7").mkdir()
-    (other / "proc/7/cgroup").write_text("0::/user.slice\n")
-    assert memory_limit(7) is None
-    folder = other / "sys/fs/cgroup/unified/user.slice"
-    folder.mkdir(parents=True)
-    (folder / "memory.max").write_text("max\n")
-    assert memory_limit(7) is None
-    (folder / "memory.max").write_text("1073741824\n")
-    assert memory_limit(7) == 1 << 30

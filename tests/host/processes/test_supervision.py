@@ -13,17 +13,12 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from stepgrid.host import sysfs
 from stepgrid.host.processes import launch, supervision
 from stepgrid.host.processes.launch import (
     LaunchError,
     check_launch,
-    format_processors,
-    launch_state,
-    parse_processors,
     plan_launch,
 )
 from stepgrid.host.processes.supervision import Companion, Program, User
@@ -49,13 +44,6 @@ def start(tmp_path: Path) -> Iterator[Start]:
             supervision.reap(process)
 
 
-def test_which_of_two_ended_first(start: Start) -> None:
-    sleeping, short = start("import time; time.sleep(60)"), start("pass")
-    assert supervision.wait(sleeping.pid, 10.0, short.pid) == short.pid
-    assert supervision.wait(short.pid, 10.0, sleeping.pid) == short.pid
-    assert supervision.wait(sleeping.pid, 0.0) is None
-
-
 def test_a_companion_that_its_program_ends_is_started_again_once(start: Start, tmp_path: Path) -> None:
     companions = [start("import time; time.sleep(60)")]
 
@@ -70,25 +58,6 @@ def test_a_companion_that_its_program_ends_is_started_again_once(start: Start, t
     assert len(companions) == 2
     assert ended.deserted
     assert ended.seconds < 40
-
-
-def test_how_it_ended_is_known_before_it_is_fetched(start: Start) -> None:
-    process = start("raise SystemExit(3)")
-    assert supervision.wait(process.pid, 10.0) == process.pid
-    assert supervision.exit_status(process.pid) == 3
-    assert supervision.reap(process)[0] == 3
-    killed = start("import time; time.sleep(60)")
-    assert supervision.exit_status(killed.pid) is None
-    supervision.kill(killed.pid)
-    supervision.wait(killed.pid, 10.0)
-    assert supervision.exit_status(killed.pid) == -signal.SIGKILL
-
-
-def test_one_that_somebody_halted(start: Start, until: Callable[..., object]) -> None:
-    process = start("import time; time.sleep(60)")
-    assert supervision.is_halted(process.pid) is False
-    os.kill(process.pid, signal.SIGSTOP)
-    until(lambda: supervision.is_halted(process.pid))
 
 
 @pytest.mark.parametrize(
@@ -215,38 +184,11 @@ def test_a_program_behind_a_gate_keeps_its_words_and_its_environment(launched_as
     assert out.read_text() == repr((["a b", "$c", "'"], "1"))
 
 
-def test_an_allocator_that_is_mapped(launched_as, library):
-    process = launched_as({"malloc": "jemalloc"})
-    assert check_launch(process.pid, {"malloc": "jemalloc"}) == {"malloc": str(library)}
-    assert process.stdout.readline() == "up\n"
-
-
 def test_an_allocator_that_is_not_mapped(launched_as, library, monkeypatch):
     monkeypatch.setattr(launch, "MAPPING_SECONDS", 0.1)
     process = launched_as({"cpus": "0"})
     with pytest.raises(LaunchError, match=r"^`malloc: jemalloc` is not in force: its library is not mapped$"):
         check_launch(process.pid, {"malloc": "jemalloc"})
-
-
-def test_an_allocator_of_a_program_that_ends_at_once_cannot_be_verified(running, library, monkeypatch):
-    monkeypatch.setattr(launch, "_mapped_library", lambda pid, malloc: False)
-    process = running(["true"])
-    os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
-    said = "`malloc: jemalloc` cannot be verified: the program ended before its library was looked at"
-    with pytest.raises(LaunchError, match=f"^{said}$"):
-        launch._check_allocator(process.pid, "jemalloc")
-
-
-def test_what_ends_before_the_program_starts_says_why_by_itself(running):
-    process = running(["false"])
-    assert check_launch(process.pid, {"cpus": "0-63"}) == {"ended": "it ended before it was started"}
-
-
-def test_what_hangs_before_the_program_starts(running, monkeypatch):
-    monkeypatch.setattr(launch, "GATE_SECONDS", 0.1)
-    said = "the program was not started within 0.1 s: what `launch` puts before it hangs"
-    with pytest.raises(LaunchError, match=f"^{said}$"):
-        check_launch(running(SLEEP).pid, {"cpus": "0"})
 
 
 @pytest.mark.parametrize(
@@ -265,21 +207,6 @@ def test_memory_over_all_nodes(tmp_path, monkeypatch, maps, said):
     monkeypatch.setattr(sysfs, "ROOT", tmp_path)
     found = launch.launch_complaint(7, {"numa": "interleave"})
     assert found == (said and f"`numa: interleave` is not in force: {said}")
-
-
-def test_on_one_node_there_is_nothing_to_look_for(tmp_path, monkeypatch):
-    monkeypatch.setattr(sysfs, "ROOT", tmp_path)
-    assert launch_state(7, {"numa": "interleave"}) == {}
-
-
-def test_lists_of_processors():
-    assert parse_processors("0-3,8") == {0, 1, 2, 3, 8}
-    assert parse_processors("0-6:2") == {0, 2, 4, 6}
-
-
-@given(st.frozensets(st.integers(0, 70), min_size=1))
-def test_a_list_of_processors_reads_back(numbers):
-    assert parse_processors(format_processors(numbers)) == numbers
 
 
 def test_a_step_whose_processors_this_host_lacks_fails(checkout, stage, step):
