@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.integration.conftest import BUILD, Lab
+from tests.integration.conftest import Lab
 
 pytestmark = pytest.mark.integration
 PROGRAM = """\
@@ -20,48 +20,6 @@ steps:
     for: {rate: {search: [10, 10000], for: "max rate where achieved >= rate", points: 12}}
 repeat: 2
 """
-LIMIT = 8  # MiB/s
-LIMITED = f"""\
-title: a limited RocksDB
-builds:
-  rocksdb: {BUILD}
-options:
-  - rate_limiter_bytes_per_sec: {LIMIT}MiB
-    write_buffer_size: 1MiB
-    value_size: 1000
-    compression_type: none
-    disable_auto_compactions: true
-    level0_slowdown_writes_trigger: 1000
-    level0_stop_writes_trigger: 1000
-steps:
-  - {{name: fillseq, kind: db_bench, benchmarks: [fillseq], fresh: true, duration: null, threads: 1, mutates: true}}
-  - checkpoint: loaded
-  - name: writes
-    kind: db_bench
-    benchmarks: [overwrite]
-    for:
-      rate:
-        param: write_rate
-        search: [256KiB, 64MiB]  # a busy host reaches the lowest, too
-        for: "max rate where mb_per_s * 1048576 > 0.95 * rate"
-        points: 6
-params: {{keys: 2k, duration: 2s, threads: 1}}
-"""
-
-
-def test_a_limited_rocksdb(lab: Lab):
-    """Two seconds know the limit roughly, on a busy host: docs/search.md has what longer ones find."""
-    lab.write(LIMITED)
-    done = lab.run()
-    assert done.returncode == 0, done.stderr
-    query = "SELECT tried_value / 1048576.0, tried_holds, mb_per_s FROM steps WHERE tried_value > 0 ORDER BY 1"
-    rows = lab.execute(lab.argv("query", "--format", "csv", query)).stdout.splitlines()[1:]
-    tried = [tuple(map(float, row.split(","))) for row in rows]
-    assert len(tried) == 6
-    assert all(holds == (reached > 0.95 * rate) for rate, holds, reached in tried if abs(reached / rate - 0.95) > 0.02)
-    held = [rate for rate, holds, _ in tried if holds]
-    assert held
-    assert max(held) < 2 * LIMIT  # in so short a time the memtables take what the limiter does not let through
 
 
 def test_a_program_with_a_limit(tmp_path: Path):

@@ -92,24 +92,6 @@ def test_stopped_by_ctrl_c(lab: Lab):
     until(lambda: not lab.processes())
 
 
-@pytest.mark.nightly
-def test_by_a_claim_and_by_less_of_a_metric(lab: Lab):
-    """The second search finds all builds made and most loads measured."""
-    dry = lab.execute(searched(lab, "--claim", "fast", "--dry-run"))
-    assert dry.stdout.splitlines()[0] == "3 candidates after the good one"
-    assert lab.results() == {}
-    claimed = lab.execute(searched(lab, "--claim", "fast"))
-    assert claimed.returncode == 0, claimed.stderr
-    commit = Repository.git(_repository(lab), "rev-parse", "c3^{commit}")
-    assert claimed.stdout.splitlines()[1].startswith(f"  the first bad one is {commit[:10]}")
-    measured = lab.execute(searched(lab, "--metric", "micros"))
-    assert measured.returncode == 0, measured.stderr
-    assert measured.stdout.splitlines()[2].startswith("  micros after against before the change: 1.30 [")
-    wrong = lab.execute(searched(lab, "--metric", "qps"))
-    assert wrong.returncode == 2
-    assert "has no figure `qps`; did you mean `ops`?" in wrong.stderr
-
-
 def _repository(lab: Lab) -> Repository:
     made = Repository.__new__(Repository)
     made.folder = lab.folder / "repository"

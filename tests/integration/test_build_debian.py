@@ -105,16 +105,6 @@ def test_a_package_that_the_suite_lacks(folder: Path):
     assert sorted(path.name for path in attempt.iterdir()) == ["build.log", "failure.json"]
 
 
-def test_a_suite_that_the_mirror_lacks(folder: Path):
-    status, said = make(folder, plan(folder, "nosuch", "1"))
-    assert status == 1
-    assert said.splitlines()[:2] == [
-        "failed: build rocksdb-1",
-        "  the mirror that apt is configured with has no suite nosuch: choose a suite that it has, or name a binary "
-        "that is installed instead, `source: {system: PROGRAM}`",
-    ]
-
-
 def test_a_version_that_the_suite_does_not_have(folder: Path):
     status, said = make(folder, plan(folder, "bookworm", "7.8.4"))
     assert status == 1

@@ -36,23 +36,6 @@ def test_without_a_python_that_is_new_enough():
     )
 
 
-def test_the_python_that_is_asked_for():
-    done = subprocess.run(
-        ["sh", ROOT / "scripts/python"], env={**os.environ, "PYTHON": sys.executable}, capture_output=True, text=True
-    )
-    assert done.stdout == f"{sys.executable}\n"
-
-
-def test_a_python_that_was_not_optimized_comes_after_one_that_was(tmp_path: Path):
-    """The script's own question has two answers: `quick`, or only `any`."""
-    for name, code in (("python3", '[ "$3" = any ]'), ("python3.12", "true")):
-        (tmp_path / name).write_text(f"#!/bin/sh\n{code}\n")
-        (tmp_path / name).chmod(0o755)
-    path = {**os.environ, "PYTHON": "", "PATH": str(tmp_path)}
-    done = subprocess.run(["/bin/sh", ROOT / "scripts/python"], env=path, capture_output=True, text=True)
-    assert done.stdout == f"{tmp_path}/python3.12\n"
-
-
 def test_the_lock_names_no_index_and_has_a_checksum_for_all():
     text = environment.LOCK.read_text()
     assert "://" not in text

@@ -65,4 +65,6 @@ def test_only_what_fresh_loads_fail_too_fails(tmp_path: Path) -> None:
     assert "loads    3 to 6 loads of a cell so far (more to confirm a claim that fails)" in (
         lab.execute(lab.argv("status", "spec.yaml")).stdout
     )
+    strict = lab.run("--strict")
+    assert (strict.returncode, "this claim fails: slow is no slower\n" in strict.stderr) == (4, True)
     assert lab.run().stdout.startswith("nothing to do: 4 cells, 21 stages measured\n")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import shutil
 from pathlib import Path
 
@@ -44,45 +43,6 @@ title: "power loss"
 builds: {{rocksdb: {BUILD}}}
 steps: [{{name: crash, kind: crash, how: power, rate: 500, before: 2s, after: 1s, mutates: true}}]
 sweep: {{log: {{synced: {{options: {{sync: true}}}}, unsynced: {{}}}}}}
-"""
-POWER_SERVERS = f"""\
-title: "power loss of servers"
-builds: {{postgres: {POSTGRES}, mariadb: {MARIADB}}}
-steps:
-  - {{name: kill, kind: crash, {LOAD}, expects: rows_lost == 0}}
-  - {{name: power, kind: crash, {LOAD}, how: power}}
-sweep:
-  server:
-    postgres synced: {{build: postgres, options: {{fsync: on}}}}
-    postgres unsynced: {{build: postgres, options: {{fsync: off}}}}
-    mariadb synced: {{build: mariadb, options: {{innodb_flush_log_at_trx_commit: 1}}}}
-    mariadb unsynced:
-      {{build: mariadb, options: {{innodb_flush_log_at_trx_commit: 2, innodb_flush_log_at_timeout: 100}}}}
-"""
-# nothing is written to the log until 10 s later
-LOSING = f"""\
-title: "not durable"
-builds: {{postgres: {POSTGRES}, mariadb: {MARIADB}}}
-options:
-  - {{engine: postgres, options: {{synchronous_commit: off, wal_writer_delay: 10s, wal_writer_flush_after: 1GB}}}}
-  - {{engine: mariadb, options: {{innodb_flush_log_at_trx_commit: 0, innodb_flush_log_at_timeout: 100}}}}
-steps: [{{name: crash, kind: crash, {LOAD}}}]
-"""
-TAMPERING = f"""\
-title: "rows that are wrong"
-builds: {{postgres: {POSTGRES}}}
-steps:
-  - {{name: crash, kind: crash, {LOAD}, threads: 1, sql: ["{{{{ params.first }}}}", "{{{{ params.second }}}}"]}}
-params: {{first: select 1, second: select 1}}
-sweep:
-  fault:
-    half: {{params: {{first: delete from stepgrid_crash where id = 3}}}}
-    hole:
-      params:
-        first: update stepgrid_crash c set n = n - 1
-          where id = 0 and exists (select from stepgrid_crash r where r.id = 3 and r.session = c.session)
-        second: delete from stepgrid_crash where id = 3
-    statement: {{params: {{first: update no_such_table set k = 1}}}}
 """
 
 
@@ -134,17 +94,6 @@ def test_rocksdb_loses_the_keys_of_a_log_that_is_not_synced_when_the_power_goes(
 
 
 @pytest.mark.nightly
-@needs("power disks")
-def test_servers_lose_rows_that_they_did_not_sync_when_the_power_goes_and_none_when_killed(servers: Lab) -> None:
-    found = figures(servers, POWER_SERVERS, "server", "rows_checked", "rows_lost")
-    for engine in ("postgres", "mariadb"):
-        assert all(found[f"{engine} {log}", "kill"][1] == 0 for log in ("synced", "unsynced"))
-        assert found[f"{engine} synced", "power"][1] == 0
-        checked, lost = found[f"{engine} unsynced", "power"]
-        assert 0 < lost <= checked
-
-
-@pytest.mark.nightly
 def test_each_server_comes_back_with_its_rows_after_a_kill_and_after_a_stop(servers: Lab) -> None:
     columns = ("status", "rows_checked", "rows_lost", "first_answer_seconds", "first_commit_seconds", "replayed_bytes")
     found = figures(servers, SERVERS, "server", *columns)
@@ -166,21 +115,3 @@ def test_what_is_kept_has_the_log_of_recovery_and_no_password(servers: Lab) -> N
     assert sum("End of log at LSN" in log for log in logs) == 2
     requests = [json.loads((folder / "request.json").read_text()) for folder in folders]
     assert {request["access"]["password"] for request in requests} == {""}
-
-
-@pytest.mark.nightly
-def test_rows_that_a_server_did_not_log_are_lost_and_the_report_says_so(servers: Lab) -> None:
-    found = figures(servers, LOSING, "build", "rows_checked", "rows_lost")
-    assert len(found) == 2
-    assert all(0 < lost <= checked for checked, lost in found.values())
-    assert "acknowledged rows are lost" in summary(servers)
-
-
-@pytest.mark.nightly
-def test_half_a_transaction_a_hole_and_a_wrong_statement_fail_the_step(servers: Lab) -> None:
-    servers.write(TAMPERING)
-    said = " ".join(servers.run(timeout=LIMIT).stderr.split())
-    assert re.search(r"half a transaction: session \d+ has \d+ rows, counted \d+", said)
-    assert "row 3 of session 1 is lost, and later ones are not" in said
-    assert 'relation "no_such_table" does not exist' in said
-    assert not servers.processes()

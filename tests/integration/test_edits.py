@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
-
-import pytest
 
 from tests.integration.conftest import SPEC, Lab
 
@@ -42,24 +39,3 @@ def test_what_runs_again_after_each_edit(lab: Lab) -> None:
     assert results.items() < lab.results().items()
     assert lab.steps(set(lab.results()) - set(results)) == ["readrandom"]
     assert len([*(lab.folder / "outputs" / "builds").iterdir()]) == 1, "the same source is the same binary"
-
-
-@pytest.mark.nightly  # tests/rules/test_resume.py tries them without an engine
-def test_no_flag_measures_again(lab: Lab) -> None:
-    lab.write(ONCE)
-    assert lab.run().returncode == 0
-    results = lab.results()
-    for flags in ("-F", "-R run", "-R build", "--delete-all-output", "--forceall --rerun-triggers code"):
-        assert lab.execute(lab.snake(*flags.split())).returncode == 0
-        assert lab.results() == results, flags
-    shutil.rmtree(lab.folder / ".snakemake")
-    again = lab.run()
-    assert again.returncode == 0, again.stderr
-    assert lab.results() == results
-
-    lost = sorted(results)[-1]
-    shutil.rmtree(lab.folder / "outputs" / "results" / lost)
-    assert lab.run().returncode == 0
-    stages = [name.split("/")[0] for name in lab.results()]
-    assert sorted(stages) == sorted(name.split("/")[0] for name in results)
-    assert lost not in lab.results()

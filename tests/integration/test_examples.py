@@ -56,12 +56,3 @@ def test_an_example_is_measured_by_its_own_package(name: str, tmp_path: Path) ->
     said = run(own, "-m", "pytest", *quiet, "--pyargs", "stepgrid.conformance", *PLUGINS[name], *samples, *spec)
     assert " passed" in said
     assert "failed" not in said
-
-
-def test_the_core_names_no_example() -> None:
-    found = [
-        path.relative_to(ROOT)
-        for path in (ROOT / "compiler").rglob("*.py")
-        if any(f"stepgrid_{name}" in path.read_text(encoding="utf-8") for name in PLUGINS)
-    ]
-    assert found == []

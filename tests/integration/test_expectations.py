@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import os
 import re
 import shutil
-from pathlib import Path
 
 import duckdb
-import pytest
 
-from tests.integration import servers
 from tests.integration.conftest import BUILD, Lab
 
 DB_BENCH = f"""\
@@ -35,27 +31,6 @@ sweep:
       no sync: {{params: {{durable: false}}}}
 repeat: 2
 report: {{base: {{lie: none}}}}
-"""
-SERVER = f"""\
-title: three lies of a server
-define: {{builds: {{sysbench: {servers.SYSBENCH}}}}}
-builds: {{mariadb: {servers.MARIADB}}}
-params: {{rows: 2000, last: 2000, prepare: select 1}}
-steps:
-  - {{name: load, kind: sysbench, lua: load, mutates: true, measured: false}}
-  - {{name: prepare, kind: sql, mutates: true, measured: false,
-     sql: ["delete from sbtest1 where id > {{{{ params.last }}}}", "{{{{ params.prepare }}}}"]}}
-  - {{name: count, kind: sql, sql: [select id from sbtest1], measured: false}}
-  - {{checkpoint: loaded, expects: sql_rows == 2K}}
-  - {{name: range, kind: sysbench, lua: range, index: si, covered: false, range: 10, events: 200,
-     expects: [rows_read_per_op < 50, "'k_1' in indexes", hit_pct > 90]}}
-sweep:
-  lie:
-    points:
-      none: {{}}
-      half of the rows: {{params: {{last: 1000}}}}
-      no index: {{params: {{prepare: "alter table sbtest1 drop index k_1"}}}}
-      another index: {{params: {{prepare: "alter table sbtest1 drop index k_1, add index k_and_c (k, c)"}}}}
 """
 
 
@@ -94,25 +69,3 @@ def test_keys_that_are_not_loaded_a_cache_that_holds_all_and_a_log_without_syncs
     (summary,) = (path.read_text() for path in lab.folder.glob("outputs/summary/*/summary.txt"))
     assert "INCOMPLETE" not in summary
     assert re.search(r"read with care \(\d+\)\n-+\n  readrandom of rocksdb: expects `", summary)
-
-
-@pytest.mark.nightly
-def test_half_of_the_rows_and_an_index_that_is_not_there(server_builds: Path, tmp_path: Path) -> None:
-    lab = Lab(tmp_path)
-    (tmp_path / "outputs").mkdir()
-    shutil.copytree(server_builds, tmp_path / "outputs" / "builds", copy_function=os.link, symlinks=True)
-    lab.write(SERVER)
-    done = lab.run(STEPGRID_HOST_LOCK=str(tmp_path / "lock"), STEPGRID_LOOK="0")
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert outcomes(lab) == {
-        ("none", "range"): ("done", True, ""),
-        ("half of the rows", "range"): (
-            "failed", False, "its checkpoint expects `sql_rows == 2K` is violated: sql_rows is N",
-        ),
-        ("no index", "range"): (
-            "failed", False, "expects `rows_read_per_op < 50` is violated: rows_read_per_op is N",
-        ),
-        ("another index", "range"): (
-            "failed", False, "expects `'k_1' in indexes` is violated: indexes is k_and_c",
-        ),
-    }  # fmt: skip

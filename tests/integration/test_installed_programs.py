@@ -80,11 +80,3 @@ def test_a_program_that_there_is_not(build: str, message: str, capsys: pytest.Ca
     program = re.findall(r"(?:cargo|npm): ([a-z]+)", build)[0]
     assert make(Store(), planned(build, program)) == 1
     assert re.search(message, capsys.readouterr().err)
-
-
-@needs("pip")
-def test_libraries_of_a_script(tmp_path: Path) -> None:
-    script = "import six; print(six.__version__)"
-    build = planned("requirements: [six==1.16.0]", "python")
-    assert answer(build, "python", "-c", script) == "1.16.0\n"
-    assert planned("requirements: [six==1.17.0]", "python").id != build.id

@@ -79,13 +79,6 @@ def test_what_is_wrong_is_found_at_its_place(server: LanguageServer) -> None:
     assert {text: server.findings(uri) for text, uri in opened.items()} == {text: [WRONG[text]] for text in WRONG}
 
 
-def test_of_a_library_and_of_a_site_file(server: LanguageServer) -> None:
-    library = server.open(SPECS / "library" / "mine.yaml", f"{schema('../library')}defin: {{}}\n")
-    site = server.open(ROOT / "mine.yaml", f"{schema('specs/site')}tool: {{}}\n")
-    assert server.findings(library) == [Finding(2, 1, "Property defin is not allowed.")]
-    assert server.findings(site) == [Finding(2, 1, "Property tool is not allowed.")]
-
-
 @pytest.mark.parametrize(
     "text",
     [

@@ -70,16 +70,6 @@ def test_an_edited_script_measures_its_cells(lab: Lab) -> None:
     assert len(lab.results()) == len(results) + 1
 
 
-def test_a_file_that_all_scripts_name_measures_all(lab: Lab) -> None:
-    lab.write(SPEC.replace("{path: bench}", "{path: bench, files: common.sh}"))
-    write_script(lab, "common.sh", "qps=80\n")
-    run = execute(lab, "run", "spec.yaml")
-    assert "build script-a.sh: path bench (a.sh, common.sh), built in" in run
-    assert "left out" not in run
-    write_script(lab, "common.sh", "qps=90\n")
-    assert to_do(lab) == "build: 3; measure: 3 stages"
-
-
 def test_a_compiled_folder_is_what_git_would_keep(lab: Lab) -> None:
     git = ["git", "-C", str(lab.folder / "bench"), "-c", "user.name=a", "-c", "user.email=a@b.example"]
     subprocess.run([*git, "init", "-q"], check=True)
@@ -94,15 +84,3 @@ def test_a_compiled_folder_is_what_git_would_keep(lab: Lab) -> None:
     assert to_do(lab) == "nothing"
     (lab.folder / "bench" / "a.c").write_text("int x;")  # not added yet, and a part of it
     assert to_do(lab) == "build: 3; measure: 3 stages"
-
-
-def test_a_declared_metric_with_the_name_of_a_published_column_is_claimed_and_tabulated(lab: Lab) -> None:
-    """The insert benchmark calls a rate `p99`."""
-    spec = SPEC.replace("qps: {pattern: 'QPS (\\d+)'}", "p99: {pattern: 'QPS (\\d+)', better: lower}")
-    spec = spec.replace("a.sh, b.sh, c.sh", "a.sh, b.sh").replace("allow:", "repeat: 3\nallow:")
-    claim = "p99(build='script-b.sh') < 3 * p99(build='script-a.sh')"
-    table = "{title: mine, rows: build, metrics: [p99]}"
-    lab.write(f'{spec}report: {{tables: [{table}]}}\nclaims: [{{claim: less than thrice, expect: "{claim}"}}]\n')
-    write_script(lab, "b.sh", SCRIPT.replace("70", "630"))
-    assert "claims       1: ✘ 1 fails\n" in execute(lab, "run", "spec.yaml")
-    assert "  script-b.sh  630\n" in execute(lab, "report", "spec.yaml", "--table", "mine")

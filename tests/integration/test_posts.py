@@ -87,9 +87,9 @@ def lab(tmp_path_factory: pytest.TempPathFactory) -> Lab:
     return Lab(folder)
 
 
-def run(lab: Lab, post: str, *words: str, timeout: float) -> None:
+def run(lab: Lab, spec: str, *words: str, timeout: float) -> None:
     """Every stage is done, or unsupported with a reason; and the report comes out."""
-    asked = (f"specs/posts/{post}.yaml", "--scale", "smoke", *words)
+    asked = (f"specs/{spec}.yaml", "--scale", "smoke", *words)
     done = lab.execute(lab.argv("run", *asked), timeout)
     assert done.returncode == 0, done.stderr[-3000:]
     nodes: list[dict[str, Any]] = json.loads(lab.execute(lab.argv("status", *asked, "--format", "json")).stdout)[
@@ -103,7 +103,7 @@ def run(lab: Lab, post: str, *words: str, timeout: float) -> None:
 
 
 def run_cut(lab: Lab, post: str, cut: Cut) -> None:
-    run(lab, post, "--only", cut.only, *(word for text in cut.sets for word in ("--set", text)), timeout=900)
+    run(lab, f"posts/{post}", "--only", cut.only, *(word for text in cut.sets for word in ("--set", text)), timeout=900)
 
 
 def test_no_post_is_left_out() -> None:
@@ -127,4 +127,11 @@ def test_a_cell_of_each_kind(lab: Lab, post: str) -> None:
     "post", [pytest.param(post, marks=needs("apt", "maven", *["github"][: post in FROM_GITHUB])) for post in POSTS]
 )
 def test_the_whole_of_it(lab: Lab, post: str) -> None:
-    run(lab, post, timeout=3 * 3600)
+    run(lab, f"posts/{post}", timeout=3 * 3600)
+
+
+@pytest.mark.nightly
+@needs("apt", "cargo", "maven")
+@pytest.mark.parametrize("spec", ["embedded", "fio", "pgbench", "valkey"])
+def test_a_shipped_spec(lab: Lab, spec: str) -> None:
+    run(lab, spec, timeout=3000)

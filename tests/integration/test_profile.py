@@ -11,7 +11,6 @@ from tests.integration.conftest import Lab
 from tests.needs import may_profile, needs
 
 EXTRA = 10.0  # microseconds of each operation of the slow arm
-SLEEP = 1000.0  # likewise of the arm that sleeps
 PROGRAM = """\
 #include <stdio.h>
 #include <stdlib.h>
@@ -72,14 +71,6 @@ report:
 """
 
 
-SLEEPING = f"""\
-  sleeps: {{from: loaded, points: {{never: {{}}, always: {{params: {{sleep: {SLEEP:g}, seconds: 0.2}}}}}}}}
-repeat: 1
-profile: {{where: all, for: 30s, every: 31s}}
-report: {{base: {{sleeps: never}}, tables: [functions]}}
-"""
-
-
 @pytest.mark.nightly
 @needs("perf", "cc")
 def test_the_planted_function_has_its_name_and_its_cost(lab: Lab) -> None:
@@ -104,19 +95,6 @@ def test_the_planted_function_has_its_name_and_its_cost(lab: Lab) -> None:
         "events.task-clock",
         "events.page-faults",
     ]
-
-
-@pytest.mark.nightly
-@needs("perf", "cc")
-def test_a_planted_sleep_is_the_first_wait_with_its_cost(lab: Lab) -> None:
-    _write(lab, SPEC[: SPEC.index("  checksums:")] + SLEEPING)
-    assert lab.run().returncode == 0
-    shown = lab.execute(lab.argv("report", "spec.yaml", "--table", "off the CPU", "--format", "json"))
-    (table,) = json.loads(shown.stdout)
-    first, *_, running, total = table["rows"]
-    assert "sleep" in first[0]["text"]
-    assert first[3]["value"] == pytest.approx(SLEEP, rel=0.2)
-    assert [running[0]["text"], total[0]["text"]] == ["running", "sum"]
 
 
 def _write(lab: Lab, spec: str) -> None:

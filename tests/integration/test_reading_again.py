@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import json
-import shutil
 from pathlib import Path
 
 import pytest
 
 from tests.integration.conftest import Lab
 
-# by `stepgrid export` of 25 November 2026, when patterns were part of the identity and results had no figures
-EARLIER = Path(__file__).parent / "earlier-results.tar.gz"
 SPEC = """\
 title: what is read of a step
 builds: {mine: {engine: program, version: "1.0", source: {path: tool}, flags: {programs: tool}}}
@@ -75,22 +72,6 @@ def test_a_changed_pattern_measures_nothing(lab: Lab) -> None:
     plan = execute(lab, "plan", "spec.yaml")
     assert "    params.argv: [{program:tool}, get, 1] -> [{program:tool}, get, 1, more]\n" in plan
     assert "metrics" not in plan
-
-
-def test_results_of_before_are_taken_over(lab: Lab) -> None:
-    execute(lab, "import", str(EARLIER))
-    results = lab.results()
-    assert len(results) == 3
-    assert "to do    nothing\n" in execute(lab, "plan", "spec.yaml")
-    execute(lab, "run", "spec.yaml")
-    assert figures(lab, "qps") == [70, 70]
-    change_metric(lab)
-    assert "to do    nothing\n" in execute(lab, "plan", "spec.yaml")
-    execute(lab, "run", "spec.yaml")
-    assert figures(lab, "qps") == [9000, 9000]
-    assert lab.results() == results
-    shutil.rmtree(lab.folder / "outputs" / "results")  # and what is lost is measured again, under its id
-    assert "3 stages" in execute(lab, "plan", "spec.yaml")
 
 
 REQUIRED = """\

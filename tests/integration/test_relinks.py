@@ -119,14 +119,6 @@ def test_the_build_and_results_of_before_stay(lab: Lab) -> None:
     assert len(lab.results()) == len(results) + 4
 
 
-@pytest.mark.parametrize(("library", "thin"), [("-lthird", "s"), ("-l:libthird.a", "sT")])
-def test_an_archive_may_be_named_by_an_option_and_name_its_members(lab: Lab, library: str, thin: str) -> None:
-    write_tree(lab, library, thin)
-    run(lab)
-    orders = [functions(lab, build) for build in builds_by_load(lab).values()]
-    assert len({tuple(order[3:]) for order in orders}) == 2
-
-
 def test_a_program_of_one_file_says_that_its_links_are_alike(lab: Lab) -> None:
     (lab.folder / "tree" / "Makefile").write_text("bench: main.c\n\t$(CC) -o $@ main.c\n")
     (lab.folder / "tree" / "main.c").write_text('#include <stdio.h>\nint main(void) { puts("QPS 7"); return 0; }\n')

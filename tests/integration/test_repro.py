@@ -17,7 +17,6 @@ from hypothesis import strategies as st
 from stepgrid.cli import main
 from stepgrid.host.locks import HOST_LOCK_OVERRIDE
 from stepgrid.model.plan import Option
-from stepgrid_databases.drivers.command.selectors import texts_before_number
 from stepgrid_investigate.repro import script
 from stepgrid_investigate.repro.script import Repro
 from tests.build.repository import Repository
@@ -306,18 +305,6 @@ def test_a_program_and_a_spec_with_hostile_names(lab: Lab, tmp_path: Path) -> No
     assert not list(folder.rglob("PWN"))
 
 
-def test_what_the_loads_do_not_decide_is_told(lab: Lab) -> None:
-    run = repro(lab, "index=same", "-o", "undecided")
-    assert run.returncode == 0, run.stderr
-    assert run.stderr == "repro: the loads show no difference of `read`: measure more before you hand it over\n"
-    assert "\n**Not decided**: " in (lab.folder / "undecided" / "README.md").read_text()
-    run = run_script(lab.folder / "undecided")
-    assert (run.returncode, run.stdout.splitlines()[-1]) == (
-        1,
-        "not decided: the report itself has no difference here that its loads decide",
-    )
-
-
 # Two builds
 
 FLAGS = "{programs: run.sh, command: chmod +x run.sh}"
@@ -376,8 +363,6 @@ REFUSED = (
         1,
         "build=count, index=fast is the base of the report: name another cell, or one to compare it with `--against`",
     ),
-    (["index=slow", "--step", "red"], 1, "the cell has no measured step `red`: did you mean `read`?"),
-    (["index=slow", "--metric", "qqs"], 1, "there is no metric `qqs`: did you mean `qps`?"),
     (
         ["index=slow", "--metric", "part"],
         1,
@@ -410,20 +395,3 @@ def test_refused(lab: Lab, words: list[str], status: int, message: str) -> None:
     run = repro(lab, "-o", "refused", *words)
     assert (run.returncode, run.stderr.strip()) == (status, message)
     assert not (lab.folder / "refused").exists()
-
-
-@pytest.mark.parametrize(
-    ("pattern", "texts"),
-    [
-        (r"ops/sec: ([\d.]+)", ("", "ops/sec: ")),
-        (r"^qps\s+([0-9.]+)", ("qps", "")),
-        (r"^(\d+)$", ("",)),
-        (r"total .*\((\d+) ms", ("", "total ", "(")),
-        (r'"qps" *: *([0-9.]+)', ("", '"qps"', ":")),
-        (r"(\d+) ops", ()),
-        (r"reads|writes (\d+)", ()),
-        (r"(?i)qps (\d+)", ()),
-    ],
-)
-def test_patterns_that_a_shell_can_read(pattern: str, texts: tuple[str, ...]) -> None:
-    assert texts_before_number(pattern) == texts

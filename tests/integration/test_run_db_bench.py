@@ -120,18 +120,6 @@ def test_what_a_step_drains_is_no_part_of_its_averages(checkout: Path) -> None:
     assert overwrite.facts["engine_version"] == overwrite.facts["version"]
 
 
-def test_a_step_that_db_bench_refuses(checkout: Path) -> None:
-    store = Store(checkout / "outputs")
-    plan = plan_file.read(store.plan("p"))
-    step = replace(LOAD.steps[0], options={"no_such_flag": Option(1)})
-    shutil.rmtree(store.plan("p"))
-    plans.write(replace(plan, stages=(replace(LOAD, steps=(step,)),)), store.plan("p"))
-    assert _run(checkout, "s-load").returncode == 1
-    failure = json.loads((store.attempts("s-load")[-1] / "failure.json").read_text())
-    assert failure["message"] == "it ended with exit status 1"
-    assert failure["tail"] == "ERROR: unknown command line flag 'no_such_flag'"
-
-
 IN_LOG = {"write_buffer_size": Option(64 << 20), "compression_type": Option("none")}
 SMALL = replace(LOAD, steps=(replace(LOAD.steps[0], options=IN_LOG),))  # all of it is in the write-ahead log
 LOOKUP = replace(READ, steps=(replace(_step("reads", benchmarks=["readrandom"], reads=20_000), options=IN_LOG),))
@@ -166,23 +154,6 @@ def test_a_step_that_finds_no_key_fails_and_its_image_is_not_used_again(checkout
     assert result is not None
     assert json.loads((result / "attempt.json").read_text())["image"]["stages_replayed"] == ["s-load"]
     assert figures(load_result(result, LOOKUP), LOOKUP.steps)[0].metrics["found_pct"] == 100
-
-
-def test_lookups_that_are_to_miss_find_nothing(checkout: Path) -> None:
-    misses = replace(LOOKUP, steps=(_step("misses", benchmarks=["readmissing"], reads=20_000),))
-    store = _plan(checkout, SMALL, misses)
-    assert [_run(checkout, stage).returncode for stage in ("s-load", "s-read")] == [0, 0]
-    assert store.result("s-read")
-
-
-def test_a_first_step_without_a_database_is_refused_with_a_sentence(checkout: Path) -> None:
-    store = _plan(checkout, replace(LOOKUP, id="s-load", parent=None, children=()))
-    assert _run(checkout, "s-load").returncode == 1
-    failure = json.loads((store.attempts("s-load")[-1] / "failure.json").read_text())
-    assert (failure["step"], failure["message"]) == (
-        "reads",
-        "`readrandom` needs a loaded database; put a load step first or set `fresh: true`",
-    )
 
 
 @pytest.mark.parametrize("load", ["fillseq", "fillrandom", "filluniquerandom"])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import stat
 import subprocess
 import tarfile
@@ -36,12 +37,19 @@ def _members(file: Path) -> dict[str, bytes]:
         return {name: content.read() for name, content in members if content}
 
 
-@pytest.fixture
-def lab(tmp_path: Path) -> Lab:
-    lab = Lab(tmp_path)
+@pytest.fixture(scope="module")
+def measured(tmp_path_factory: pytest.TempPathFactory) -> Lab:
+    lab = Lab(tmp_path_factory.mktemp("measured"))
     lab.write(SPEC)
     assert lab.run().returncode == 0
     return lab
+
+
+@pytest.fixture
+def lab(measured: Lab, tmp_path: Path) -> Lab:
+    """As measured once for all; to be changed."""
+    shutil.copytree(measured.folder, tmp_path, symlinks=True, dirs_exist_ok=True)
+    return Lab(tmp_path)
 
 
 def test_a_password_reaches_the_program_and_no_record_of_it(lab: Lab, tmp_path: Path) -> None:

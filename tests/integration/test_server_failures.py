@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import signal
 import sys
 from collections.abc import Iterator
@@ -61,17 +60,6 @@ def _failed(lab: Lab, **env: str) -> str:
     ended = lab.run("stepgrid.pipeline", "run-stage", "p", "s-1", **env)
     assert ended.returncode == 1, ended.stderr
     return str(lab.failure()["message"])
-
-
-def test_a_server_that_crashes_in_a_step(lab: Lab) -> None:
-    lab.plan("mariadb", sql(SLEEP["mariadb"]))
-    runner = lab.start("stepgrid.pipeline", "run-stage", "p", "s-1")
-    os.kill(server_of(lab), signal.SIGSEGV)
-    assert runner.wait(LONG) == 1
-    failure = lab.failure()
-    assert failure["message"] == "the server was killed by SIGSEGV while the step ran"
-    assert failure["log"].endswith("/server/stderr")
-    assert failure["tail"]
 
 
 def test_a_process_of_a_server_that_crashes(lab: Lab) -> None:
@@ -131,31 +119,6 @@ def test_a_value_that_one_arm_s_server_refuses(lab: Lab) -> None:
         'invalid value for parameter "temp_tablespaces": "nowhere, ,"'
     ) in ended.stderr
     assert len(list(lab.store.root.glob("results/*/*/result.json"))) == 2
-
-
-OTHER = os.getpid()  # a process of the same user: that of another one counts as none
-HELD = f"""case "$*" in *config_file*)
-folder=$(sed -n "s/^unix_socket_dir.*'\\(.*\\)'$/\\1/p" postgresql.conf)
-printf '{OTHER}\\n' > "$folder/.s.PGSQL.5432.lock";;
-esac"""
-TAKEN = {
-    "mysqld": f'case "$*" in *--init-file*) echo {OTHER} > "$(sed -n "s/^socket *= *//p" my.cnf).lock";; esac',
-    "postgres": HELD,
-}
-
-
-@pytest.mark.parametrize(
-    ("engine", "program", "said"),
-    [
-        ("mysql", "mysqld", r"Another process with pid \d+ is using unix socket file"),
-        ("postgres", "postgres", r'lock file "\S+/\.s\.PGSQL\.5432\.lock" already exists'),
-    ],
-)
-def test_a_socket_that_is_taken(lab: Lab, engine: str, program: str, said: str) -> None:
-    """Nobody else has its folder, and no server has a port: somebody would have to have put it there."""
-    _wrapped(lab, engine, program, TAKEN[program])
-    lab.plan(engine, sql("select 1"))
-    assert re.search(f"^the server ended with exit status 1 before it was ready: {said}$", _failed(lab))
 
 
 def test_a_database_of_another_release(lab: Lab) -> None:

@@ -15,9 +15,8 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from stepgrid.build.record import programs
 from stepgrid.model.plan import PlannedStep
-from tests.integration.server_lab import Lab, engine_of, events, opened, server_of, sql
+from tests.integration.server_lab import Lab, events, opened, server_of, sql
 from tests.waiting import SOON
 
 BUILDS = """
@@ -165,30 +164,6 @@ def test_a_value_that_the_server_refuses(lab: Lab) -> None:
     assert lab.failure()["message"] == (
         "making the database failed: InnoDB: syntax error in file path or size specified is less than 1 megabyte"
     )
-
-
-def test_a_statement_that_fails(lab: Lab) -> None:
-    lab.plan("postgres", sql("select 1", "select * from nowhere"))
-    assert lab.run("stepgrid.pipeline", "run-stage", "p", "s-1").returncode == 1
-    failure = lab.failure()
-    assert failure["message"] == "it ended with exit status 1"
-    assert failure["tail"].startswith('statement 2 failed: relation "nowhere" does not exist')
-
-
-def test_a_server_that_is_never_ready(lab: Lab) -> None:
-    """Its program makes databases, and does nothing when it is to serve one."""
-    build = next(path for path in lab.store.root.glob("builds/*") if engine_of(path) == "mariadb")
-    real = " ".join(f"'{word}'" for word in programs(build)["mariadbd"])
-    script = lab.folder / "lazy"
-    script.write_text(f'#!/bin/sh\ncase "$*" in *--init-file*) exec sleep 60 ;; esac\nexec {real} "$@"\n')
-    script.chmod(0o755)
-    record = json.loads((build / "build.json").read_text())
-    (build / "build.json").unlink()  # it is a link
-    (build / "build.json").write_text(json.dumps({**record, "programs": {"mariadbd": [str(script)]}}))
-    lab.plan("mariadb", sql("select 1"))
-    assert lab.run("stepgrid.pipeline", "run-stage", "p", "s-1", STEPGRID_READY="1").returncode == 1
-    said = lab.failure()["message"]
-    assert said.startswith("the server was not ready within 1 s; its client was told: Can't connect to MySQL server")
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root mounts a small file system")

@@ -12,12 +12,10 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-import duckdb
 import psutil
 import pytest
 
-from tests.integration.conftest import ROOT, Lab
-from tests.needs import needs
+from tests.integration.conftest import Lab
 from tests.waiting import until
 
 SERVER = """\
@@ -115,16 +113,6 @@ def test_its_database_goes_on_from_the_image_and_its_client_is_told_apart(lab: L
     assert "process" in sample
 
 
-def test_one_that_never_gets_ready(lab: Lab) -> None:
-    _write(lab, more='env: {SLOW: "60"}\n      ready: {port: "{port}", timeout: 1s}')
-    done = lab.run()
-    assert done.returncode == 3, done.stderr
-    assert _failure(lab)["message"] == (
-        "the server was not ready within 1 s; its client was told: [Errno 111] Connection refused"
-    )
-    assert _failure(lab)["tail"] == "options --fast=true --threads=2"
-
-
 def test_one_that_dies_in_a_step(lab: Lab) -> None:
     _write(lab, words="c, die")
     done = lab.run()
@@ -164,25 +152,3 @@ def _started(lab: Lab) -> dict[str, int]:
             return {"pid": pid, "port": int(argv[3])}
         time.sleep(0.05)
     raise AssertionError(f"no step was started: {lab.screen}")
-
-
-@pytest.mark.nightly
-@needs("apt")
-def test_valkey_by_the_shipped_spec(tmp_path: Path) -> None:
-    lab = Lab(tmp_path)
-    lab.write((ROOT / "specs" / "valkey.yaml").read_text(encoding="utf-8"))
-    done = lab.run("--scale", "smoke", timeout=600)
-    assert done.returncode == 0, done.stderr
-    (tables,) = (tmp_path / "outputs/summary").glob("*/tables")
-    with duckdb.connect() as connection:
-        names = "step, axis_size, axis_threads, keys, used_mib, qps, operations, p50_us, max_us"
-        rows = connection.execute(
-            f"SELECT {names} FROM '{tables}/steps.parquet' WHERE measured ORDER BY ALL"
-        ).fetchall()
-    arms = [(size, threads) for size in ("100", "1000") for threads in ("1", "2")]
-    assert [row[:3] for row in rows] == [(step, *arm) for step in ("get", "memory", "set") for arm in arms]
-    memory = [row for row in rows if row[0] == "memory"]
-    assert all(10_000 < row[3] < 15_000 for row in memory), "of 20000 random ones 63 % are there, from the image"
-    assert memory[2][4] > memory[0][4] + 8, "values of 1000 bytes need more memory than those of 100"
-    assert all(row[5] > 0 and row[6] == 20_000 and row[8] >= row[7] > 0 for row in rows if row[0] != "memory")
-    assert lab.processes() == []

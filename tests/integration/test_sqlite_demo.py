@@ -3,31 +3,9 @@
 from __future__ import annotations
 
 import json
-import re
-import subprocess
-import sys
 from pathlib import Path
 
 from tests.integration.conftest import ROOT, Lab
-
-PROGRAM = ROOT / "specs" / "programs" / "sqlite_bench.py"
-
-
-def bench(step: str, file: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    argv = [sys.executable, str(PROGRAM), step, str(file), "--rows", "1000", "--seed", "1", "--seconds", "0.02"]
-    return subprocess.run([*argv, *arguments], capture_output=True, text=True)
-
-
-def test_its_program_prints_figures(tmp_path: Path) -> None:
-    file = tmp_path / "t.db"
-    assert bench("load", file).returncode == 0
-    for step in ("commits", "lookups"):
-        done = bench(step, file, "--journal", "wal", "--synchronous", "off", "--cache", "100")
-        assert re.fullmatch(
-            r"sqlite: \S+\noperations: \d+\noperations per second: [\d.]+\nmedian: [\d.]+ us\n"
-            r"99th percentile: [\d.]+ us\n",
-            done.stdout,
-        ), done.stderr
 
 
 def test_the_sweep_comes_to_a_verdict(tmp_path: Path) -> None:

@@ -71,7 +71,10 @@ CHANGES: list[tuple[str, Given, tuple[str, ...]]] = [
 ]
 
 
-@pytest.fixture(scope="module", params=["mariadb-innodb", "mariadb-rocksdb", "postgres-heap"])
+@pytest.fixture(
+    scope="module",
+    params=["mariadb-innodb", pytest.param("mariadb-rocksdb", marks=pytest.mark.nightly), "postgres-heap"],
+)
 def loaded(server_builds: Path, request: pytest.FixtureRequest) -> Iterator[Bench]:
     folder = Path(tempfile.mkdtemp(prefix="sysbench-"))  # where everyone may go
     folder.chmod(0o755)
@@ -156,35 +159,6 @@ def _count(loaded: Bench) -> int:
     return sum(loaded.number(f"SELECT COUNT(*) FROM sbtest{number}") for number in range(1, TABLES + 1))
 
 
-def test_ids_of_all_threads_cover_all_tables(loaded: Bench) -> None:
-    seen = loaded.watched("point_query", events=200, threads=2)
-    tables = {re.search(r"sbtest\d+", sql)[0] for sql in seen}  # type: ignore[index]
-    assert tables == {"sbtest1", "sbtest2"}
-    ids = [int(re.search(r"id = '?(\d+)", sql)[1]) for sql in seen]  # type: ignore[index]
-    assert min(ids) >= 1
-    assert max(ids) <= ROWS
-    assert len(set(ids)) > 180
-
-
-def test_some_ids_are_asked_for_far_more_often(loaded: Bench) -> None:
-    seen = loaded.watched("point_query", events=400, distribution="zipfian", tables=1)
-    ids = [int(re.search(r"id = '?(\d+)", sql)[1]) for sql in seen]  # type: ignore[index]
-    assert sum(one <= ROWS // 100 for one in ids) > 80  # of 1 % of the rows
-    assert min(ids) >= 1
-    assert max(ids) <= ROWS
-
-
-def test_a_thread_scans_its_own_table(loaded: Bench) -> None:
-    seen = loaded.watched("scan", duration=1.0, threads=2)
-    assert {re.search(r"sbtest\d+", sql)[0] for sql in seen} == {"sbtest1", "sbtest2"}  # type: ignore[index]
-
-
-def test_statements_that_are_not_prepared_are_the_same(loaded: Bench) -> None:
-    folder = loaded.run("update_nonindex", events=EVENTS, prepared=False)
-    metrics = parse(folder, {"lua": "update_nonindex", "rows": ROWS}).metrics
-    assert (metrics["write_queries"], metrics["transactions"]) == (EVENTS, EVENTS)
-
-
 def test_a_file_of_ones_own(loaded: Bench) -> None:
     (loaded.folder / "mine.lua").write_text(
         'sysbench.cmdline.options = {times = {"how often", 1}}\n'
@@ -197,19 +171,6 @@ def test_a_file_of_ones_own(loaded: Bench) -> None:
     metrics = parse(folder, {"lua": "mine.lua", "rows": ROWS}).metrics
     assert (metrics["read_queries"], metrics["transactions"]) == (6, 2)
     assert not (folder / "connection").exists()
-
-
-def test_arguments_of_a_file_of_ones_own_need_no_declaration(loaded: Bench) -> None:
-    (loaded.folder / "mine.lua").write_text(
-        "function thread_init() con = sysbench.sql.driver():connect() end\n"
-        "function event()\n"
-        "   assert(sysbench.opt.word == 'a b' and sysbench.opt.fast == true)\n"
-        "   for _ = 1, sysbench.opt.times do con:query('SELECT 1') end\n"
-        "end\n"
-    )
-    folder = loaded.run("mine.lua", events=2, arguments={"times": 3, "word": "a b", "fast": True})
-    metrics = parse(folder, {"lua": "mine.lua", "rows": ROWS}).metrics
-    assert (metrics["read_queries"], metrics["transactions"]) == (6, 2)
 
 
 def test_no_password_is_left(loaded: Bench) -> None:

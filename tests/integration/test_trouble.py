@@ -2,29 +2,24 @@
 
 from __future__ import annotations
 
-import itertools
 import json
 import os
 import re
 import shutil
-import signal
 import subprocess
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import psutil
 import pytest
 
 from tests.integration import clock
 from tests.integration.conftest import SPEC, Lab, measuring
 from tests.needs import needs, require
-from tests.waiting import LONG, SOON, in_time, until
+from tests.waiting import LONG, until
 
 ONE = SPEC.replace("repeat: 2", "repeat: 1")
 ALL = ["fillseq", "readrandom", "readrandom"]
-STOPPED = "nothing that was measured is lost, the same command goes on from here\n"
 
 
 def made(depot: Path, folder: Path, text: str = ONE) -> Lab:
@@ -160,52 +155,6 @@ def test_a_disk_that_becomes_read_only(lab: Any, disk: Path) -> None:
     assert re.search(r"readrandom: the disk of \S+ is read-only now: see the kernel's log \(dmesg\)\n", lab.screen)
     assert "Traceback" not in lab.screen
     assert lab.steps(set(lab.results())) == ["fillseq"]
-
-
-@pytest.mark.nightly  # tests/run/test_two_users.py has two runners and one lock
-def test_two_checkouts_at_once(depot: Path, tmp_path: Path) -> None:
-    """The stages of one wait for those of the other, and both end."""
-    labs = [made(depot, tmp_path / name) for name in ("one", "two")]
-    lock = {"STEPGRID_HOST_LOCK": str(tmp_path / "host.lock")}
-    runs = [lab.start(lab.argv("run", "spec.yaml"), **lock) for lab in labs]
-    assert [run.wait(LONG) for run in runs] == [0, 0]
-    assert any("waiting for the host: process " in lab.screen for lab in labs)
-    spans = sorted(span for lab in labs for span in _spans(lab))
-    assert all(first[1] <= second[0] for first, second in itertools.pairwise(spans)), "never two at once"
-
-
-def _spans(lab: Lab) -> Iterator[tuple[str, str]]:
-    for record in (lab.folder / "outputs").glob("results/*/*/result.json"):
-        for step in json.loads(record.read_text())["steps"]:
-            yield step["started"], step["ended"]
-
-
-def _job(lab: Lab, module: str) -> Callable[[], list[psutil.Process]]:
-    return lambda: lab.processes(module)
-
-
-@pytest.mark.nightly  # tests/kills/test_snakemake.py does it without an engine
-@pytest.mark.parametrize("module", ["collect", "summarize"])
-def test_ctrl_c_while_the_report_is_made(finished: Lab, module: str) -> None:
-    there = finished.results()
-    shutil.rmtree(finished.folder / "outputs" / "summary")
-    (finished.folder / "screen").unlink(missing_ok=True)
-    run = finished.start(finished.argv("run", "spec.yaml"))
-    until(_job(finished, module))
-    began = time.monotonic()
-    os.killpg(run.pid, signal.SIGINT)
-    assert run.wait(SOON) == 3
-    until(lambda: not finished.processes(), SOON)
-    assert in_time(time.monotonic() - began, 5.0)
-    assert "Traceback" not in finished.screen
-    assert finished.screen.endswith(STOPPED)
-    again = finished.run()
-    assert again.returncode == 0, again.stderr
-    assert finished.results() == there
-    left = [path for path in (finished.folder / "outputs").rglob(".*") if path.name not in (".requests", ".shown")]
-    assert left == []
-    (text,) = (finished.folder / "outputs").glob("summary/*/summary.txt")
-    assert "3 done (measured steps)" in text.read_text()
 
 
 def test_a_damaged_file_of_a_result(finished: Lab) -> None:

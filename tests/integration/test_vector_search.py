@@ -24,7 +24,6 @@ from bench.server import serving
 from stepgrid.host.processes.supervision import environment
 from stepgrid.model.figures import Figures
 from stepgrid.plugins.driver import Context
-from stepgrid.plugins.registry import server_engine
 from stepgrid.plugins.server import Access
 from stepgrid.run.attempt import attach
 from stepgrid_databases.drivers.vector_search import DRIVER
@@ -35,7 +34,6 @@ from tests.waiting import until
 
 FAILED = "vector search failed: "
 DATA = {"generated": {"rows": 1500, "dimensions": 24, "queries": 200, "centres": 10}}
-BY_ANGLE = {"generated": {**DATA["generated"], "distance": "angular"}}
 OPTIONS: Mapping[str, Mapping[str, Any]] = {
     "mariadb": {"innodb_buffer_pool_size": "64MiB", "mhnsw_max_cache_size": "64MiB"},
     "postgres": {"shared_buffers": "64MB", "maintenance_work_mem": "64MB", "enable_seqscan": "off"},
@@ -138,63 +136,6 @@ def indexed(server: Server) -> Server:
     return server
 
 
-def test_recall_rises_with_what_a_search_looks_at(indexed: Server) -> None:
-    found = [indexed.run("search", ef_search=size, runs=2).figures.metrics for size in (10, 40, 200)]
-    recalls = [each["recall"] for each in found]
-    assert recalls == sorted(recalls)
-    assert 0.3 < recalls[0] < recalls[-1] <= 1
-    for each in found:
-        assert each["operations"] == 400
-        assert each["all_runs_qps"] <= each["qps"]
-        assert each["recall_by_id"] <= each["recall"]
-        assert each["short_answers"] == 0
-        assert each["p50_us"] <= each["p95_us"] <= each["p99_us"]
-        assert each["client_cpu_us_per_op"] > 0
-
-
-def test_an_exact_search_finds_all(indexed: Server) -> None:
-    step = indexed.run("search", exact=True, runs=1, clients=2)
-    found = step.figures.metrics
-    assert [found[name] for name in ("recall", "recall_p5", "recall_by_id", "short_answers")] == [1, 1, 1, 0]
-    assert not step.line("plan")["indexed"]
-
-
-def aborted(server: Server) -> str | None:
-    """Connections whose clients vanished, where the server counts them."""
-    if server.postgres:
-        return None
-    engine = server_engine(server.access.engine)
-    assert engine is not None
-    connection = engine.connect(server.access)
-    (row,) = connection.query("SHOW GLOBAL STATUS LIKE 'Aborted_clients'")
-    connection.close()
-    return str(row["Value"])
-
-
-def test_clients_share_the_queries(indexed: Server) -> None:
-    before = aborted(indexed)
-    found = indexed.run("search", ef_search=40, clients=3, runs=2).figures
-    assert aborted(indexed) == before  # each took its leave
-    assert {rate.client for rate in found.rates} <= {0, 1, 2}
-    assert sum(sum(each.operations) for each in found.histograms) == found.metrics["operations"] == 400
-
-
-def test_what_the_server_refuses(indexed: Server) -> None:
-    said = (
-        'relation "items_embedding" already exists'
-        if indexed.postgres
-        else "Duplicate key name 'items_embedding' (error 1061)"
-    )
-    assert indexed.refused("index", m=5) == FAILED + said
-
-
-def test_vectors_by_angle(server: Server) -> None:
-    server.run("load", dataset=BY_ANGLE)
-    assert server.run("search", dataset=BY_ANGLE, exact=True, runs=1).figures.metrics["recall"] == 1.0
-    server.run("index", dataset=BY_ANGLE, m=16, ef_construction=64 if server.postgres else None)
-    assert server.run("search", dataset=BY_ANGLE, ef_search=100, runs=1).figures.metrics["recall"] > 0.9
-
-
 def test_half_precision_and_lists(server: Server) -> None:
     if not server.postgres:
         server.run("load")
@@ -224,14 +165,6 @@ def test_a_search_that_does_not_use_the_index(server: Server) -> None:
     assert said == (
         f"{FAILED}the search does not use the index, its plan is: {plan}. PostgreSQL prefers a scan where the table is "
         "small or ef_search is large (`enable_seqscan: off`); `exact: true` searches without the index"
-    )
-
-
-def test_another_data_set_than_the_one_that_was_loaded(server: Server) -> None:
-    server.run("load")
-    other = {"generated": {"rows": 1000, "dimensions": 24}}
-    assert server.refused("search", dataset=other) == (
-        f"{FAILED}the table has 1,500 vectors of 24 dimensions, the data set has 1,000 of 24: load it first"
     )
 
 

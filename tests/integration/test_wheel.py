@@ -16,7 +16,6 @@ from typing import Any
 import pytest
 from packaging.requirements import Requirement
 
-from stepgrid import __version__
 from tests.needs import needs
 from tests.waiting import LONG
 
@@ -181,29 +180,6 @@ def test_the_four_commands_in_an_empty_folder(elsewhere: Elsewhere) -> None:
     mended = elsewhere.shell(snakemake)
     assert mended.returncode == 0, mended.stderr
     assert len(sorted(outputs.glob("results/*/*"))) == 3
-
-
-@pytest.mark.nightly  # each makes an environment of what the wheel needs, from the registry
-@needs("pip")
-@pytest.mark.parametrize("start", [["uvx", "--from"], ["pipx", "run", "--spec"]], ids=lambda start: start[0])
-def test_the_first_commands_straight_from_the_wheel(tmp_path: Path, start: list[str]) -> None:
-    program = Path(sys.executable).with_name(start[0])
-    if not program.exists():
-        pytest.skip("`make publishing` installs uv and pipx")
-    (tmp_path / "work").mkdir()
-    argv = [program, *start[1:], _wheel(tmp_path / "dist"), "--python", sys.executable, "stepgrid"]
-
-    def stepgrid(*words: str) -> str:
-        env = os.environ | {"PIPX_HOME": str(tmp_path / "pipx")}
-        done = subprocess.run(
-            [*argv, *words], cwd=tmp_path / "work", env=env, capture_output=True, text=True, timeout=LONG
-        )
-        assert done.returncode == 0, done.stderr
-        return done.stdout
-
-    assert stepgrid("--version") == f"stepgrid {__version__}\n"
-    assert stepgrid("new", "rocksdb", "my.yaml") == "wrote my.yaml; next: stepgrid plan my.yaml\n"
-    assert "my.yaml" in stepgrid("check", "my.yaml")
 
 
 def test_a_module_of_another_workflow_runs_a_spec(elsewhere: Elsewhere) -> None:

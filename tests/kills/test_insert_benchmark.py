@@ -18,11 +18,6 @@ from tests.waiting import until
 UNFINISHED = "pi1: the step that wrote it last did not end"
 
 
-def test_a_client_that_is_killed(server_builds: Path) -> None:
-    with server_folder() as folder, bench(server_builds, "mariadb", "rocksdb", folder) as server:
-        _kill_client(server)
-
-
 def _kill_client(server: Bench) -> None:
     """What it committed is there, in whole batches."""
     run(server, "load", rows=3000, anew=True)

@@ -188,7 +188,7 @@ def test_ctrl_c_while_tables_or_builds_are_made(checkout: Any, until: Until, num
 
 
 @pytest.mark.parametrize("way", ["stepgrid", "snakemake"])
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("number", [signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.nightly)])
 def test_a_signal_before_the_first_job_ends_it_without_a_traceback(
     checkout: Any, until: Until, way: str, number: signal.Signals
 ) -> None:

@@ -59,14 +59,6 @@ def test_a_dry_run_of_what_is_measured_prints_no_report(finished: Any) -> None:
     assert before == {path: path.lstat().st_mtime_ns for path in (finished.folder / "outputs").rglob("*")}
 
 
-def test_options_after_the_spec(finished: Any) -> None:
-    finished.write_spec(scales={"more": {"loads": 3}})
-    ended = finished.stepgrid_run("spec.json", "-n", "--scale", "more", "--quiet", "rules")
-    assert ended.returncode == 0, ended.stderr
-    assert "run              6" in ended.stdout
-    assert finished.log == []
-
-
 def test_more_arguments_are_for_snakemake(finished: Any) -> None:
     assert finished.stepgrid_run("spec.json", "-F").returncode == 0
     assert finished.log == ["collect", "summarize"]
@@ -87,13 +79,6 @@ def test_the_scheduler_does_not_look_again_by_timers(checkout: Any, way: str) ->
     assert "looks again" not in ended.stdout + ended.stderr
 
 
-def test_the_handler_of_ctrl_c_says_little() -> None:
-    """asyncio and Python's signal module ask for its words in every round of the scheduler."""
-    from stepgrid.workflow.hooks import Hooks
-
-    assert len(repr(Hooks(object())._stop)) < 200  # type: ignore[arg-type]
-
-
 def test_a_usage_error_of_snakemake_is_shown(finished: Any) -> None:
     ended = finished.stepgrid_run("spec.json", "--cores", "two", "-F")
     assert ended.returncode == 2
@@ -107,12 +92,6 @@ def test_snakemake_without_a_spec_says_how(checkout: Any) -> None:
     assert ended.stderr.splitlines()[-1] == (
         "which spec? snakemake --config spec=specs/quickstart.yaml, or stepgrid run specs/quickstart.yaml"
     )
-
-
-def test_no_spec_is_said_to_be_missing(checkout: Any) -> None:
-    ended = checkout.stepgrid_run()
-    assert ended.returncode == 2
-    assert ended.stderr.splitlines()[-1] == "stepgrid run: error: the following arguments are required: SPEC"
 
 
 MODULE = """
@@ -162,13 +141,6 @@ def test_a_place_that_cannot_be_written_is_a_sentence(checkout: Any) -> None:
     assert ended.stderr.startswith(f"{checkout.folder}/outputs cannot be written: ")
     assert ended.stderr.endswith("; make it writable, or start in another folder\n")
     assert ended.stderr.count("\n") == 1
-
-
-def test_an_absolute_path_is_the_same_plan(finished: Any) -> None:
-    ended = finished.stepgrid_run(str(finished.folder / "spec.json"))
-    assert (ended.returncode, finished.log) == (0, [])
-    assert ended.stdout.startswith("nothing to do: ")
-    assert len(list((finished.folder / "outputs/plans").glob("[!.]*"))) == 1
 
 
 @pytest.mark.parametrize("way", ["snakemake", "stepgrid"])

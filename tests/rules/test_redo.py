@@ -98,12 +98,6 @@ def test_a_dry_run_shows_it_and_measures_nothing(finished: Any) -> None:
     assert len(store.results("s-p-0-a")) == 2
 
 
-def test_no_flag_measures_more_than_what_is_asked_for(finished: Any) -> None:
-    ask(finished, "s-p-0-a")
-    assert finished.snakemake("-F").returncode == 0
-    assert finished.logged("measure") == ["s-p-0-a"]
-
-
 def test_what_is_asked_for_while_a_run_goes_on_is_measured_by_the_next(checkout: Any, until: Any) -> None:
     checkout.write_spec(seconds=0.4, loads=1)
     process = checkout.start(checkout.argv())
@@ -143,13 +137,6 @@ def test_a_base_is_measured_once_however_often_the_rest_fails(finished: Any) -> 
     for _ in range(2):
         assert finished.snakemake().returncode == 1
     assert sorted(finished.logged("measure")) == ["s-p-0-a", "s-p-0-c", "s-p-0-c"]
-
-
-def test_without_the_word_no_base_is_measured_again(finished: Any) -> None:
-    age(finished, 10)
-    finished.write_spec(arms=["a", "b", "c"], builds=["p"], loads=1)
-    assert finished.snakemake().returncode == 0
-    assert finished.logged("measure") == ["s-p-0-c"]
 
 
 def test_after_a_retraction_the_one_before_counts_or_it_is_measured(finished: Any) -> None:

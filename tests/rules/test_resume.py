@@ -197,25 +197,6 @@ def test_a_result_of_another_spec_is_taken_over(finished: Any) -> None:
     assert all("-2" in stage for stage in finished.logged("measure"))
 
 
-def test_a_scale_is_part_of_the_question(finished: Any) -> None:
-    finished.write_spec(scales={"small": {"loads": 1}})
-    assert finished.snakemake("scale=small").returncode == 0
-    assert finished.log == SUMMARY
-
-
-def test_a_dry_run_says_what_would_run(finished: Any) -> None:
-    finished.write_spec(arms=["a", "b", "c"])
-    ended = finished.snakemake("-n")
-    assert ended.returncode == 0
-    assert sorted(re.findall(r"^Job \d+: (.*)$", ended.stdout, re.MULTILINE)) == [
-        "all that the plan asks for",
-        "collect the tables",
-        *(f"measure {build} arm=c, load {load}: read" for build in "pq" for load in (1, 2)),
-        "summarize",
-    ]
-    assert finished.log == []
-
-
 WRITTEN = [f"s-{build}-{load}{arm}" for build in "pq" for load in range(2) for arm in ("", "-a", "-b")]
 
 
@@ -280,13 +261,6 @@ def test_a_failure_stays_a_failure(checkout: Any) -> None:
     assert re.fullmatch(r"stopped at 6m: 3 of 6 stages left, the next needs about \dh\d\dm", stopped)
     assert far.startswith("the run is not complete: [2/6 done] 1 failed, ETA ")
     assert kept == "failed attempts are kept in outputs/attempts; the same command tries them again"
-
-
-def test_with_time_enough_it_is_a_run_like_any_other(checkout: Any) -> None:
-    ended = checkout.stepgrid_run("spec.json", "--until", "1h30m")
-    assert ended.returncode == 0
-    assert "stopped" not in ended.stderr
-    assert checkout.log[-2:] == ["collect", "summarize"]
 
 
 def test_a_rule_is_left_to_snakemake(checkout: Any) -> None:
