@@ -1,4 +1,4 @@
-"""What begins where a report ends: the commit that made a figure worse, and a script that shows a difference."""
+"""Commands that go on where a report ends: the commit that made a figure worse, a script that shows a difference."""
 
 from stepgrid.cli.commands import BESIDE_SPEC, HERE, Command
 

@@ -72,8 +72,8 @@ def unexpected(command: str, error: Exception) -> str:
         path = getattr(error, "filename", None) or "a file"
         return f"`stepgrid {command}` stopped: {path}: stale file handle\n   = {STALE_HINT}"
     frames = [(Path(frame.filename), frame.lineno) for frame in extract_tb(error.__traceback__)]
-    ours = [(path, line) for path, line in frames if any(path.is_relative_to(folder) for folder in CODE)]
-    line = f" ({ours[-1][0].relative_to(PACKAGE.parent)}:{ours[-1][1]})" if ours else ""
+    own_frames = [(path, line) for path, line in frames if any(path.is_relative_to(folder) for folder in CODE)]
+    line = f" ({own_frames[-1][0].relative_to(PACKAGE.parent)}:{own_frames[-1][1]})" if own_frames else ""
     message = " ".join(str(error).split())[:_MOST_LETTERS]
     return (
         f"`stepgrid {command}` stopped at an internal error: "
