@@ -43,7 +43,11 @@ def main(folder: Path) -> None:
     config = YAML().load(ROOT / "mkdocs.yml")
     gallery = next(entry for entry in config["nav"] if "Gallery" in entry)
     pages = [{title(name): f"{REPORTS}/{name}.md"} for name in reports]
-    others = [{"Tables of each article": "gallery/articles.md"}, {"Claims of articles": "gallery/claims.md"}]
+    others = [
+        {"Reproduced": "gallery/reproduced.md"},
+        {"Tables of each article": "gallery/articles.md"},
+        {"Claims of articles": "gallery/claims.md"},
+    ]
     gallery["Gallery"] = [gallery["Gallery"], *others, {"Reports": pages}]
     YAML().dump(config, folder / "mkdocs.yml")
 

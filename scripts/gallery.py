@@ -265,8 +265,11 @@ PAGE = """\
 
 For those who want to see what comes out of published experiments.
 
-**These are tries**: specs at their `smoke` scale (the quickstart is whole), run beside other work on two cores. They
-show the form of reports, not which engine is faster.
+**[Reproduced on other hardware: 0 of 7 claims](reproduced.md)**: LRU against hyper clock cache on two cores, not 48,
+measured until decided; what differs, and why.
+
+**All others are tries**: specs at their `smoke` scale (the quickstart is whole), run beside other work on two cores.
+They show the form of reports, not which engine is faster.
 
 <div class="grid cards" markdown>
 

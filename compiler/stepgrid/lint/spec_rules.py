@@ -197,8 +197,10 @@ def _no_repeats(subject: Subject) -> Iterator[Finding]:
     yield Finding(subject.places.key("repeat"), message, hint, width=6 if "repeat" in subject.document.nodes else 5)
 
 
-# the name of a release (v9.9.3, mysql-8.0.31, REL_15_1), or the beginning of a commit
-_FIXED = re.compile(r"^refs/tags/.|(?<![0-9.])\d++[._]\d++[._]\d|\bv\d++\.\d++$|^REL_?\d++_\d++$|^[0-9a-f]{7,}$")
+# the name of a release (v9.9.3, mysql-8.0.31, REL_15_1, REL_19_BETA1), or the beginning of a commit
+_FIXED = re.compile(
+    r"^refs/tags/.|(?<![0-9.])\d++[._]\d++[._]\d|\bv\d++\.\d++$|^REL_?\d++_(?:BETA|RC)?\d++$|^[0-9a-f]{7,}$"
+)
 _RELATIVE = re.compile(r"(?:[~^]\d{0,9}|\^\{\w{0,20}\}){1,20}$")  # REF^
 
 

@@ -15,7 +15,7 @@ FIRES = {
 
 QUIET = {
     "ref-open": [
-        *(SOURCE % f"git: 'https://example.org/r.git', ref: '{ref}'" for ref in ("v9.9.3", "speedb/v2.8.0", "REL_15_1", "d347cdb^", "refs/tags/x")),
+        *(SOURCE % f"git: 'https://example.org/r.git', ref: '{ref}'" for ref in ("v9.9.3", "speedb/v2.8.0", "REL_15_1", "REL_19_BETA1", "d347cdb^", "refs/tags/x")),
         SOURCE % f"git: 'https://example.org/r.git', ref: {'5ec0ffee' * 5}",
         SOURCE % "maven: 'org.rocksdb:rocksdbjni'",
         SOURCE % "path: main",
