@@ -6,7 +6,7 @@ STAMP = .venv/.stepgrid
 SCHEMAS = specs/spec.schema.json specs/library.schema.json specs/site.schema.json
 export PYTHON
 
-.PHONY: setup demo wheel builds-all gallery fuzz slurm publishing docs test test-all golden lint format lock clean
+.PHONY: setup demo wheel builds-all gallery fuzz slurm publishing docs test test-fast test-changed test-all golden lint words format lock clean
 .DELETE_ON_ERROR:
 
 setup: $(STAMP) $(SCHEMAS)
@@ -55,6 +55,12 @@ docs: $(STAMP) $(SCHEMAS)  # the site of docs/, in site/; it loads nothing from 
 test: $(STAMP) $(SCHEMAS)  # beside `make lint`; more processes than two cores, as many tests wait for what they measure
 	@$(BIN)/python -m pytest --numprocesses 4 --dist loadfile --lint $(HALF)
 
+test-fast: $(STAMP) $(SCHEMAS)  # without engines, Snakemake and what takes longer than a second: while you work
+	@$(BIN)/python -m pytest --numprocesses 2 --dist worksteal --fast
+
+test-changed: $(STAMP) $(SCHEMAS)  # of these the tests that belong to files which differ from origin/main (or SINCE)
+	@$(BIN)/python -m pytest --numprocesses 2 --fast $$($(BIN)/python -m tests.changed $(SINCE))
+
 test-all: $(SCHEMAS) publishing  # with what is for a night: before a release
 	@$(BIN)/python -m pytest --numprocesses 4 --dist loadfile --lint $(HALF) --hypothesis-profile nightly -m ''
 
@@ -66,6 +72,9 @@ lint: $(STAMP)
 	@$(BIN)/ruff format --check
 	@$(BIN)/mypy compiler scripts packages/importers packages/examples/*/stepgrid_*
 	@$(BIN)/lint-imports
+
+words: $(STAMP)  # of taste: long sentences, roundabout ones, docstrings that begin as fragments; fails nothing
+	@$(BIN)/python -m tests.house_rules --words
 
 format: $(STAMP)
 	@$(BIN)/ruff check --fix

@@ -14,7 +14,7 @@ from stepgrid.language.problems import Problems, SpecError, _source, format_prob
 from stepgrid.model.plan import Plan
 from stepgrid.plan.assembly import compile_spec
 from stepgrid.plugins import registry
-from tests import needs, scheduler
+from tests import fast, needs, scheduler
 from tests.golden import OPTION, golden, is_compared
 from tests.halves import FIRST, SECOND, HalfRun
 from tests.lint_run import LintRun
@@ -32,6 +32,7 @@ Complaints = Callable[..., str]
 
 # the machines that run this are busy: an example that takes long says nothing about the code
 settings.register_profile("stepgrid", deadline=None, derandomize=bool(os.environ.get("CI")), max_examples=25)
+settings.register_profile("fast", settings.get_profile("stepgrid"), max_examples=5)
 settings.register_profile("nightly", settings.get_profile("stepgrid"), max_examples=200)
 settings.load_profile("stepgrid")
 
@@ -45,6 +46,10 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(FIRST, type=Path, metavar="FILE", help="write there which tests were done (.ci/run)")
     parser.addoption(SECOND, type=Path, metavar="FILE", help="leave out the tests that this file says were done")
     parser.addoption(
+        fast.OPTION, action="store_true", help="leave out engines, Snakemake and all that takes over a second"
+    )
+    parser.addoption(fast.WRITE, action="store_true", help="add what takes over a second to tests/slow.txt")
+    parser.addoption(
         OPTION, action="store_true", help="write the files of exact texts anew, by the tests that compare them"
     )
 
@@ -53,6 +58,10 @@ def pytest_configure(config: pytest.Config) -> None:
     target, source = config.getoption(FIRST), config.getoption(SECOND)
     if target or source:
         config.pluginmanager.register(HalfRun(target, source))
+    if config.getoption(fast.OPTION):
+        settings.load_profile("fast")
+    if config.getoption(fast.WRITE) and not hasattr(config, "workerinput"):
+        config.pluginmanager.register(fast.SlowTests())
     if config.getoption("lint") and not source and not hasattr(config, "workerinput"):
         config.pluginmanager.register(LintRun())
 
@@ -63,6 +72,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.integration)
     if items and items[0].config.getoption(OPTION):
         items[:] = [item for item in items if is_compared(item)]
+    if items and items[0].config.getoption(fast.OPTION):
+        fast.leave_out(items)
     items.sort(key=lambda item: scheduler.order(item.nodeid))
 
 

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import random
 import re
-from typing import Any
 
 import pytest
 
-from bench import client_rounds, insert_client, insert_python, linkbench_python
+from bench import client_rounds, insert_client, insert_python
 from bench.client_arms import Cost
 
 ROW = re.compile(r"\('2020-01-01 00:00:00',\d{1,3},\d{1,5},\d{1,4},\d{1,3},'[A-Za-z0-9+/=]{10,20}'\)")
@@ -18,14 +16,6 @@ def test_rows_of_the_python_client_are_those_of_the_insert_benchmark() -> None:
     rows = [insert_python.row("2020-01-01 00:00:00") for _ in range(1000)]
     assert all(map(ROW.fullmatch, rows))
     assert len(set(rows)) == 1000
-
-
-def test_the_python_client_sends_whole_batches() -> None:
-    sent: list[str] = []
-    done = insert_python.insert(
-        {"table": "pi1", "rows": 250, "rows_per_commit": 100}, lambda sql, values: sent.append(sql)
-    )
-    assert (done, [sql.count("('") for sql in sent]) == (300, [100, 100, 100])
 
 
 def rounds(ours: float, python: float, bare: float, count: int = 6) -> list[client_rounds.Round]:
@@ -46,40 +36,3 @@ def test_an_interval_decides(made: list[client_rounds.Round], said: str, capsys:
     held = client_rounds.judged("row", made, insert_client.LIMITS)
     assert said in capsys.readouterr().out
     assert held is ("not" not in said and made[0]["python"].user >= 4)
-
-
-IDS, DRAWS = 1000, 20_000
-
-
-class Cursor:
-    """Keeps what it gets."""
-
-    rowcount = 1
-
-    def __init__(self) -> None:
-        self.seen: list[str] = []
-
-    def execute(self, sql: str) -> None:
-        self.seen.append(sql)
-
-    def fetchall(self) -> list[Any]:
-        return []
-
-
-@pytest.mark.parametrize("server", ["mariadb", "postgres"])
-def test_an_addlink_is_a_transaction_that_counts_the_link(server: str) -> None:
-    cursor = Cursor()
-    linkbench_python.addlink(cursor, linkbench_python.statements(server), 7)
-    begin, link, count, commit = cursor.seen
-    assert (begin, commit) == ("BEGIN", "COMMIT")
-    values = r"\(7, \d+, (123456789|123456790), 1, '[A-Za-z0-9]+', \d{13}, 0\)"
-    assert re.match(rf"INSERT INTO linktable \(.*\) VALUES {values} ON", link)
-    assert re.match(r"INSERT INTO counttable \(.*\) VALUES \(7, \d+, 1, \d{13}, 0\)", count)
-
-
-def test_ids_are_those_of_zipf() -> None:
-    random.seed(1)
-    drawn = [linkbench_python.zipf(IDS, 0.8) for _ in range(DRAWS)]
-    assert (min(drawn), max(drawn) <= IDS) == (1, True)
-    expected = sum(rank**-0.8 for rank in range(1, 11)) / sum(rank**-0.8 for rank in range(1, IDS + 1))
-    assert sum(node <= 10 for node in drawn) / DRAWS == pytest.approx(expected, rel=0.2)

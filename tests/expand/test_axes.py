@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import pytest
-
 from stepgrid.model.plan import Plan
-from tests.expand.samples import BASE, Compile, Complaints, labels
+from tests.expand.samples import BASE, Compile, labels
 
 
 def option(plan: Plan, name: str) -> dict[str, object]:
@@ -43,17 +41,3 @@ def test_a_list_of_groups_each_with_its_own_condition(compile_text: Compile) -> 
         "rocksdb-7.8.3 m4", "rocksdb-7.8.3 m5", "rocksdb-9.10.0 m8-e32", "rocksdb-9.10.0 m16-e32",
     ]  # fmt: skip
     assert option(plan, "num_levels") == {"m4": 4, "m5": 5, "m8-e32": 8, "m16-e32": 16}
-
-
-@pytest.mark.parametrize(
-    ("axis", "said"),
-    [
-        ('{each: [1, 2], as: m, name: "m{{ n }}"}', "a.yaml:8:40: error[undefined-name]: `n` is not defined"),
-        ('{each: [1, 2], as: m, name: "m"}', "error[point-twice]: two points of the axis are named `m`"),
-        ('{each: [1, 2], as: params, name: "{{ params }}"}', "error[reserved-name]: `params` means something else"),
-        ('{each: [], as: m, name: "m"}', "error[out-of-range]: `each`: expected at least one entry"),
-        ("{each: [1, 2], as: m}", "error[missing-key]: `name` is missing"),
-    ],
-)
-def test_faults_of_generated_points(complaints: Complaints, axis: str, said: str) -> None:
-    assert said in complaints(BASE + f"sweep: {{a: {axis}}}\n")

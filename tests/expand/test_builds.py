@@ -2,56 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import pytest
 
-from stepgrid.expand.builds import Families
 from stepgrid.model.plan import Plan, PlannedBuild
-from tests.expand.samples import Compile, Complaints
+from tests.expand.samples import Compile
 
 STEPS = "steps: [{name: fillseq, kind: db_bench, benchmarks: [fillseq], keys: 1k}]\n"
-SOURCE = "source: {system: db_bench}"
-
-
-@pytest.mark.parametrize(
-    ("listed", "said"),
-    [
-        (
-            f"rocks: {{engine: rocksbd, version: 9.10.0, {SOURCE}}}",
-            "a.yaml:2:26: error[undefined-name]: there is no engine `rocksbd`",
-        ),
-        (
-            f"rocks: {{version: 9.10.0, {SOURCE}}}",
-            "a.yaml:2:10: error[missing-key]: build `rocks` has no engine",
-        ),
-        (
-            f"a: {{engine: rocksdb, versions: [9.10.0, 9.10.0], {SOURCE}}}",
-            "error[defined-twice]: two builds are named `a-9.10.0`",
-        ),
-    ],
-)
-def test_faults_of_builds(complaints: Complaints, listed: str, said: str) -> None:
-    found = complaints(f"title: t\nbuilds: {{{listed}}}\n{STEPS}")
-    assert said in found
-    assert found.count(": error[") == 1
-
-
-def test_names_for_hints_are_gathered_for_faults_alone(
-    compile_text: Callable[[str], Plan], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """For each of thousands of sound builds it took the names of all others: 4 of 10 s of a `check`."""
-    monkeypatch.setattr(Families, "names", _names)
-    listed = ", ".join(f"b{number}: {{engine: rocksdb, version: 9.10.0, {SOURCE}}}" for number in range(3))
-    assert len(compile_text(f"title: t\nbuilds: {{{listed}}}\n{STEPS}").cells) == 3
-
-
-def _names(*_: object) -> Iterator[str]:
-    raise AssertionError("nobody needs them")
-    yield
-
-
 # A build's source as it is for its version: names, lists of names, values with conditions
 
 
@@ -165,23 +124,11 @@ def test_an_axis_of_clients(compile_text: Compile) -> None:
     assert len(plan.builds) == 3
 
 
-def test_clients_that_are_one_build_are_one_point(complaints: Complaints) -> None:
-    again = f"    again: {{{SYSBENCH}, source: {{debian: sysbench, suite: bookworm}}}}\n"
-    axis = "sweep: {client: {param: client, values: [sysbench, again]}}\n"
-    assert "error[points-alike]" in complaints(CLIENT_BASE + CLIENT_STEPS + DEFINED + again + axis)
-
-
 def test_the_name_is_a_label(compile_text: Compile) -> None:
     renamed = DEFINED.replace("    sysbench:", "    mine:") + "params: {client: mine}\n"
     one, other = compile_text(CLIENT_BASE + CLIENT_STEPS + DEFINED), compile_text(CLIENT_BASE + CLIENT_STEPS + renamed)
     assert [stage.id for stage in one.stages] == [stage.id for stage in other.stages]
     assert one.stages[0].builds == (one.stages[0].build, one.stages[0].clients[0])
-
-
-def test_the_build_is_none(compile_text: Compile) -> None:
-    other = DEFINED.replace("suite: bookworm", "suite: trixie")
-    one, two = (compile_text(CLIENT_BASE + CLIENT_STEPS + defined).stages[0] for defined in (DEFINED, other))
-    assert (one.id != two.id, one.build == two.build, one.clients != two.clients) == (True, True, True)
 
 
 def test_a_build_of_the_spec_that_is_abstract(compile_text: Compile) -> None:
@@ -195,128 +142,3 @@ def test_what_no_step_runs_needs_no_client(compile_text: Compile) -> None:
     steps = "steps: [{name: one, kind: sql, sql: SELECT 1}, {name: two, kind: sysbench, lua: point_query, duration: 1s,"
     never = " rows: 10, client: none, when: \"build == 'other'\"}]\n"
     assert [build.engine for build in compile_text(CLIENT_BASE + steps + never).builds] == ["mariadb"]
-
-
-@pytest.mark.parametrize(
-    ("more", "expected"),
-    [
-        (
-            DEFINED + "params: {client: sysbench.sourec}\n",
-            "a.yaml:11:18: error[undefined-name]: there is no build `sysbench.sourec`\n"
-            "  11 | params: {client: sysbench.sourec}\n"
-            "     |                  ^^^^^^^^^^^^^^^\n"
-            "   = did you mean `sysbench.source`?",
-        ),
-        (
-            DEFINED + "params: {client: rocksdb}\n",
-            "a.yaml:11:18: error[wrong-setting]: `rocksdb` is a build of rocksdb; the client of step `point` is one of "
-            "sysbench\n"
-            "  11 | params: {client: rocksdb}\n"
-            "     |                  ^^^^^^^\n"
-            "   = known here: sysbench, sysbench.many-1.0.19, sysbench.many-1.0.20, sysbench.one-1.0.18, "
-            "sysbench.source",
-        ),
-        (
-            DEFINED + "params: {client: sysbench.many}\n",
-            "a.yaml:11:18: error[wrong-setting]: `sysbench.many` is 2 builds, and a step has one client\n"
-            "  11 | params: {client: sysbench.many}\n"
-            "     |                  ^^^^^^^^^^^^^\n"
-            "   = one of: sysbench.many-1.0.19, sysbench.many-1.0.20",
-        ),
-        (
-            "",
-            "a.yaml:3:16: error[undefined-name]: step `point` needs a client: there is no build `sysbench`\n"
-            "   3 | steps: [{name: point, kind: sysbench, lua: point_query, duration: 1s, rows: 10}]\n"
-            "     |                ^^^^^\n"
-            "   = include or `define:` a build of the engine sysbench",
-        ),
-        (
-            DEFINED.replace("    sysbench:", "    mine:"),
-            "a.yaml:3:16: error[undefined-name]: step `point` needs a client: there is no build `sysbench`\n"
-            "   3 | steps: [{name: point, kind: sysbench, lua: point_query, duration: 1s, rows: 10}]\n"
-            "     |                ^^^^^\n"
-            "   = give `client: NAME`; did you mean `sysbench.source`?",
-        ),
-        (
-            DEFINED.replace("suite: bookworm}", "suite: bookworm}, options: {threads: 2}"),
-            "a.yaml:6:5: error[unknown-key]: build `sysbench` is a client, which takes no `options`\n"
-            "   6 |     sysbench: {engine: sysbench, version: 1.0.20, source: {debian: sysbench, suite: bookworm}, "
-            "optio…\n"
-            "     |     ^^^^^^^^\n"
-            "   = say them in the step",
-        ),
-        (
-            DEFINED.replace("debian: sysbench, ", ""),
-            "a.yaml:6:60: error[no-source]: `suite` is no kind of source\n",
-        ),
-    ],
-)  # fmt: skip
-def test_faults_of_clients(complaints: Complaints, more: str, expected: str) -> None:
-    said = complaints(CLIENT_BASE + CLIENT_STEPS + more)
-    assert said.startswith(expected), said
-    assert said.count("error[") == 1, said
-
-
-def test_a_client_that_goes_round(complaints: Complaints) -> None:
-    round_ = "define: {builds: {sysbench: {extends: other}, other: {extends: sysbench}}}\n"
-    said = complaints(CLIENT_BASE + CLIENT_STEPS + round_)
-    assert said.startswith("a.yaml:4:64: error[extends-cycle]: definitions go round: sysbench → other → sysbench"), said
-
-
-PARTS = """\
-title: t
-builds:
-  tool:
-    engine: ENGINE
-    source:
-      git: https://example.org/tool.git
-      ref: v1
-      parts:
-        library: {git: "https://example.org/library.git", ref: v2}
-        tcl: {debian: [tcl8.6, tcl-thread], suite: bookworm}
-    flags: {command: make, programs: tool}
-steps: [{name: one, kind: command, argv: ["{program:tool}"]}]
-"""
-
-
-def test_parts_of_a_source_are_part_of_its_build(compile_text: Compile) -> None:
-    text = PARTS.replace("ENGINE", "program")
-    one, two = (compile_text(spec).builds[0] for spec in (text, text.replace("v2", "v3")))
-    assert one.source["parts"]["tcl"] == {"debian": ["tcl8.6", "tcl-thread"], "suite": "bookworm"}
-    assert one.id != two.id
-
-
-@pytest.mark.parametrize(
-    ("old", "new", "expected"),
-    [
-        ("library: {git", "library: {system: make, git", "`library` is a source of one kind"),
-        ("ref: v2}", "ref: -x}", "`ref: -x` begins with `-`"),
-        ("library:", "Library/x:", "`Library/x` is not a name of small letters and digits"),
-        ("ENGINE", "postgres", "a git source takes no `parts`"),
-    ],
-)
-def test_faults_of_parts(complaints: Complaints, old: str, new: str, expected: str) -> None:
-    assert expected in complaints(PARTS.replace(old, new).replace("ENGINE", "program"))
-
-
-COMMAND_CLIENT = """\
-title: t
-builds:
-  mariadb: {engine: mariadb, version: 11.8, source: {debian: mariadb-server, suite: trixie}}
-define: {builds: {bench: {engine: program, version: "1", source: {system: /bin/true}, flags: {programs: true}}}}
-steps: [{name: one, kind: command, client: bench, argv: ["{program:true}"]}]
-"""
-
-
-def test_a_command_with_a_client_runs_programs_of_two_builds(compile_text: Compile) -> None:
-    plan = compile_text(COMMAND_CLIENT)
-    without = compile_text(COMMAND_CLIENT.replace("client: bench, ", ""))
-    assert [build.name for build in _clients(plan).values()] == ["bench"]
-    assert not _clients(without)
-    assert plan.stages[0].id != without.stages[0].id
-
-
-def test_the_client_of_a_command_is_a_build_of_any_program(complaints: Complaints) -> None:
-    assert "`mariadb` is a build of mariadb; the client of step `one` is one of program" in complaints(
-        COMMAND_CLIENT.replace("client: bench", "client: mariadb")
-    )

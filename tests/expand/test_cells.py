@@ -66,12 +66,3 @@ def test_set_adds_an_option_over_the_others(tmp_path: Path) -> None:
     plan = narrowed(tmp_path, "cache == 'lru'", more)
     last = next(step.options for stage in plan.stages for step in stage.steps if step.name == "readww")
     assert {name: last[name].value for name in last} == {"a": 1, "b": 2, "c": 1, "d": 3}
-
-
-@pytest.mark.parametrize(("path", "listed"), [("steps.1", "steps"), ("sweep.n.values.0", "sweep.n.values")])
-def test_set_of_a_part_of_a_list(tmp_path: Path, path: str, listed: str) -> None:
-    with pytest.raises(SpecError) as caught:
-        narrowed(tmp_path, sets=("sweep.n={option: n, values: [1, 2]}", f"{path}=readww"))
-    assert format_problems(caught.value.problems) == (
-        f"--set:2:1: error[set-form]: `{listed}` is a list, which is set as a whole\n   = for example: {listed}=[…]"
-    )

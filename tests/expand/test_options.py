@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from itertools import combinations
 
 import pytest
@@ -146,31 +145,11 @@ def test_values_see_what_is_in_force_wherever_it_is_set(compile_text: Compile) -
     assert {name: o.value for name, o in options(compile_text, text).items()} == {"a": 4096, "b": 8192, "c": 3}
 
 
-def test_what_a_binary_lacks(compile_text: Compile) -> None:
-    text = "options: [{a: 1, b: {value: 2, when_unsupported: drop}}, {options: {c: 3}, when_unsupported: drop}]\n"
-    found = options(compile_text, text + "sweep: {x: {option: d, values: [4]}}")
-    assert {name: o.unsupported for name, o in found.items()} == {"a": "error", "b": "drop", "c": "drop", "d": "cell"}
-    assert found["b"].where == "a.yaml:5:18"
-
-
 def test_sets_of_other_engines_and_those_whose_when_fails_are_left_out(compile_text: Compile) -> None:
     define = "define: {options: {new: {engine: rocksdb, when: \"version >= '9'\", options: {a: 2}}}}\n"
     text = define + "options: [{a: 1}, new, {engine: mysql, options: {innodb: 1}}]"
     assert {name: o.value for name, o in options(compile_text, text).items()} == {"a": 2}
     assert {name: o.value for name, o in options(compile_text, text, "7.8.3").items()} == {"a": 1}
-
-
-def test_a_set_that_no_cell_takes_is_an_error(compile_text: Compile, complaints: Callable[..., str]) -> None:
-    text = """\
-title: t
-builds: {rocksdb: {engine: rocksdb, source: {system: db_bench}}}
-define: {options: {z11a: {engine: mysql, options: {a: 1}}}}
-options: [z11a]
-steps: [{name: fillseq, kind: db_bench, benchmarks: [fillseq], keys: 1k}]
-"""
-    assert complaints(text).startswith(
-        "a.yaml:4:11: error[unused-set]: no cell takes the option set `z11a`: it is for mysql"
-    )
 
 
 def test_an_option_set_inherits_the_condition_of_what_it_extends(compile_text: Compile) -> None:

@@ -5,13 +5,8 @@ from __future__ import annotations
 from hashlib import sha256
 from pathlib import Path
 
-import pytest
-
-from stepgrid.expand.setup import LARGEST
 from stepgrid.language.files import record_inputs
 from stepgrid.model.plan import Plan, PlannedStep
-from stepgrid.plan import plan_file
-from stepgrid.store import plans
 from tests.expand.samples import BASE, SERVER, Compile, Complaints, ids
 
 
@@ -41,13 +36,6 @@ exclude: ["hardware == 'bee' and version < '8'"]
     assert plan.machines[machines["host"].hardware]["declared"] is False
 
 
-def test_what_a_step_runs_in_is_identity_where_it_is_said(compile_text: Compile) -> None:
-    plain = compile_text(BASE)
-    assert ids(compile_text(BASE + "launch: {}\n")) == ids(plain)
-    for said in ("launch: {numa: interleave}", "launch: {env: {A: b}}", "start: cold", "share: false"):
-        assert not ids(compile_text(BASE + said + "\n")) & ids(plain), said
-
-
 def test_launch_by_point_over_the_spec(compile_text: Compile) -> None:
     axis = (
         "sweep: {a: {from: loaded, points: {x: {launch: {malloc: jemalloc}}, y: {launch: {cpus: 0-1}, start: cold}}}}\n"
@@ -66,15 +54,6 @@ def test_cells_that_share_nothing(compile_text: Compile) -> None:
     axis = "sweep: {a: {option: bloom_bits, values: [5, 6], from: loaded}}\n"
     assert sum(s.parent is None for s in compile_text(BASE + axis).stages) == 2
     assert sum(s.parent is None for s in compile_text(BASE + axis + "share: false\n").stages) == 4
-
-
-def test_a_server_option_cannot_change_within_a_stage(complaints: Complaints, compile_text: Compile) -> None:
-    text = SERVER + "sweep: {pool: {option: innodb_buffer_pool_size, values: [1GiB, 2GiB], %s}}\n"
-    assert complaints(text % "steps: [more]").splitlines()[0] == (
-        "a.yaml:9:24: error[needs-checkpoint]: `innodb_buffer_pool_size` differs between `point` and `more`, "
-        "which share a server"
-    )
-    assert len(compile_text(text % "from: loaded").stages) == 3
 
 
 def test_the_storage_engine_is_a_param_or_the_engines_default(compile_text: Compile) -> None:
@@ -109,25 +88,6 @@ def test_steps_of_a_probe_by_pattern(compile_text: Compile, complaints: Complain
     assert "error[defined-twice]: step `point` has the probe `p` already" in complaints(SERVER + twice)
     none = "probes: [{name: p, before: 'q*', sql: select 1}]\n"
     assert "error[undefined-name]: probe `p`: there is no step `q*`" in complaints(SERVER + none)
-
-
-def test_counters_of_a_probe_are_one_or_several(compile_text: Compile) -> None:
-    """A single one has the identity that it always had."""
-    probe = "probes: [{name: p, before: [more], sql: select 1, counters: %s}]\n"
-    plans = [compile_text(SERVER + probe % said) for said in ("Handler_*", "[Handler_*]", "[Handler_*, pg_stat_io]")]
-    setups = [s.setup["before"] for plan in plans for stage in plan.stages for s in stage.steps if s.name == "more"]
-    assert [setup[0]["counters"] for setup in setups] == ["Handler_*", "Handler_*", ["Handler_*", "pg_stat_io"]]
-    assert ids(plans[0]) == ids(plans[1]) != ids(plans[2])
-
-
-def test_probes(compile_text: Compile, complaints: Complaints) -> None:
-    probe = "probes: [{name: min_id, before: [%s], sql: select 1}]\n"
-    plan = compile_text(SERVER + probe % "more")
-    (step,) = (s for stage in plan.stages for s in stage.steps if s.name == "more")
-    assert step.setup["before"] == [{"name": "min_id", "sql": "select 1"}]
-    assert "error[undefined-name]: probe `min_id`: there is no step `mroe`" in complaints(SERVER + probe % "mroe")
-    wrong = "probes: [{name: p, before: [more]}]\n"
-    assert "error[probe-form]: probe `p` needs `sql` or `command`, one of them" in complaints(SERVER + wrong)
 
 
 # The `service` of a build: what cells have of it, what of it is identity, and what is wrong with it
@@ -180,128 +140,6 @@ def test_a_param_of_an_axis_reaches_it(compile_text: Compile) -> None:
     assert sum(stage.parent is None for stage in plan.stages) == 1, "what comes before is as it was"
 
 
-def test_all_but_its_timeouts_is_identity(compile_text: Compile) -> None:
-    plain = ids(compile_text(SERVICE))
-    for old, new in (("5s", "6s"), ("7s", "8s"), (", timeout: 5s", ""), ("title: t", "title: u")):
-        assert ids(compile_text(SERVICE.replace(old, new))) == plain, new
-    for old, new in (
-        ("--dir", "--folder"), ("{folder}/log", "none"), ("ping", "hello"), ("SIGINT", "SIGTERM"), ('"{value}"', "x"),
-    ):  # fmt: skip
-        assert not ids(compile_text(SERVICE.replace(old, new))) & plain, new
-
-
-def test_the_build_s_id_has_nothing_of_it(compile_text: Compile) -> None:
-    one, other = (compile_text(text).builds[0].id for text in (SERVICE, SERVICE.replace("--dir", "--folder")))
-    assert one == other
-
-
-def _messages(text: str) -> list[str]:
-    """Of each problem the message and the hint, without the excerpt."""
-    return [line.partition("= ")[2] or line for line in text.splitlines() if "a.yaml:" in line or "   = " in line]
-
-
-@pytest.mark.parametrize(
-    ("old", "new", "expected"),
-    [
-        (
-            '"{data}"',
-            '"{dat}"',
-            [
-                "a.yaml:8:55: error[unknown-placeholder]: build `kv`: service `argv` has no placeholder `{dat}`",
-                "did you mean `{data}`? known here: {data} {folder} {host} {port} {socket} {sockets} {options} "
-                "{program:NAME}; `{ … }` with a space inside is left as it is",
-            ],
-        ),
-        (
-            "{folder}/log",
-            "{seed}",
-            [
-                "a.yaml:10:18: error[unknown-placeholder]: build `kv`: service `env` has no placeholder `{seed}`",
-                "known here: {data} {folder} {host} {port} {socket} {sockets}; `{ … }` with a space inside is left "
-                "as it is",
-            ],
-        ),
-        (
-            '"{options}"]',
-            '"-o{options}"]',
-            [
-                "a.yaml:8:95: error[wrong-setting]: build `kv`: service `argv`: `{options}` stands for several words: "
-                "give it as a word of its own"
-            ],
-        ),
-        ("ready:", "redy:", ["a.yaml:11:7: error[unknown-key]: `redy` is not a key here", "did you mean `ready`?"]),
-        (
-            "ready: {",
-            'ready: {port: "{port}", ',
-            ["a.yaml:11:14: error[not-both]: `ready`: it has both `port` and `command`: keep one"],
-        ),
-        (
-            'command: ["{program:cli}", "{port}", ping], ',
-            "",
-            ["a.yaml:11:14: error[out-of-range]: `ready`: needs `port`, `socket` or `command`, found a map"],
-        ),
-        (
-            'command: ["{program:cli}", "{port}", ping]',
-            "port: http",
-            [
-                "a.yaml:11:21: error[wrong-setting]: build `kv`: service `ready.port`: expected `{port}` or "
-                "1 to 65535, found `http`"
-            ],
-        ),
-        (
-            "SIGINT",
-            "SIGNIT",
-            [
-                "a.yaml:12:22: error[not-a-choice]: `signal`: expected `SIGTERM`, `SIGINT`, `SIGQUIT`, `SIGHUP`, "
-                "`SIGUSR1` or `SIGUSR2`, found `SIGNIT`"
-            ],
-        ),
-        (
-            '"{port}", scan]',
-            '"{port}", scan], options: {threads: 2}',
-            [
-                "a.yaml:17:74: error[needs-checkpoint]: `threads` differs between `get` and `scan`, which share a "
-                "server",
-                "a change needs a restart: put `{checkpoint: NAME}` before `scan`",
-            ],
-        ),
-        (
-            "params: {io: 1}",
-            "params: {io: 1}\nsweep: {io: {param: io, values: [1, 2], steps: [scan]}}",
-            [
-                "a.yaml:8:14: error[needs-checkpoint]: `argv` of the service differs between `get` and `scan`, which "
-                "share it",
-                "a change needs a restart: put `{checkpoint: NAME}` before `scan`",
-            ],
-        ),
-        (
-            "engine: program",
-            "engine: mariadb",
-            [
-                "a.yaml:8:14: error[wrong-source]: build `kv`: `service` is for the engine `program`, found `mariadb`",
-                "mariadb is started by stepgrid itself",
-            ],
-        ),
-    ],
-)
-def test_faults_of_a_service(old: str, new: str, expected: list[str], complaints: Complaints) -> None:
-    assert _messages(complaints(SERVICE.replace(old, new))) == expected
-
-
-def test_an_option_that_does_not_reach_it(complaints: Complaints, compile_text: Compile) -> None:
-    given = "options: [{io-threads: 2, save: 1}]\n"
-    alone = SERVICE.replace(', "{options}"]', "]") + given
-    assert _messages(complaints(alone)) == [
-        "a.yaml:19:12: error[unused-option]: the option `io-threads` does not reach the service of build `kv`",
-        "add `\"{options}\"` to its `argv`, or a word with `{{ options['io-threads'] }}`",
-        "a.yaml:19:27: error[unused-option]: the option `save` does not reach the service of build `kv`",
-        "add `\"{options}\"` to its `argv`, or a word with `{{ options['save'] }}`",
-    ]
-    asked = alone.replace("--dir,", '"{{ options[\'io-threads\'] }}", "{{ options.save }}", --dir,')
-    assert compile_text(asked).stages[0].steps[0].setup["service"]["argv"][3:5] == ["2", "1"]  # type: ignore[index,call-overload]
-    assert compile_text(SERVICE + given).cells
-
-
 def test_versions_and_heirs(compile_text: Compile) -> None:
     """The nearest counts as a whole; its words may depend on the version."""
     words = """[kv, {when: "version >= '2'", value: --new}, "{options}"]"""
@@ -348,14 +186,6 @@ def test_a_file_of_the_specs_own(compile_text: Compile, tmp_path: Path) -> None:
     assert "mine.lua" in seen.files
 
 
-def test_its_content_is_identity(compile_text: Compile, tmp_path: Path) -> None:
-    found = []
-    for text in (SCRIPT, SCRIPT, SCRIPT + " "):
-        (tmp_path / "mine.lua").write_text(text, encoding="utf-8")
-        found.append(compile_text(FILE_SPEC).stages[0].id)
-    assert found[0] == found[1] != found[2]
-
-
 def test_it_is_meant_from_the_file_that_names_it(compile_text: Compile, tmp_path: Path) -> None:
     folder = tmp_path / "below"
     folder.mkdir()
@@ -364,39 +194,3 @@ def test_it_is_meant_from_the_file_that_names_it(compile_text: Compile, tmp_path
     (folder / "w.yaml").write_text(library, encoding="utf-8")
     spec = "".join(FILE_SPEC.splitlines(keepends=True)[:3]) + "include: below/w.yaml\nworkload: w\n"
     assert _step(compile_text(spec)).files["mine.lua"] == SCRIPT
-
-
-def test_a_plan_has_each_text_once(compile_text: Compile, tmp_path: Path) -> None:
-    (tmp_path / "mine.lua").write_text(SCRIPT, encoding="utf-8")
-    plan = compile_text(FILE_SPEC + "sweep: {threads: [1, 2, 4, 8]}\n")
-    plans.write(plan, tmp_path / "plan")
-    assert (tmp_path / "plan" / "stages.jsonl").read_text(encoding="utf-8").count("function event() end") == 1
-    kept = [plan_file.stage(tmp_path / "plan", stage.id).steps[0].files["mine.lua"] for stage in plan.stages]
-    assert kept == [SCRIPT] * 4
-
-
-@pytest.mark.parametrize(
-    ("content", "code", "message", "hint"),
-    [
-        (None, "file-not-found", "there is no file `mine.lua`", ""),
-        (b"a\xff", "not-utf8", "`mine.lua` is not UTF-8 text: byte 0xff", "\n   = save the file as UTF-8"),
-        (
-            b"-" * (LARGEST + 1), "too-large", "the file `mine.lua` is larger than 1 MiB",
-            "\n   = its text is part of every plan",
-        ),
-    ],
-)  # fmt: skip
-def test_faults_of_files(
-    complaints: Complaints, tmp_path: Path, content: bytes | None, code: str, message: str, hint: str
-) -> None:
-    if content is not None:
-        (tmp_path / "mine.lua").write_bytes(content)
-    place = (
-        "   4 | params: {rows: 10, duration: 1s, lua: mine.lua}\n     |                                       ^^^^^^^^"
-    )
-    assert complaints(FILE_SPEC) == f"a.yaml:4:39: error[{code}]: {message}\n{place}{hint}"
-
-
-def test_a_folder_is_no_file(complaints: Complaints, tmp_path: Path) -> None:
-    (tmp_path / "mine.lua").mkdir()
-    assert "error[file-not-found]: there is no file `mine.lua`" in complaints(FILE_SPEC)

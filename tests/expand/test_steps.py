@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import pytest
-
 from stepgrid.model.search import AxisSearch
-from stepgrid.plan import plan_file
 from stepgrid.plan.estimate import search_text
 from tests.expand.samples import BASE, Compile, Complaints, ids
 
@@ -29,11 +26,6 @@ def test_a_live_grid_runs_on_one_database(compile_text: Compile) -> None:
     assert len({step.seed for step in stage.steps}) == 4
 
 
-def test_a_variable_of_a_live_grid_is_a_setting(complaints: Complaints) -> None:
-    text = BASE.replace("benchmarks: [readwhilewriting]", "benchmarks: [readwhilewriting], for: {threds: [1, 2]}")
-    assert "error[unknown-setting]: `threds` is no setting of db_bench" in complaints(text)
-
-
 def test_times(compile_text: Compile) -> None:
     plan = compile_text(BASE.replace("benchmarks: [readwhilewriting]", "benchmarks: [readwhilewriting], times: 3"))
     assert [step.name for step in plan.cells[0].steps] == ["fillseq", "readww.1", "readww.2", "readww.3"]
@@ -53,7 +45,6 @@ def test_a_warm_up_runs_before_each_run_and_is_not_measured(compile_text: Compil
 
 
 BENCHMARKS = "benchmarks: [readwhilewriting]"
-THREADS = "threads: {search: [1, 64], for: max qps}"
 
 
 def search_spec(grid: str) -> str:
@@ -83,36 +74,6 @@ def test_under_a_name_of_its_own(compile_text: Compile):
     )
     step = next(step for stage in plan.stages for step in stage.steps if step.name == "readww[rate=#10]")
     assert step.settings["write_rate"] == 2**20
-
-
-def test_a_plan_without_searches_is_written_as_before(compile_text: Compile):
-    assert '"searches"' not in "".join(line for _, lines in plan_file.texts(compile_text(BASE)) for line in lines)
-
-
-@pytest.mark.parametrize(
-    ("grid", "said"),
-    [
-        ("threads: {search: [64, 1], for: max qps}", "error[search-form]: `search: [64, 1]` is no range"),
-        ("threads: {search: [0, 8], for: max qps}", "error[search-form]: `search: [0, 8]` is no range"),
-        ("threads: {search: [a, 8], for: max qps}", "error[search-form]: `search: [a, 8]` is no range"),
-        ("threads: {search: [1, 2, 3], for: max qps}", "`search`: expected at most 2 entries, found a list"),
-        ("threads: {search: [1, 8]}", "error[missing-key]: `for` is missing"),
-        ("threads: {search: [1, 8], for: max qps, points: 3}", "`points: 3` are too few to search with"),
-        ("threads: {search: [1, 8], for: most qps}", "[search-form]: `most qps` is not what a search can be for"),
-        ("threads: {search: [1, 8], for: max threads}", "[search-form]: `max threads` is always the end of its range"),
-        ("threads: {search: [1, 8], for: max qqps}", "[undefined-name]: there is no metric `qqps` (step `readww`)"),
-        ("threds: {search: [1, 8], for: max qps}", "error[unknown-setting]: `threds` is no setting of db_bench"),
-        (f"{THREADS}, keys: {{search: [1, 9], for: max qps}}",
-         "error[search-form]: step `readww` searches on 2 axes: one at a time"),
-    ],
-)  # fmt: skip
-def test_faults_of_searches(complaints: Complaints, grid: str, said: str):
-    assert said in complaints(search_spec(grid))
-
-
-def test_not_before_a_checkpoint(complaints: Complaints):
-    text = BASE.replace("benchmarks: [fillseq]", f"benchmarks: [fillseq], for: {{{THREADS}}}")
-    assert "searches before a checkpoint: what follows would start from another database each time" in complaints(text)
 
 
 def test_a_command_has_a_placeholder_for_it(compile_text: Compile, complaints: Complaints):

@@ -8,7 +8,7 @@ import pytest
 from stepgrid.language.problems import SpecError, format_problems
 from stepgrid.plan.assembly import compile_spec
 from tests.conftest import HOST
-from tests.language.bad import BASE
+from tests.language.bases import BASE
 
 HINT = "   = copy it there, or list a folder that holds it under `roots` in the site file"
 STEP = "steps: [{name: fillseq, kind: db_bench, benchmarks: [fillseq], fresh: true}]"

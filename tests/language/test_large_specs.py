@@ -2,32 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
-from collections.abc import Callable
 
 import pytest
 
 from stepgrid.language import expressions
 from stepgrid.language.expressions import BUDGET
 from stepgrid.language.problems import MOST_NAMES, MOST_SHOWN, Location, Problems, close_names, nearest
-from stepgrid.language.yaml import parse
-
-AXES = """\
-title: many axes of one param
-builds: {sh: {engine: program, version: 1, source: {system: sh}}}
-steps: [{name: go, kind: command, argv: [sh, -c, ":", "{{ params.n }}"]}]
-params: {n: 0}
-repeat: 1
-sweep:
-"""
-
-
-def test_a_tag_without_end_is_not_decoded() -> None:
-    problems = Problems()
-    parse("a: !" + "x" * 5000 + " 1\n", "a.yaml", problems)
-    (found,) = problems.items
-    assert found.message == f"the tag `!{'x' * 99}…` means nothing in a spec"
 
 
 def test_of_very_many_names_none_is_meant() -> None:
@@ -42,13 +23,6 @@ def test_what_is_not_shown_has_no_suggestion() -> None:
     for number in range(MOST_SHOWN + 5):
         problems.undefined("build", f"nam{number}", Location("a.yaml", number + 1, 1), ["name"])
     assert Counter(each.hint for each in problems.items) == {"did you mean `name`?": MOST_SHOWN + 1, "": 4}
-
-
-@pytest.mark.parametrize("count", [2, 3, 10])
-def test_each_axis_too_many_is_one_problem(complaints: Callable[[str], str], count: int) -> None:
-    axes = "".join(f"  a{number}: {{param: n, values: [1, 2]}}\n" for number in range(count))
-    said = re.findall(r"the axes (`\w+` and `\w+`) both set the param `n`", complaints(AXES + axes))
-    assert said == [f"`a0` and `a{number}`" for number in range(1, count)]
 
 
 def test_a_new_expression_is_paid_for() -> None:

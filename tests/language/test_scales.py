@@ -1,6 +1,5 @@
 from collections.abc import Callable
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -71,14 +70,3 @@ def test_a_scale_patches_every_part(compile_text: Callable[..., Plan]) -> None:
     assert {build.source["suite"] for build in plan.builds} == {"sid"}
     step = plan.stages[0].steps[0]
     assert (step.settings["keys"], set(step.options)) == (1000, {"open_files", "num_levels", "x"})
-
-
-def test_without_a_scale_the_spec_is_as_it_stands(complaints: Callable[..., str]) -> None:
-    assert complaints(SPEC).startswith("a.yaml:6:3: error[unknown-param]: no step takes the param `bits`")
-
-
-@pytest.mark.parametrize(("scale", "hint"), [("smoky", "did you mean `smoke`?"), ("x", "known here: smoke")])
-def test_an_unknown_scale(complaints: Callable[..., str], scale: str, hint: str) -> None:
-    said = complaints(SPEC, scale)
-    assert f"error[undefined-scale]: there is no scale `{scale}`" in said
-    assert hint in said

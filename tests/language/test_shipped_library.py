@@ -48,8 +48,3 @@ def test_a_name_that_it_lacks(tmp_path: Path) -> None:
     (tmp_path / "library").mkdir()
     _, problems = _spec(tmp_path, "library/vectors.yaml")
     assert f"there is no file `{tmp_path}/library/vectors.yaml`" in {each.message for each in problems.errors}
-
-
-def test_other_names_are_those_of_files_beside_the_spec(tmp_path: Path) -> None:
-    _, problems = _spec(tmp_path, "vector.yaml")
-    assert f"there is no file `{tmp_path}/vector.yaml`" in {each.message for each in problems.errors}

@@ -8,7 +8,7 @@ import pytest
 
 from stepgrid.plugins.registry import LAYOUTS
 from tests.conftest import Compile
-from tests.language.bad import BASE
+from tests.language.bases import BASE
 from tests.layouts.examples import EXAMPLES
 from tests.layouts.page import page
 

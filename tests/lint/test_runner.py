@@ -33,21 +33,6 @@ def found(text, tmp_path, monkeypatch, scale=None):
     return [(f"{p.where.line}:{p.where.column}", p.code, p.message) for p in problems_of(SPEC, scale)]
 
 
-def test_a_finding_in_many_cells_is_one_problem_that_counts_them(tmp_path, monkeypatch):
-    assert found(GRID, tmp_path, monkeypatch) == [
-        (
-            "8:20",
-            "step-short",
-            "step `first` is measured for 10 s: an engine is not in a steady state by then (in all 8 cells)",
-        ),
-        (
-            "10:3",
-            "clients-over-cores",
-            "step `first` has 16 clients, the machine runs 8 threads at once (in 4 of 8 cells: b, 16, 8, …)",
-        ),
-    ]
-
-
 def test_a_reason_silences(tmp_path, monkeypatch):
     text = GRID + "allow: {step-short: a try, clients-over-cores: that is the question}\n"
     assert found(text, tmp_path, monkeypatch) == []
@@ -71,19 +56,6 @@ def test_a_scale_may_allow_and_another_need_it(tmp_path, monkeypatch):
     assert found(text, tmp_path, monkeypatch) == []
     assert found(text, tmp_path, monkeypatch, "smoke") == []
     assert found(text, tmp_path, monkeypatch, "other") == []
-
-
-def test_each_cell_has_its_own_machine(tmp_path, monkeypatch):
-    text = GRID.replace("10s", "10m").replace("[1, 4, 16, 32]", "[16]").replace(
-        "sweep:", "sweep:\n  machine: {small: {hardware: {cores: 8}}, large: {hardware: {cores: 48}}}"
-    )  # fmt: skip
-    assert found(text, tmp_path, monkeypatch) == [
-        (
-            "11:3",
-            "clients-over-cores",
-            "step `first` has 16 clients, the machine runs 8 threads at once (in 2 of 4 cells: b, small, 16, 8, …)",
-        )
-    ]
 
 
 def test_ten_thousand_cells_cost_little(tmp_path, monkeypatch):
@@ -124,10 +96,6 @@ def test_a_spec_of_servers_has_the_rules_of_its_engine_alone() -> None:
     assert codes(["program"], ["command"]) == OF_ANY_SPEC
     assert codes(["postgres"], ["sysbench", "sql"]) == {*OF_ANY_SPEC, "cache-over-memory"}
     assert codes(["mysql"], ["sysbench"]) == {*OF_ANY_SPEC, "cache-over-memory", "sequential-deletes"}
-
-
-def test_two_engines_with_the_same_rules_have_them_once() -> None:
-    assert applicable_rules(["mysql", "mariadb"], []) == applicable_rules(["mysql"], [])
 
 
 def test_each_code_stands_once_in_the_list_of_all() -> None:

@@ -72,10 +72,3 @@ def test_arms_of_one_build(
     assert durability(allowed, tmp_path, monkeypatch) == []
     if expected:
         assert durability(f"{text}report: {{base: {{build: a}}}}\n", tmp_path, monkeypatch) == []
-
-
-def test_myrocks_commits_by_its_own_option(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    text = TEXT % (MYSQL[1], MYSQL[1], "") + "params: {storage_engine: rocksdb}\n"
-    for option, count in (("rocksdb_flush_log_at_trx_commit", 1), ("innodb_flush_log_at_trx_commit", 0)):
-        swept = f"{text}sweep: {{arm: {{option: {option}, values: [1, 2]}}}}\n"
-        assert len(durability(swept, tmp_path, monkeypatch)) == count

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import math
 
-import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from stepgrid.model.search import KNEE, AxisSearch, Trial, boundary, knee, next_boundary, next_peak, peak
+from stepgrid.model.search import KNEE, Trial, boundary, knee, next_boundary, next_peak, peak
 
 MIB = 2**20
 
@@ -77,10 +76,6 @@ def test_a_peak_is_nearly_found(top: float):
     assert all(1 <= trial.value <= 64 for trial in trials)
 
 
-def test_the_ladder_comes_first():
-    assert [trial.value for trial in climbed(1, 64, 8, 5)][:5] == [1, 3, 8, 23, 64]
-
-
 def test_the_knee_is_the_first_value_that_is_nearly_the_best():
     trials = [Trial(value, True, min(value, 10) * 100.0 + value) for value in (1, 4, 9, 10, 16, 64)]
     assert peak(trials) == Trial(64, True, 1064.0)
@@ -92,17 +87,3 @@ def test_the_knee_is_the_first_value_that_is_nearly_the_best():
 def test_where_a_condition_fails_there_is_no_peak():
     trials = [Trial(1, True, 10.0), Trial(8, True, 40.0), Trial(64, False, 90.0)]
     assert peak(trials) == Trial(8, True, 40.0)
-
-
-def test_what_a_plan_keeps_of_it():
-    search = AxisSearch("rate", "write_rate", 1, 512, "max rate where qps > 1", 9, 3)
-    assert AxisSearch.from_setup({"search": search.to_json()}) == search
-    assert AxisSearch.from_setup({}) is None
-    assert search.group("writes[rate=#3,clients=2]") == "writes[rate=,clients=2]"
-    assert search.group("writes[rate=#31]") == "writes[rate=#31]"
-
-
-@pytest.mark.parametrize("points", range(4, 20))
-def test_every_number_of_points(points: int):
-    assert len(climbed(1, 3, points, 2)) == points
-    assert len(bounded(1, 2, points, 1)) == points

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -14,20 +13,16 @@ from scipy import stats
 
 from stepgrid.model.plan import Plan, Report
 from stepgrid.model.status import NodeStatus, Status
-from stepgrid.plan import plan_file
-from stepgrid.plan.actions import decide_action, shape
+from stepgrid.plan.actions import decide_action
 from stepgrid.plan.estimate import (
     Node,
     Power,
-    Preview,
     Progress,
     assign_nodes,
     estimate_power,
     needed_loads,
-    preview_json,
     saved_seconds,
 )
-from stepgrid.store import plans
 from tests.conftest import Compile
 
 SPEC = """\
@@ -47,14 +42,6 @@ def test_sharing_saves_the_loads_that_cells_have_in_common(compile_text: Compile
     plan = compile_text(SPEC)
     each = {stage.id: 100.0 if stage.parent is None else 60.0 for stage in plan.stages}
     assert saved_seconds(plan, each) == 2 * 2 * 100.0  # of three cells, twice, one load runs
-
-
-def test_stages_of_other_options_have_the_same_shape(compile_text: Compile, tmp_path: Path) -> None:
-    plan = compile_text(SPEC)
-    plans.write(plan, tmp_path / "plan")
-    for stages in (plan.stages, plan_file.outline(tmp_path / "plan").stages):
-        assert len({shape(stage) for stage in stages if stage.parent is None}) == 1
-        assert len({shape(stage) for stage in stages}) == 2
 
 
 def test_the_noisiest_step_decides(compile_text: Compile) -> None:
@@ -91,30 +78,8 @@ def test_it_is_what_the_noncentral_t_says(spread: float) -> None:
 # Previews
 
 
-PLAN = Plan("p", "title", "x.yaml", None, (), (), (), (), {}, Report())
-
-
-def outlook(*nodes: Node) -> Preview:
-    return Preview(PLAN, nodes, 0.0, None)
-
-
 def stage(seconds: float | None, size: int | None, load: bool = True) -> Node:
     return Node(decide_action(NodeStatus("s-1", "a stage", Status.MISSING, seconds=seconds)), load, (), bytes=size)
-
-
-@pytest.mark.parametrize(
-    ("nodes", "seconds", "size"),
-    [
-        ((), 0, 0),
-        ((stage(None, None),), None, None),
-        ((stage(60.0, 7), stage(None, None)), 60.0, 7),
-        ((stage(60.0, None, load=False),), 60.0, 0),
-    ],
-)
-def test_what_is_not_known_is_no_zero(nodes: tuple[Node, ...], seconds: float | None, size: int | None) -> None:
-    totals = preview_json(outlook(*nodes))["totals"]
-    assert (totals["seconds"], totals["bytes"]) == (seconds, size)
-    assert totals["hours"] == (None if seconds is None else seconds / 3600)
 
 
 # Nodes of a cluster
@@ -170,18 +135,6 @@ def test_what_was_begun_stays_where_it_is(plan: Plan) -> None:
     assert compared == {"n2"}
     images = {node for title, node in found.items() if "threads=2, load 1: readww" in title}
     assert images == {"n3"}
-
-
-def test_results_of_a_node_that_is_gone_hold_nothing(plan: Plan) -> None:
-    measured = dict.fromkeys(of(plan, "threads=1, load 1: readww")[:1], "n9")
-    found = assign_nodes(plan, Progress(running(plan, measured), measured), NODES[:1])
-    assert {*found.values()} == {"n1"}
-
-
-def test_loads_that_are_compared_are_made_on_one_node(plan: Plan) -> None:
-    one, other = of(plan, "load 2: fillseq")
-    found = assign_nodes(plan, Progress(running(plan, {one: "n2"}), {one: "n2"}), NODES)
-    assert found[other] == "n2"
 
 
 def test_the_base_of_a_table_is_a_comparison_too(compile_text: Compile) -> None:

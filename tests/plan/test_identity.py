@@ -89,7 +89,6 @@ sweep:
   threads: {param: threads, values: [1, 2], from: loaded}
 repeat: 2
 """
-LOADS, MEASURED = 2 * 2, 2 * 2 * 2 * 2  # builds x repeats; the same x caches x threads
 
 
 def changed(before: Plan, after: Plan) -> tuple[Counter[str], Counter[str]]:
@@ -102,43 +101,6 @@ def changed(before: Plan, after: Plan) -> tuple[Counter[str], Counter[str]]:
     return count(new - old, after), count(old - new, before)
 
 
-def test_loads_are_shared(compile_text: Compile) -> None:
-    plan = compile_text(SPEC)
-    assert Counter("measured" if s.parent else "load" for s in plan.stages) == {"load": LOADS, "measured": MEASURED}
-    assert len(plan.cells) == 8
-    assert all(len(cell.repeats) == 2 for cell in plan.cells)
-
-
-@pytest.mark.parametrize(
-    ("old", "new"),
-    [
-        ("title: t", "title: another"),
-        ("title: t", "title: t  # a comment"),
-        ("lru: {", "oldest: {"),
-        ("cache:\n", "kind_of_cache:\n"),
-        ("{name: readww,", "{name: read-while-writing,"),
-        ("{kind: db_bench, benchmarks: [overwrite]}", "{benchmarks: [overwrite], kind: db_bench}"),
-        ("options: [{bloom_bits: 10}]", "options:\n  - bloom_bits: 10"),
-        ("checkpoint: loaded", "checkpoint: loaded   "),
-        ("keys: 1k", "keys: 1000"),
-        ("keys: 1k, duration: 1s", "duration: 1000ms, keys: 1_000"),
-        ("repeat: 2", "repeat: 2\nreport: {base: {cache: lru}, smallest_effect: 0.05}"),
-        ("repeat: 2", "repeat: 2\norder: as_written"),
-        ("repeat: 2", "repeat: {loads: 2, runs: 1}"),
-        ("bloom_bits: 10}", "bloom_bits: [{when: \"version < '99'\", value: 10}, {value: 5}]}"),
-        ("  rocksdb: {engine: rocksdb, versions: [7.8.3, 9.10.0]", "  db: {engine: rocksdb, versions: [7.8.3, 9.10.0]"),
-        (
-            "threads: {param: threads, values: [1, 2], from: loaded}",
-            "threads: {param: threads, values: [2, 1], from: loaded}",
-        ),
-    ],
-)
-def test_what_is_no_identity(compile_text: Compile, old: str, new: str) -> None:
-    assert SPEC.count(old) >= 1 or "benchmarks: [overwrite]" in old
-    edited = SPEC.replace(old, new)
-    assert changed(compile_text(SPEC), compile_text(edited)) == ({}, {})
-
-
 def test_the_order_of_axes_is_no_identity(compile_text: Compile) -> None:
     head, sweep = SPEC.split("sweep:\n")
     cache, threads = sweep[: sweep.index("  threads")], "  threads: {param: threads, values: [1, 2], from: loaded}\n"
@@ -146,41 +108,6 @@ def test_the_order_of_axes_is_no_identity(compile_text: Compile) -> None:
     before, after = compile_text(SPEC), compile_text(swapped)
     assert changed(before, after) == ({}, {})
     assert {cell.id for cell in before.cells} == {cell.id for cell in after.cells}
-
-
-@pytest.mark.parametrize(
-    ("old", "new", "new_stages", "gone"),
-    [
-        # a point of a limited axis: its own stages, not the load
-        ("hyper_clock_cache", "auto_hyper_clock_cache", {"measured": 8}, {"measured": 8}),
-        ("values: [1, 2]", "values: [1, 2, 4]", {"measured": 8}, {}),
-        ("values: [1, 2]", "values: [1]", {}, {"measured": 8}),
-        # what every step takes: everything
-        ("bloom_bits: 10", "bloom_bits: 12", {"load": 4, "measured": 16}, {"load": 4, "measured": 16}),
-        ("keys: 1k", "keys: 2k", {"load": 4, "measured": 16}, {"load": 4, "measured": 16}),
-        ("repeat: 2", "repeat: 2\nseed: 2", {"load": 4, "measured": 16}, {"load": 4, "measured": 16}),
-        ("repeat: 2", "repeat: 2\nhardware: {cores: 2}", {"load": 4, "measured": 16}, {"load": 4, "measured": 16}),
-        ("{system: db_bench}", "{system: db_bench2}", {"load": 4, "measured": 16}, {"load": 4, "measured": 16}),
-        # what only the measured steps take
-        ("duration: 1s", "duration: 2s", {"measured": 16}, {"measured": 16}),
-        ("benchmarks: [overwrite]}", "benchmarks: [overwrite, stats]}", {"measured": 16}, {"measured": 16}),
-        # a version: its loads and its cells
-        ("[7.8.3, 9.10.0]", "[7.8.3, 9.10.0, 9.11.2]", {"load": 2, "measured": 8}, {}),
-        ("[7.8.3, 9.10.0]", "[9.10.0]", {}, {"load": 2, "measured": 8}),
-        # repeats: one more of each
-        ("repeat: 2", "repeat: 3", {"load": 2, "measured": 8}, {}),
-        ("repeat: 2", "repeat: 1", {}, {"load": 2, "measured": 8}),
-        ("repeat: 2", "repeat: {loads: 2, runs: 2}", {"measured": 16}, {}),
-        # another boundary
-        ("- checkpoint: loaded", "- checkpoint: loaded\n  - {name: more, kind: db_bench, benchmarks: [stats]}",
-         {"measured": 16}, {"measured": 16}),
-    ],
-)  # fmt: skip
-def test_what_an_edit_changes(
-    compile_text: Compile, old: str, new: str, new_stages: dict[str, int], gone: dict[str, int]
-) -> None:
-    assert SPEC.count(old) == 1
-    assert changed(compile_text(SPEC), compile_text(SPEC.replace(old, new))) == (new_stages, gone)
 
 
 def test_a_plan_is_the_same_to_the_byte(compile_text: Compile) -> None:

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from stepgrid.model.plan import AdaptiveRepeat, Plan, load_counts
-from stepgrid.plan import plan_file
 from stepgrid.plan.assembly import Context, compile_spec
-from stepgrid.plan.order import NO_RECORDS, ORDERS, LoadCounts, LoadRecords, Order, ranks
+from stepgrid.plan.order import NO_RECORDS, ORDERS, LoadRecords, Order, ranks
 from tests.conftest import HOST, Compile
-from tests.language.bad import BASE, SWEEP
+from tests.language.bases import BASE, SWEEP
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,31 +85,9 @@ def test_a_stage_that_is_added_does_not_move_the_others() -> None:
     assert kept == [node.id for node in in_order(few, "randomized")]
 
 
-def test_interleaved_keeps_the_written_order_within_a_block() -> None:
-    assert [node.id for node in in_order(sweep(2, 2), "interleaved")] == [
-        "s-0-0-0", "s-1-0-0", "s-0-0-1", "s-1-0-1",
-        "s-0-1-0", "s-1-1-0", "s-0-1-1", "s-1-1-1",
-    ]  # fmt: skip
-
-
-def test_as_written_is_the_order_given() -> None:
-    nodes = sweep(2, 2)
-    assert in_order(nodes, "as_written") == nodes
-
-
 def test_as_written_still_puts_a_parent_first() -> None:
     nodes = sweep(1, 1)[::-1]
     assert [node.id for node in in_order(nodes, "as_written")] == ["s-0-0-0", "s-0-0-1"]
-
-
-def test_runs_of_one_load_are_blocks_of_their_own() -> None:
-    root = Node("root", None, 0, 0)
-    nodes = [root, *(Node(f"{arm}{run}", "root", 0, run) for arm in "abc" for run in (0, 1))]
-    assert [node.run for node in in_order(nodes, "randomized")] == [0, 0, 0, 0, 1, 1, 1]
-
-
-def test_a_parent_that_is_not_in_the_list_holds_nothing_back() -> None:
-    assert ranks([Node("s-1", "s-0", 0, 0)], "randomized", 1) == {"s-1": 0}
 
 
 def test_an_unknown_order_is_named() -> None:
@@ -159,22 +135,6 @@ def test_what_is_measured_already_counts_even_beyond_the_most(compile_text: Comp
 def test_no_request_exceeds_the_most(compile_text: Compile) -> None:
     found = planned(compile_text, "{until: decided, most: 7}", LoadRecords(lambda node: 40, lambda node: False))
     assert load_counts(found) == (7, 7)
-
-
-def test_a_fixed_number_asks_nobody() -> None:
-    def asked(node: str) -> int:
-        raise AssertionError(node)
-
-    assert LoadCounts(4, 4, LoadRecords(asked, lambda node: False)).of(str) == 4
-
-
-@pytest.mark.parametrize("repeat", ["3", "{until: decided}", "{until: 2%, least: 2, most: 9, within: 8h}"])
-def test_a_plan_is_read_back_as_it_was(compile_text: Compile, tmp_path: Path, repeat: str) -> None:
-    plan = planned(compile_text, repeat)
-    for name, lines in plan_file.texts(plan):
-        (tmp_path / name).write_text("".join(lines), encoding="utf-8")
-    assert plan_file.read(tmp_path).until == plan.until
-    assert ('"until"' in (tmp_path / "plan.json").read_text()) is (plan.until is not None)
 
 
 def test_a_claim_may_add_fresh_loads_to_a_fixed_number(compile_text: Compile) -> None:

@@ -8,11 +8,10 @@ import pytest
 
 from stepgrid.language.problems import Problems
 from stepgrid.model.plan import Plan
-from stepgrid.plan import plan_file
 from stepgrid.plan.assembly import Context, compile_spec
 from stepgrid.plan.order import LoadRecords
 from stepgrid.plan.stage_tree import id_faults
-from tests.conftest import HOST, Compile, Complaints
+from tests.conftest import HOST, Compile
 
 SPEC = """\
 title: two caches
@@ -87,16 +86,3 @@ def test_steps_that_differ_are_those_that_a_report_asked_for(tmp_path: Path, com
     assert plan.profile is not None
     assert plan.adds_stages
     assert {*plan.profile.stages} == {repeat.stages[1] for repeat in plain.cells[0].repeats if not repeat.run}
-
-
-def test_a_plan_with_profiles_is_read_back(tmp_path: Path, compile_text: Compile) -> None:
-    plan = compile_text(f"{SPEC}profile: all\n")
-    for name, lines in plan_file.texts(plan):
-        (tmp_path / name).write_text("".join(lines), encoding="utf-8")
-    assert plan_file.read(tmp_path).profile == plan.profile
-
-
-def test_an_unknown_step_has_the_nearest_name(complaints: Complaints) -> None:
-    text = complaints(f"{SPEC}profile: {{where: raedww}}\n")
-    assert "`profile`: no cell measures a step `raedww`" in text
-    assert "did you mean `readww`?" in text

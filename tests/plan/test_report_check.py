@@ -16,7 +16,7 @@ from stepgrid.plan.report_check import (
     parse_claim,
 )
 from tests.conftest import Compile, Complaints
-from tests.language.bad import BASE, SWEEP
+from tests.language.bases import BASE, SWEEP
 
 STEPS = """\
   - {name: settle, kind: command, argv: [sync], measured: false, duration: 1h}
@@ -51,32 +51,6 @@ def test_what_a_table_may_say(said: str, compile_text: Compile) -> None:
     assert [*plan.report.tables[0]][:2] == ["title", "rows"]
 
 
-def test_a_claim_over_the_figure_of_a_command(compile_text: Compile) -> None:
-    plan = compile_text(f"{SPEC}claims: [{{claim: c, expect: threes() == 3, where: {{step: own}}}}]\n")
-    assert plan.report.claims[0]["expect"] == "threes() == 3"
-
-
-def test_a_window_is_in_the_plan_as_it_is_said(compile_text: Compile) -> None:
-    plan = compile_text(f"{SPEC}report: {{tables: [{{title: a, rows: step, window: 300s}}]}}\n")
-    assert plan.report.tables[0]["window"] == ["300s"]
-
-
-@pytest.mark.parametrize(
-    ("claim", "said"),
-    [
-        ("qsp(cache='lru') > 1", "there is no metric `qsp`"),
-        ("qps(cach='lru') > 1", "there is no axis `cach`"),
-        ("qps(cache='lrru') > 1", "axis `cache` has no cell at `lrru`"),
-        ("qps('lru') > 1", "the arguments of a figure have names"),
-        ("qps > 1", "`qps` is not a figure"),
-        ("qps(cache='lru') >", "`qps(cache='lru') >` is not an expression"),
-    ],
-)
-def test_faults_of_claims(complaints: Complaints, claim: str, said: str) -> None:
-    text = f'claims: [{{claim: c, expect: "{claim}", where: {{step: readww}}}}]\n'
-    assert said in complaints(BASE + SWEEP + text)
-
-
 def test_claims_and_tables_are_in_the_plan(compile_text: Compile, complaints: Complaints) -> None:
     report = "report: {base: {cache: lru}, tables: [{title: x, rows: %s, columns: build, where: {step: readww}}]}\n"
     claims = "claims: [{claim: c, expect: \"qps(cache='hyper', build='rocksdb') > 0.5 * qps(cache='lru')\"}]\n"
@@ -84,31 +58,6 @@ def test_claims_and_tables_are_in_the_plan(compile_text: Compile, complaints: Co
     assert plan.report.tables[0]["rows"] == ["cache"]
     assert plan.report.claims[0]["claim"] == "c"
     assert "a table has no axis `cahce` to show" in complaints(BASE + SWEEP + report % "cahce")
-
-
-def test_a_label_that_no_cell_has_is_one_problem(complaints: Complaints) -> None:
-    figures = "qps(cache='hypo') > qps(cache='lru')"
-    claims = "".join(f'  - {{claim: c{number}, expect: "{figures}"}}\n' for number in range(3))
-    text = complaints(f"{BASE}{SWEEP}claims:\n{claims}")
-    line = BASE.count("\n") + SWEEP.count("\n") + 4
-    assert text.count("has no cell at") == 1
-    assert f"axis `cache` has no cell at `hypo` (named 3 times, through line {line})" in text
-
-
-@pytest.mark.parametrize(
-    ("claim", "said"),
-    [
-        ("similar(qps())", "similar takes two values, and perhaps how far they may differ"),
-        ("similar(qps(), 1, qps())", "similar takes two values"),
-        ("similar(qps(), 1, 2)", "similar: values may differ by more than 0 and less than 1"),
-        ("stable(qps(), 1)", "stable takes two figures that differ in one label"),
-        ("stable(qps(cache='lru'), p50_us(cache='hyper'))", "stable takes two figures that differ in one label"),
-        ("similar(qsp(), 1)", "there is no metric `qsp`"),
-    ],
-)
-def test_faults_of_similar_and_stable(complaints: Complaints, claim: str, said: str) -> None:
-    text = f'claims: [{{claim: c, expect: "{claim}", where: {{step: readww}}}}]\n'
-    assert said in complaints(BASE + SWEEP + text)
 
 
 # Claims as trees

@@ -16,11 +16,9 @@ from stepgrid.plugins import driver
 from stepgrid.plugins.driver import (
     PLACEHOLDERS,
     REQUEST,
-    SERVER_PLACEHOLDERS,
     Context,
     RawOutputError,
     command_words,
-    forget_password,
     misplaced_placeholder,
     read_output,
     read_request,
@@ -42,10 +40,6 @@ def test_placeholders_are_filled_in_and_nothing_else() -> None:
     assert _argv("awk", "{print $1}", "{dta}", "{}") == ("awk", "{print $1}", "{dta}", "{}")
 
 
-def test_a_program_of_the_build_keeps_the_words_that_start_it() -> None:
-    assert _argv("{program:db_bench}", "--db={data}") == ("ld.so", "--library-path", "lib", "db_bench", "--db=/d")
-
-
 def test_options_are_words_of_their_own() -> None:
     assert _argv("x", "{options}", sync=True, size=4096) == ("x", "--sync=true", "--size=4096")
     assert _argv("x", sync=True) == ("x",)
@@ -63,12 +57,6 @@ def test_a_program_that_the_build_lacks() -> None:
     with pytest.raises(LookupError) as caught:
         _argv("{program:ldb}")
     assert caught.value.args == ("the build has no program `ldb`; it has: db_bench",)
-
-
-def test_the_declared_duration_is_the_deadlines() -> None:
-    command = require_runner("command").command({"argv": ["x"], "duration": 5.0}, {}, CONTEXT)
-    assert command.duration == 5.0
-    assert command.env == {}
 
 
 def test_options_as_a_server_takes_them() -> None:
@@ -105,24 +93,6 @@ def test_what_is_filled_in_is_known(word: str) -> None:
     assert misplaced_placeholder([word]) is None
 
 
-@pytest.mark.parametrize(
-    ("name", "known"), [("options", PLACEHOLDERS), ("program:x", PLACEHOLDERS), ("socket", SERVER_PLACEHOLDERS)]
-)
-def test_those_that_stand_alone_are_known(name: str, known: tuple[str, ...]) -> None:
-    assert list(unknown_placeholders(f"{{{name}}}", known)) == []
-
-
-def test_each_of_a_word_is_said() -> None:
-    assert [placeholder for placeholder, _ in unknown_placeholders("{dta}/{fodler}/{seed}", PLACEHOLDERS)] == [
-        "{dta}",
-        "{fodler}",
-    ]
-    assert [placeholder for placeholder, _ in unknown_placeholders("{program} {program:}", PLACEHOLDERS)] == [
-        "{program}",
-        "{program:}",
-    ]
-
-
 ACCESS = Access("mariadb", Path("/s"), Path("/s/mysqld.sock"), 3306, "u", "secret", "d", "innodb")
 
 
@@ -147,31 +117,7 @@ def test_the_password_is_not_kept(access: Access, tmp_path: Path) -> None:
     assert read_request(tmp_path) == (access._replace(password=""), {"sql": []})
 
 
-def test_nor_that_of_a_program_which_never_came_to_read_it(tmp_path: Path) -> None:
-    (tmp_path / REQUEST).write_text(
-        server_request("stepgrid.drivers.sql", _context(ACCESS), {"sql": []}).files[REQUEST]
-    )
-    forget_password(tmp_path)
-    assert "secret" not in (tmp_path / REQUEST).read_text()
-    (tmp_path / REQUEST).unlink()
-    forget_password(tmp_path)
-
-
-def test_it_needs_a_server() -> None:
-    with pytest.raises(ValueError, match="it needs a server, and the engine of this build is none"):
-        server_request("stepgrid.drivers.sql", _context(None), {})
-
-
 Capture = pytest.CaptureFixture[str]
-
-
-def test_plain_and_gzipped(tmp_path: Path) -> None:
-    (tmp_path / "a").write_bytes(b"one\n")
-    (tmp_path / "a.gz").write_bytes(gzip.compress(b"two\n"))
-    assert read_output(tmp_path / "a") == b"one\n"
-    assert read_output(tmp_path / "a.gz") == b"two\n"
-    with pytest.raises(FileNotFoundError):
-        read_output(tmp_path / "b")
 
 
 def test_what_is_not_read(tmp_path: Path) -> None:
@@ -200,15 +146,6 @@ def test_parse_says_so(kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     (tmp_path / "a.gz").write_bytes(gzip.compress(bytes(1 << 20)))
     assert main(["parse", kind, str(tmp_path / "a.gz")]) == 2
     assert capsys.readouterr().err == f"{tmp_path}/a.gz cannot be read: it has more than 1 KiB\n"
-
-
-def test_a_number_of_5000_digits(tmp_path: Path, capsys: Capture) -> None:
-    digits = "9" * 5000
-    (tmp_path / "a").write_text(
-        f"fillseq : 2.5 micros/op 3 ops/sec 1.2 seconds {digits} operations;\nCount: {digits} A\n"
-    )
-    assert main(["parse", "db_bench", str(tmp_path / "a")]) in (0, 2)
-    assert "internal error" not in capsys.readouterr().err
 
 
 def test_a_link_out_of_a_published_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:

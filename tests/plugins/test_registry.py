@@ -20,22 +20,14 @@ from stepgrid.model.figures import Figures, ParseError
 from stepgrid.model.plan import Command
 from stepgrid.plugins import registry
 from stepgrid.plugins.driver import Context
-from stepgrid.plugins.metrics import METRICS
 from stepgrid.plugins.registry import (
     DRIVERS,
     ENGINES,
-    builder,
     driver,
     engine,
     parse_step,
-    require_builder,
     require_runner,
-    runner,
-    server_engine,
-    unrunnable_engines,
-    unrunnable_kinds,
 )
-from stepgrid_databases.engines.mysqld.server import MysqldServing
 
 REGISTRIES = (registry.ENGINES, registry.DRIVERS, registry.COLLECTORS, registry.LAYOUTS, registry.IMPORTERS)
 SOURCE = (
@@ -87,12 +79,6 @@ def say(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Say:
 def test_each_built_in_plugin_can_be_imported(each: registry.Registry[object]) -> None:
     assert each.names()
     assert all(each.get(name) for name in each.names())
-
-
-def test_names_are_in_the_order_of_the_alphabet(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Also after a test has replaced one, which puts it last."""
-    monkeypatch.setattr(registry.DRIVERS, "points", dict(reversed(registry.DRIVERS.points.items())))
-    assert [*registry.DRIVERS.built_in()] == sorted(registry.DRIVERS.points) == [*registry.DRIVERS.names()]
 
 
 def test_an_engine_of_another_package_is_found(install: Install, say: Say) -> None:
@@ -156,12 +142,6 @@ def test_the_code_is_another_when_a_plugin_changes(program: str, install: Instal
         install("toy_driver", version, DRIVER, source)
         seen.append(say("-c", program))
     assert len({*seen}) == 4, seen
-
-
-def test_engines_and_importers_have_no_part_in_a_report(install: Install, say: Say) -> None:
-    before = say("-c", REVISION)
-    install("toy_engine")
-    assert say("-c", REVISION) == before
 
 
 @dataclass(frozen=True)
@@ -300,27 +280,6 @@ def test_every_driver_has_what_the_protocol_asks_for(kind: str) -> None:
 
 
 @pytest.mark.parametrize("kind", DRIVERS.names())
-def test_a_driver_has_both_methods_of_the_running_half_or_neither(kind: str) -> None:
-    found = driver(kind)
-    assert {hasattr(found, name) for name in ("parser", "command", "parse")} == {runner(kind) is not None}
-
-
-def test_a_kind_that_runs_is_given_whole() -> None:
-    found = require_runner("db_bench")
-    assert found is runner("db_bench") is driver("db_bench")
-    assert found.parser >= 1
-
-
-def test_a_kind_that_is_only_declared_says_so() -> None:
-    declared = [kind for kind in DRIVERS.names() if runner(kind) is None]
-    assert unrunnable_kinds([*declared, *declared, "db_bench", "command"]) == tuple(declared)
-    for kind in declared:
-        with pytest.raises(LookupError) as caught:
-            require_runner(kind)
-        assert str(caught.value) == f"this version checks and plans steps of kind {kind}; it cannot run them yet"
-
-
-@pytest.mark.parametrize("kind", DRIVERS.names())
 @given(data=st.data())
 def test_settings_survive_the_plan(kind: str, data: st.DataObject) -> None:
     """What a plan keeps of a step gives the same step again, the same seed, and some time that it takes."""
@@ -337,17 +296,6 @@ def test_settings_survive_the_plan(kind: str, data: st.DataObject) -> None:
 
 
 @pytest.mark.parametrize("kind", DRIVERS.names())
-@given(data=st.data())
-def test_a_default_that_is_written_out_is_no_other_step(kind: str, data: st.DataObject) -> None:
-    model = driver(kind).settings_model()
-    settings = model.model_validate(data.draw(st.fixed_dictionaries(GIVEN[kind])))
-    written = model.model_validate(settings.model_dump(mode="json"))
-    assert settings.model_dump(mode="json", exclude_defaults=True) == written.model_dump(
-        mode="json", exclude_defaults=True
-    )
-
-
-@pytest.mark.parametrize("kind", DRIVERS.names())
 def test_a_command_needs_no_heavy_import(kind: str) -> None:
     """A job makes commands: it must not pay for pydantic."""
     program = (
@@ -356,10 +304,6 @@ def test_a_command_needs_no_heavy_import(kind: str) -> None:
     )
     found = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert found.stdout == "[]\n"
-
-
-def test_metric_names_are_plain_words() -> None:
-    assert all(name.isidentifier() and name == name.lower() for name in METRICS)
 
 
 def test_what_a_parser_meets_in_a_damaged_output_is_told(tmp_path: Path) -> None:
@@ -375,31 +319,6 @@ def test_a_rate_below_0_is_refused_whatever_driver_has_it(tmp_path: Path, rate: 
     assert str(caught.value) == f"metric `qps`: {rate:g} operations per second; a rate is 0 or more"
 
 
-def test_a_second_below_0_is_refused_whatever_driver_has_it(tmp_path: Path) -> None:
-    with pytest.raises(ParseError) as caught:
-        parse_step(Printing(Figures({"qps": 5.0}, qps=[(1.0, 10.0), (2.0, -3.0)])), tmp_path, {})
-    assert str(caught.value) == "series: -3 operations per second at 2 s; a rate is 0 or more"
-
-
-def test_a_rate_of_0_is_a_figure_and_other_metrics_may_be_below_it(tmp_path: Path) -> None:
-    figures = Figures({"qps": 0.0, "celsius": -5.0}, qps=[(1.0, 0.0)])
-    assert parse_step(Printing(figures), tmp_path, {}) is figures
-
-
-def test_a_negative_rate_of_a_command_is_refused(tmp_path: Path) -> None:
-    (tmp_path / "stdout").write_text("qps: -5\n")
-    kind = require_runner("command")
-    said = {"argv": ["x"], "metrics": {"qps": {"pattern": r"qps: (\S+)"}}}
-    with pytest.raises(ParseError, match=r"^metric `qps`: -5 operations per second; a rate is 0 or more$"):
-        parse_step(kind, tmp_path, kind.settings_model().model_validate(said).model_dump(mode="json"))
-
-
-def test_an_unknown_engine_says_how_to_install_it() -> None:
-    expected = "^engine `rocksbd` is not installed; `pip install PACKAGE` adds one "
-    with pytest.raises(LookupError, match=expected):
-        engine("rocksbd")
-
-
 @pytest.mark.parametrize("name", ENGINES.names())
 def test_every_engine_has_what_the_protocol_asks_for(name: str) -> None:
     found = engine(name)
@@ -410,43 +329,6 @@ def test_every_engine_has_what_the_protocol_asks_for(name: str) -> None:
     assert found.default_storage_engine in found.storage_engines
     assert found.server == ("sysbench" in found.kinds)
     assert set(found.reserved.values()) <= {"", "storage_engine"}
-
-
-@pytest.mark.parametrize("name", ENGINES.names())
-def test_every_kind_runs_on_some_engine(name: str) -> None:
-    assert {kind for other in ENGINES.names() for kind in engine(other).kinds} == set(DRIVERS.names())
-
-
-@pytest.mark.parametrize("name", ENGINES.names())
-def test_an_engine_has_all_of_the_building_half_or_nothing(name: str) -> None:
-    found = engine(name)
-    parts = ("programs", "identify", "catalogue")
-    assert {hasattr(found, part) for part in parts} == {builder(name) is not None}
-
-
-def test_an_engine_that_is_built_is_given_whole() -> None:
-    assert require_builder("rocksdb") is builder("rocksdb") is engine("rocksdb")
-    assert require_builder("rocksdb").programs == ("db_bench",)
-
-
-def test_an_engine_that_is_only_declared_says_so() -> None:
-    for name in (name for name in ENGINES.names() if builder(name) is None):
-        with pytest.raises(LookupError) as caught:
-            require_builder(name)
-        assert str(caught.value) == f"this version checks and plans the engine {name}; it cannot build it yet"
-
-
-def test_servers_are_run_by_their_running_half() -> None:
-    servers = [name for name in ENGINES.names() if engine(name).server]
-    assert servers == ["mariadb", "mysql", "postgres"]
-    assert unrunnable_engines(ENGINES.names()) == ()
-    assert [name for name in ENGINES.names() if server_engine(name) is not None] == servers
-
-
-def test_a_server_without_a_running_half_is_only_planned(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delattr(MysqldServing, "serve")
-    assert unrunnable_engines(["mysql", "rocksdb", "mysql"]) == ("mysql",)
-    assert server_engine("mysql") is None
 
 
 def test_planning_pays_for_no_heavy_import() -> None:

@@ -42,15 +42,6 @@ class Asked:
         return [StatisticsReader("innodb_metrics", lambda: ServerStatistics(METRICS, {"innodb_metrics.history": 3.0}))]
 
 
-class Late(Asked):
-    """One whose sessions report what they did a while later."""
-
-    reported = 0
-
-    def report_counters(self, connection: object) -> None:
-        self.reported += 1
-
-
 @pytest.mark.parametrize(
     ("named", "found"),
     [
@@ -76,12 +67,6 @@ def test_several_names_and_those_that_stand_for_nothing() -> None:
     names = ["a.b", "Uptime", "one", "innodb_metrics.typo"]
     expected = ({"Uptime": 1.0, "commits": 3.0}, ["a.b", "innodb_metrics.typo"])
     assert snapshot_counters(cast(ServerEngine, server), server, names) == expected
-
-
-def test_a_session_that_reports_late_is_asked_to_first() -> None:
-    server = cast(Any, Late())
-    snapshot_counters(cast(ServerEngine, server), server, ["Uptime"])
-    assert server.reported == 1
 
 
 def test_what_was_there_once_or_is_not_supported_has_no_difference() -> None:

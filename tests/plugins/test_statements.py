@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from stepgrid.plugins.registry import require_runner
-from stepgrid.plugins.statements import ClientStatements, named_statements, plan_text, used_indexes
+from stepgrid.plugins.statements import ClientStatements, named_statements
 from stepgrid_databases.drivers.sysbench.settings import WORKLOADS
 
 
@@ -56,19 +56,3 @@ def test_a_plan_is_asked_for_with_a_value_that_the_script_sets(lines: str, value
     files = {"mine.sql": f"{lines}\nSELECT 1 FROM t WHERE tenant = :tenant;"}
     texts = statements("pgbench", files, scripts={"mine.sql": 1}, duration=1)
     assert texts[0].strip() == f"SELECT 1 FROM t WHERE tenant = '{value}'"
-
-
-def test_only_what_has_a_plan_is_named_and_never_several_statements_in_one() -> None:
-    texts = [
-        "create table t (a int)",
-        "select 1; drop table t",
-        "SELECT a\n FROM t WHERE a IN (1, 2,3);",
-        "delete from t",
-    ]
-    assert list(named_statements(texts)) == ["SELECT a FROM t WHERE a IN (?, …)", "delete from t"]
-
-
-def test_partitions_of_a_plan_are_one_and_indexes_are_found_in_it() -> None:
-    nodes = ["Append", "Index Scan using t_p1_k on t_p1", "Index Scan using t_p2_k on t_p2"]
-    assert plan_text(nodes) == "Append / Index Scan using t_pN_k on t_pN"
-    assert used_indexes(["index_merge using a,b on t (Using union(a,b))", "ALL on t"]) == ["a", "b"]

@@ -38,10 +38,6 @@ def test_each_package_and_each_download_is_shown() -> None:
     ]
 
 
-def test_without_a_lock_file_there_is_nothing_to_count() -> None:
-    assert list(environment.progress(PIP, 0)) == []
-
-
 def test_packages_of_the_lock_file_are_counted(tmp_path: Path) -> None:
     lock = tmp_path / "a.lock"
     lock.write_text("# b==1\na==1 \\\n    --hash=sha256:00\n    # via c\nc==2 ; python_version < '3.12'\n")
@@ -95,11 +91,6 @@ def test_every_package_of_the_lock_file_is_of_a_group() -> None:
     assert lock.endswith(environment.locked(lock, groups))
     assert [group for group in groups if not environment.locked(lock, [group])] == []
     assert "\npytest==" not in environment.locked(lock, ["main", "build", "docs"])
-
-
-def test_what_pip_said_is_kept_for_the_case_that_it_fails() -> None:
-    lines: list[str] = []
-    assert list(environment.kept(PIP, lines)) == lines == PIP
 
 
 # An environment and a site of somebody else

@@ -29,11 +29,6 @@ def test_a_text_that_names_this_machine(text: str) -> None:
     assert gallery.machine(text)
 
 
-def test_parts_of_words_and_relative_paths_name_none() -> None:
-    name = socket.gethostname()
-    assert gallery.machine(f"x{name} {name}stat my-{name} {name}.5 page outputs/summary/1/index.html") is None
-
-
 def test_the_host_of_a_summary() -> None:
     text = "  repeats     1 load\n  host        AMD EPYC, 2 cores,\n                ext4 on vda\n  status      1 done\n"
     assert gallery.host(text) == "AMD EPYC, 2 cores, ext4 on vda"
@@ -54,20 +49,6 @@ def test_a_card_has_a_chart_with_an_answer() -> None:
     assert "[![Title A: the first chart](quickstart.svg)](quickstart.html)" in whole
 
 
-def test_the_page_has_a_card_and_the_stages_of_each_spec() -> None:
-    progress = [gallery.Progress(name, 5, 1, 0, 0) for name in gallery.SPECS]
-    progress[-1] = progress[-1]._replace(done=2, failed=3, missing=1)
-    whole = {entry.name: EXHIBIT._replace(name=entry.name) for entry in progress if entry.is_whole}
-    last = gallery.SPECS[-1]
-    assert whole.keys() == set(gallery.SPECS) - {last}
-    text = gallery.page(whole, progress)
-    assert text.count(": the first chart]") == len(gallery.SPECS)
-    assert text.count("Not measured whole in this round") == 1
-    assert f"| [{last}](../../specs/{last}.yaml) | 2 | 1 | 3 | 1 |\n" in text
-    assert f"| all | {5 * len(whole) + 2} | {len(progress)} | 3 | 1 |\n" in text
-    assert ", without the builds; made on 2026-01-02, on 4 cores." in text
-
-
 def test_the_chart_of_a_card_is_the_narrow_one_of_the_page() -> None:
     picture = gallery.thumbnail((gallery.GALLERY / "quickstart.html").read_text(encoding="utf-8"))
     assert re.match(
@@ -75,18 +56,6 @@ def test_the_chart_of_a_card_is_the_narrow_one_of_the_page() -> None:
         picture,
     )
     ElementTree.fromstring(picture)
-
-
-def test_the_answer_of_a_card_is_one_line() -> None:
-    answer = {"text": "cache=half: 7–11 % of the QPS of cache=all (slower, certain)", "kind": "slower"}
-    assert gallery.brief_answer([answer]) == "cache=half: 7–11 % of the QPS of cache=all"
-    assert gallery.brief_answer([]) == "no comparison"
-    without_verdict = {
-        "text": "a: 0.03–307× the QPS of b, at all 66 points (one load: no verdict · 3 more)",
-        "kind": "none",
-    }
-    assert gallery.brief_answer([without_verdict]) == "A try: no verdict (one load)"
-    assert len(gallery.brief_answer([{"text": "word " * 60, "kind": "slower"}])) <= gallery.LONGEST_ANSWER + 2
 
 
 def test_readme_and_gallery_show_one_run() -> None:

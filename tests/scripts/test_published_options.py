@@ -54,10 +54,3 @@ def test_another_value_is_a_difference_without_a_reason(ours: str, theirs: str) 
     options, file = ({"a": script.normalize("a", value)} for value in (ours, theirs))
     assert list(script.differences(options, file, {})) == [f"a: {options['a']} here, {file['a']} there"]
     assert list(script.differences(options, file, {"a": "a reason"})) == []
-
-
-def test_what_one_side_lacks_is_a_difference() -> None:
-    assert list(script.differences({"a": "1"}, {"b": "2"}, {})) == [
-        "a: 1 here, not set there",
-        "b: not set here, 2 there",
-    ]

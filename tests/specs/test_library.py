@@ -137,18 +137,3 @@ def test_the_patched_build_has_its_patch(tmp_path: Path) -> None:
     patches: Any = plan.builds[0].recipe["patches"]
     wanted = LIBRARY.parent / "builds" / "patches" / "db_bench-bottommost.patch"
     assert [Path(patch["path"]).resolve() for patch in patches] == [wanted]
-
-
-def test_subcompactions_are_for_universal_compaction(tmp_path: Path) -> None:
-    found = {}
-    for server in ("c4r16", "c8r32", "c16r64b", "c48r128", "c40bc1g"):
-        for style in ("leveled", "universal"):
-            build = "builds: {a: {extends: rocksdb, version: 9.9.3}}"
-            options = (
-                planned(tmp_path, build, f"options: [{style}, {server}]", steps("rocksdb")).stages[0].steps[0].options
-            )
-            found[server, style] = options["subcompactions"].value
-    assert {server: found[server, "universal"] for server, style in found if style == "leveled"} == {
-        "c4r16": 2, "c8r32": 2, "c16r64b": 4, "c48r128": 4, "c40bc1g": 4,
-    }  # fmt: skip
-    assert {value for (_, style), value in found.items() if style == "leveled"} == {1}

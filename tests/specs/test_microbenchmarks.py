@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 import pytest
 
 from stepgrid.model.plan import Plan
@@ -17,13 +14,6 @@ def compiled(name: str, scale: str | None = None, sets: tuple[str, ...] = ()) ->
     return shipped_plan(SPECS / f"{name}.yaml", scale, sets)
 
 
-def settings(plan: Plan, server: str) -> list[Mapping[str, Any]]:
-    """Of the steps of a server's first load."""
-    (cell,) = [one for one in plan.cells if one.labels["server"] == server]
-    stages = {stage.id: stage for stage in plan.stages}
-    return [step.settings for stage in cell.repeats[0].stages for step in stages[stage].steps]
-
-
 @pytest.mark.parametrize("scale", [None, "smoke"])
 @pytest.mark.parametrize(("sets", "steps", "measured"), [((), 46, 42), (TODAY, 41, 33)])
 def test_both_lists_on_four_servers(scale: str | None, sets: tuple[str, ...], steps: int, measured: int) -> None:
@@ -31,21 +21,6 @@ def test_both_lists_on_four_servers(scale: str | None, sets: tuple[str, ...], st
     assert [one.labels["server"] for one in plan.cells] == ["mysql", "mariadb", "myrocks", "postgres"]
     for cell in plan.cells:
         assert (len(cell.steps), sum(step.measured for step in cell.steps)) == (steps, measured)
-
-
-@pytest.mark.parametrize("sets", [(), TODAY])
-def test_a_try_is_short(sets: tuple[str, ...]) -> None:
-    """No step for longer than 2 s, but the waits: for 20 s at most."""
-    for step in settings(compiled("microbenchmarks", "smoke", sets), "myrocks"):
-        assert step.get("duration") in (None, 2.0)
-        assert step.get("timeout", 20.0) == 20.0
-
-
-def test_the_published_scale() -> None:
-    found = settings(compiled("microbenchmarks"), "postgres")
-    sizes = {(step["tables"], step["rows"]) for step in found if "rows" in step}
-    assert sizes == {(8, 10_000_000), (8, 1)}  # 1: update-one
-    assert {step["duration"] for step in found if step.get("duration") is not None} == {300.0, 600.0}
 
 
 def test_twelve_microbenchmarks_on_nine_old_and_new_servers() -> None:

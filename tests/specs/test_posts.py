@@ -48,22 +48,6 @@ CLAIMS = {
     "2026-06-insert-benchmark-postgres": 4,
     "2026-06-tproc-c-postgres": 2,
 }
-SMOKE_CLAIMS = {  # those of the scan regressions are of a fork that is not there
-    "2016-01-linkbench-disk-array": 4,
-    "2022-03-mixgraph": 3,
-    "2023-01-insert-benchmark-amd": 8,
-    "2023-08-myrocks-gc-debt": 3,
-    "2024-11-rocksdb-hyperclock-v2": 2,
-    "2024-11-rocksdb-leveled": 3,
-    "2024-11-rocksdb-lru-vs-hyperclock": 4,
-    "2024-11-rocksdb-universal": 3,
-    "2024-12-speedb": 6,
-    "2025-01-vector-mariadb-pgvector": 2,
-    "2025-11-sysbench-postgres": 1,
-    "2025-12-sysbench-mysql": 1,
-    "2026-06-insert-benchmark-postgres": 1,
-    "2026-06-tproc-c-postgres": 1,
-}
 RELEASES = [
     "6.0.2",
     "6.10.4",
@@ -178,27 +162,12 @@ def test_the_page_says_how_many_cells() -> None:
 
 
 @pytest.mark.parametrize("post", CELLS)
-def test_the_cells_at_full_scale(compiled: Compiled, post: str) -> None:
-    assert len(compiled(post).cells) == CELLS[post][0]
-
-
-@pytest.mark.parametrize("post", CELLS)
 def test_the_cells_at_smoke_scale(compiled: Compiled, post: str) -> None:
     plan = compiled(post, "smoke")
     assert len(plan.cells) == CELLS[post][1]
     slow = {build.name for build in plan.builds if not build.source.keys() & {"maven", "debian"}}
     assert slow == FROM_SOURCE.get(post, set())
     assert sum(stage.seconds for stage in plan.stages) < 3600
-
-
-@pytest.mark.parametrize("post", CELLS)
-def test_the_builds_are_those_of_the_article(compiled: Compiled, post: str) -> None:
-    assert {one.labels["build"] for one in compiled(post).cells} == BUILDS[post]
-
-
-@pytest.mark.parametrize("post", STEPS)
-def test_the_steps_are_those_of_the_article(compiled: Compiled, post: str) -> None:
-    assert {tuple(names(one)) for one in compiled(post).cells} == {tuple(STEPS[post])}
 
 
 def values(said: object) -> list[str]:
@@ -223,38 +192,6 @@ def test_base_and_tables_name_what_is_there(compiled: Compiled, post: str, scale
             assert set(values(labels)) <= (steps if axis == "step" else axes[axis]), table
 
 
-@pytest.mark.parametrize("post", CELLS)
-def test_the_claims_are_there_and_in_the_smoke_scale_where_it_can_tell(compiled: Compiled, post: str) -> None:
-    assert len(compiled(post).report.claims) == CLAIMS[post]
-    assert len(compiled(post, "smoke").report.claims) == SMOKE_CLAIMS.get(post, 0)
-
-
-def test_lru_against_hyperclock_shares_two_loads(compiled: Compiled) -> None:
-    plan = compiled("2024-11-rocksdb-lru-vs-hyperclock")
-    roots = [stage for stage in plan.stages if stage.parent is None]
-    assert len(roots) == 2
-    assert len(plan.stages) == 2 + 48
-    fanouts = {stage.steps[0].options["max_bytes_for_level_multiplier"].value for stage in roots}
-    assert fanouts == {8, 32}
-    assert {len(stage.children) for stage in roots} == {24}
-
-
-def test_two_repeats_are_two_loads_of_each_fanout(compiled: Compiled) -> None:
-    plan = compiled("2024-11-rocksdb-lru-vs-hyperclock", sets=("repeat=2",))
-    assert len([stage for stage in plan.stages if stage.parent is None]) == 4
-
-
-def test_mixgraph_loads_once(compiled: Compiled) -> None:
-    plan = compiled("2022-03-mixgraph")
-    assert len([stage for stage in plan.stages if stage.parent is None]) == 1
-    assert len(plan.stages) == 1 + 50
-
-
-def test_mixgraph_loads_four_databases(compiled: Compiled) -> None:
-    plan = compiled("2022-03-mixgraph")
-    assert {step.options["num_multi_db"].value for stage in plan.stages for step in stage.steps if step.options} == {4}
-
-
 def test_rows_of_the_insert_benchmark_are_those_of_all_clients(compiled: Compiled) -> None:
     plan = compiled("2023-01-insert-benchmark-amd")
     stages = {stage.id: stage for stage in plan.stages}
@@ -267,23 +204,6 @@ def test_rows_of_the_insert_benchmark_are_those_of_all_clients(compiled: Compile
     assert rows == {("cached", 20), ("io-bound", 500), ("io-bound", 10)}
 
 
-def test_universal_compaction_is_as_published(compiled: Compiled) -> None:
-    plan = compiled("2024-11-rocksdb-universal")
-    options = [step.options for stage in plan.stages for step in stage.steps if step.options]
-    assert {one["block_size"].value for one in options} == {8192}
-    assert {one["universal_allow_trivial_move"].value for one in options if "universal_allow_trivial_move" in one} == {
-        True
-    }
-
-
-def test_covered_and_not_by_primary_key_then_by_secondary_index(compiled: Compiled) -> None:
-    steps = [step.name for step in compiled("2024-11-mysql-scan-regressions").cells[0].steps]
-    order = ["covered-pk", "notcovered-pk", "covered-si", "notcovered-si"]
-    for after in (".pre", ""):
-        expected = [f"{kind}-{index}{after}" for kind in ("points", "range") for index in order]
-        assert [name for name in steps if name in expected] == expected
-
-
 def test_vectors_are_loaded_once_for_each_engine_and_indexed_for_each_cell(compiled: Compiled) -> None:
     plan = compiled("2025-01-vector-mariadb-pgvector")
     assert [len(plan.stages), len([s for s in plan.stages if s.parent is None])] == [2 + 2 * 47, 2]
@@ -291,22 +211,6 @@ def test_vectors_are_loaded_once_for_each_engine_and_indexed_for_each_cell(compi
     vectors = {one.labels["build"]: one for one in plan.cells}
     assert len([step for step in vectors["mariadb"].steps if step.name.startswith("search")]) == 7 * 14
     assert len([step for step in vectors["pgvector"].steps if step.name.startswith("search")]) == 9 * 14
-
-
-def test_sysbench_has_42_microbenchmarks(compiled: Compiled) -> None:
-    for one in compiled("2024-11-mysql-scan-regressions").cells:
-        assert len([step for step in one.steps if step.measured]) == 42
-
-
-def test_sysbench_follows_the_hardware(compiled: Compiled) -> None:
-    plan = compiled("2024-11-mysql-scan-regressions")
-    stages = {stage.id: stage for stage in plan.stages}
-    found = {}
-    for one in plan.cells:
-        step = stages[one.repeats[0].stages[1]].steps[1]
-        found[one.labels["server"]] = [step.settings[name] for name in ("threads", "tables", "rows")]
-    assert found == {"dell32": [24, 8, 10**7], "ax162-s": [40, 8, 10**7], "bee": [1, 1, 3 * 10**7]}
-    assert not [one for one in plan.cells if one.labels == {"server": "bee", "build": "my8040adv_pre"}]
 
 
 def test_the_hack_reads_no_more_than_the_device_takes_at_once(compiled: Compiled) -> None:
@@ -321,30 +225,6 @@ def test_the_hack_reads_no_more_than_the_device_takes_at_once(compiled: Compiled
     assert set(readahead.values()) == {2 * 1024**2}
     assert len(readahead) == 8
     assert len([one for one in plan.cells if one.labels["build"] == "9.9hack"]) == 1
-
-
-def test_each_release_has_the_block_cache_of_the_article(compiled: Compiled) -> None:
-    plan = compiled("2024-11-rocksdb-hyperclock-v2")
-    stages = {stage.id: stage for stage in plan.stages}
-    options = {one.labels["build"]: stages[one.repeats[0].stages[-1]].steps[-1].options for one in plan.cells}
-    kinds = {name: option["cache_type"].value if "cache_type" in option else None for name, option in options.items()}
-    assert [kinds[f"rocksdb-{release}"] for release in V2_RELEASES] == [
-        *(None, None, None),
-        "lru_cache",
-        *("hyper_clock_cache", "hyper_clock_cache"),
-        *("auto_hyper_clock_cache",) * 7,
-    ]
-
-
-def test_tombstone_windows(compiled: Compiled) -> None:
-    plan = compiled("2023-08-myrocks-gc-debt")
-    stages = {stage.id: stage for stage in plan.stages}
-    found = {}
-    for one in plan.cells:
-        options = stages[one.repeats[0].stages[0]].steps[0].options
-        pair = ("rocksdb_compaction_sequential_deletes", "rocksdb_compaction_sequential_deletes_window")
-        found[one.labels["gc"]] = [options[name].value for name in pair if name in options]
-    assert found == {"base": [], "sd8k": [8191, 8192], "sd32k": [32767, 32768], "sd128k": [131071, 131072]}
 
 
 def test_each_storage_engine_gets_its_own_options(compiled: Compiled) -> None:
@@ -402,28 +282,6 @@ def options(step: PlannedStep) -> dict[str, Any]:
     return {name: option.value for name, option in step.options.items()}
 
 
-def test_the_best_cache_of_each_release(swept: Mapping[str, Mapping[str, Steps]]) -> None:
-    found = {version: options(steps["readww"]).get("cache_type") for version, steps in swept["leveled"].items()}
-    hyper, auto = "hyper_clock_cache", "auto_hyper_clock_cache"
-    assert found == {
-        **dict.fromkeys(("4.13.5", "5.18.4", "6.0.2", "6.29.5", "7.3.2")),
-        **dict.fromkeys(("7.4.5", "7.6.0"), "lru_cache"),
-        **dict.fromkeys(("7.7.8", "8.5.4"), hyper),
-        **dict.fromkeys(("8.6.7", "8.7.3", "9.9.3", "10.9.1", "11.8.1"), auto),
-    }
-
-
-def test_background_jobs_are_split_before_6(swept: Mapping[str, Mapping[str, Steps]]) -> None:
-    names = ("max_background_jobs", "max_background_flushes", "max_background_compactions", "compaction_pri")
-    found = {
-        version: tuple(options(steps["readww"]).get(name) for name in names)
-        for version, steps in swept["leveled"].items()
-    }
-    assert found.pop("4.13.5") == (12, 3, 9, None)
-    assert found.pop("5.18.4") == (12, 3, 9, 3)
-    assert set(found.values()) == {(12, None, None, None)}
-
-
 def test_what_an_early_release_lacks_is_dropped(swept: Mapping[str, Mapping[str, Steps]]) -> None:
     """By what its db_bench lists; these came later than 4.13."""
     later = {
@@ -448,22 +306,3 @@ def test_who_waits_for_compaction_and_how(swept: Mapping[str, Mapping[str, Steps
     assert waiting == {"leveled": VERSIONS[3:], "universal": VERSIONS[10:]}
     kinds = {tuple(step.kind for step in steps.values()) for releases in swept.values() for steps in releases.values()}
     assert kinds == {("db_bench", "quiesce", "db_bench", "db_bench", "quiesce", "db_bench", "db_bench")}
-
-
-@pytest.mark.parametrize(
-    ("post", "scale", "word"),
-    [
-        ("2025-11-sysbench-postgres", None, "per_operation"),
-        ("2025-12-sysbench-mysql", "smoke", "per_operation"),
-        ("2024-11-rocksdb-lru-vs-hyperclock", None, "qps_per_client"),
-        ("2024-12-speedb", "smoke", "stall_pct_published"),
-        ("2022-03-mixgraph", "smoke", "scan_keys"),
-        ("2023-01-insert-benchmark-amd", None, "host_cpu_us_per_op"),
-    ],
-)
-def test_figures_of_the_article_are_in_a_table(compiled: Compiled, post: str, scale: str | None, word: str) -> None:
-    assert word in str(compiled(post, scale).report.tables)
-
-
-def test_one_definition_of_stalls_in_a_post() -> None:
-    assert re.findall(r"stall_pct\b", (SPECS / "posts" / "2024-12-speedb.yaml").read_text(encoding="utf-8")) == []

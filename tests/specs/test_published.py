@@ -15,7 +15,7 @@ from stepgrid.language.published import Published
 from stepgrid.language.validation import validate
 from stepgrid.model.plan import Plan
 from stepgrid.summarize import published_claims
-from stepgrid.summarize.published_claims import OWN_SENTENCE, PublishedClaim, judge_as_published
+from stepgrid.summarize.published_claims import PublishedClaim, judge_as_published
 from tests.specs.conftest import SPECS, shipped_plan
 
 Compiled = Callable[..., Plan]
@@ -119,24 +119,3 @@ def test_a_figure_is_not_compared_with_itself(judge: Callable[..., PublishedClai
     expect = "qps(build='mysql-8.0.44', range=10) > 0.9 * qps(build='mysql-8.0.44', range=100)"
     both = judge(expect, table((130, 100), row="read-only"), step="read-only")  # a table that tells no ranges apart
     assert (both.result, both.numbers) == ("no figure", published_claims.ONE_FIGURE)
-
-
-def test_a_sentence_is_told_from_a_table(judge: Callable[..., PublishedClaim]) -> None:
-    claim = judge(f"{RATIO} > 1.2", table((1.3, 1), ", sentence: true"))
-    assert claim.is_by_sentence
-    assert claim.line.endswith(f"({OWN_SENTENCE})")
-    assert "0 of the 1 by tables, 1 by the article's own sentence" in published_claims.counts([claim])
-
-
-def test_points_without_figures_are_counted(judge: Callable[..., PublishedClaim]) -> None:
-    some = judge(f"{RATIO} > 1.2", table((130, 100)), step=["insert", "delete"])
-    assert (some.result, some.points) == ("holds", "at 1 of 2 points; others: no figure")
-    assert some.numbers == "insert: 1.30× (claimed > 1.2×)"
-
-
-def test_a_label_that_the_spec_does_not_have_is_told(compiled: Compiled) -> None:
-    problems = Problems()
-    published_claims.check_labels(compiled(POST), table((1, 2), labels=("mysql-8.0.43", "mysql-8.0.41")), problems)
-    assert [problem.message for problem in problems.items] == [
-        "here: the spec has no `build` that is called `mysql-8.0.41`"
-    ]
