@@ -6,8 +6,6 @@ import json
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from stepgrid.collect.step_figures import StepFigures
 from stepgrid.model.plan import Options, PlannedStep
 from stepgrid.model.status import Result
@@ -66,8 +64,3 @@ def test_the_layouts_show_it_as_they_show_what_was_published(tmp_path: Path) -> 
     assert [cell.kind for row in found["throughput"].rows for cell in row[1:]] == ["", "failed rate"]
     (shares,) = arms.class_tables(block)
     assert [line.split()[10] for line in texts(shares)] == ["0.250"] * 2
-
-
-def test_without_a_rate_nothing_is_met_or_failed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(ASKED, "insert_rate", None)
-    assert not {"target_met", "target_inserts_per_s"} & collected(tmp_path / "a", 100).metrics.keys()

@@ -62,12 +62,3 @@ def test_the_mean_of_the_loads_by_cell(experiment: Experiment) -> None:
 def test_what_is_wanted(experiment: Experiment, wanted: CounterFilter, names: set[str]) -> None:
     found = counter_growth(experiment.store.tables("p-synthetic"), list(_cells(experiment)), wanted)
     assert {name for of in found.values() for values in of.values() for name in values} == names
-
-
-def test_cells_in_the_order_that_is_given_and_no_others(experiment: Experiment) -> None:
-    cells = _cells(experiment)
-    hyper = [cell for cell, cache in cells.items() if cache == "hyper"]
-    lru = [cell for cell, cache in cells.items() if cache == "lru"]
-    folder = experiment.store.tables("p-synthetic")
-    assert [*counter_growth(folder, [hyper[0], lru[0]], CounterFilter())["readww", "least"]] == [hyper[0], lru[0]]
-    assert [*counter_growth(folder, lru[:1], CounterFilter())["readww", "least"]] == lru[:1]

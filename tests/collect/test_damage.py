@@ -137,16 +137,6 @@ def test_an_older_result_counts_instead(make: Make) -> None:
     assert rows(found, f"SELECT qps FROM steps WHERE stage = '{STAGE}' AND step = 'readww'") == [(1000.0,)]
 
 
-def test_what_was_read_before_the_damage_stays(make: Make) -> None:
-    """Its figures are in the tables, as they were measured."""
-    found = make()
-    collect(found.store, found.plan)
-    result = found.store.result(STAGE)
-    assert result is not None
-    empty_stdout(result)
-    assert folder(collect(found.store, found.plan)[STAGE]) == result
-
-
 @pytest.fixture
 def mistaken(monkeypatch: pytest.MonkeyPatch) -> None:
     """A parser of a later version that cannot read one of the outputs."""
@@ -176,32 +166,6 @@ def later(path: Path) -> None:
     """File systems keep time in ticks."""
     after = time.time() + 1
     os.utime(path, (after, after))
-
-
-def test_an_older_result_without_checksums(make: Make, capsys: Any) -> None:
-    found = make(checksums=False)
-    result = found.store.result(STAGE)
-    assert result is not None
-    plausible(result)
-    later(result / "steps" / "0-readww" / "report.csv")
-    assert collect(found.store, found.plan)[STAGE].status == Status.DONE, "what can be read stays"
-    for cache in result.glob("figures.*"):
-        cache.unlink()
-    empty_stdout(result)
-    later(result / "steps" / "0-readww" / "stdout")
-    assert collect(found.store, found.plan)[STAGE].status == Status.INTERRUPTED
-    said = f"{result} is broken: readww: {result}/steps/0-readww/stdout: no result line of readwhilewriting "
-    assert capsys.readouterr().err.startswith(said)
-
-
-def test_a_record_whose_checksums_were_edited_has_none(make: Make) -> None:
-    found = make()
-    result = found.store.result(STAGE)
-    assert result is not None
-    record = json.loads((result / "result.json").read_text())
-    record["files"]["steps/0-readww/stdout"] = "none"
-    (result / "result.json").write_text(json.dumps(record))
-    assert collect(found.store, found.plan)[STAGE].status == Status.DONE
 
 
 def test_one_that_cannot_be_moved_now_has_no_figures(make: Make) -> None:

@@ -10,7 +10,6 @@ import pytest
 from stepgrid.collect import job
 from stepgrid.collect.job import collect
 from stepgrid.plan import plan_file
-from stepgrid.plugins.registry import driver
 from stepgrid.store import plans
 from stepgrid.summarize.data.tables_reader import load
 from tests.summarize.synthetic import Experiment
@@ -63,20 +62,3 @@ def test_only_so_many_results_are_read(found: Experiment, monkeypatch: pytest.Mo
         collect(found.store, found.plan)
     monkeypatch.setattr(job, "MOST", 1)
     assert len(past(found)) == 2  # of its two steps
-
-
-def test_what_cannot_be_read_is_left_out(found: Experiment) -> None:
-    found.add(BUILD, "lru", "1", 1, {"readww": 1100.0, "overwrite": 2200.0})
-    old = found.store.results("s-7.8.3-lru-1-1")[0]
-    (old / "attempt.json").write_text("[")
-    for path in old.glob("figures.*.json"):
-        path.write_text("[]")
-    for path in old.glob("steps/*/stdout"):
-        path.unlink()
-    assert past(found) == []
-
-
-def test_what_an_older_parser_read_is_read_again(found: Experiment, monkeypatch: pytest.MonkeyPatch) -> None:
-    found.add(BUILD, "lru", "1", 1, {"readww": 1100.0, "overwrite": 2200.0})
-    monkeypatch.setattr(type(driver("db_bench")), "parser", 1000)
-    assert [qps for *_, qps in past(found)] == [1000.0, 2000.0]

@@ -4,7 +4,7 @@ import duckdb
 import pytest
 
 from stepgrid import pipeline
-from stepgrid.collect import job, tables
+from stepgrid.collect import job
 from stepgrid.collect.job import collect
 from stepgrid.collect.query import open_tables
 from stepgrid.model.result_schema import SCHEMA
@@ -75,28 +75,6 @@ def test_every_metric_has_a_column_and_a_unit(experiment):
     ]
 
 
-def test_no_metric_hides_a_column_of_the_table():
-    from stepgrid.model import result_schema
-
-    assert not set(METRICS) & set(result_schema.steps(["build"], ()))
-
-
-def test_series_and_latencies_once_per_result(experiment):
-    collect(experiment.store, experiment.plan)
-    assert query(experiment, "SELECT second, qps FROM series WHERE stage = 's-7.8.3-lru-2-0' AND step = 'readww'") == [
-        (float(second), 2000.0) for second in (1, 2, 3, 4)
-    ]
-    assert query(
-        experiment, "SELECT percentile, microseconds FROM latencies WHERE stage = 's-7.8.3-lru-1-0' AND position = 0"
-    ) == [(50.0, 1000.0), (75.0, 2000.0), (99.0, 5000.0), (99.9, 9000.0), (99.99, 20000.0)]
-
-
-def test_histograms_have_their_buckets(experiment):
-    collect(experiment.store, experiment.plan)
-    sql = "SELECT operation, least, most, operations FROM histograms WHERE stage = 's-7.8.3-lru-1-0' AND position = 0"
-    assert query(experiment, sql) == [(None, 0.0, 1.0, 4000.0)]
-
-
 def test_a_level_is_of_a_family_and_a_priority_of_no_level(experiment):
     stdout = experiment.store.result("s-7.8.3-lru-1-0") / "steps/0-readww/stdout"
     rows = (("Level", " Sum"), ("Priority", "High"))
@@ -141,18 +119,6 @@ def test_the_schema_is_in_every_file(experiment):
         assert found == [(b"stepgrid_schema", str(SCHEMA).encode())]
 
 
-ALL = (
-    *("steps", "series", "samples", "rates", "latencies", "histograms", "counters", "levels", "sizes", "events"),
-    *("history", "environment", "metrics"),
-)
-
-
-def test_nothing_temporary_is_left(experiment):
-    collect(experiment.store, experiment.plan)
-    names = {path.name for path in (experiment.store.summary("p-synthetic") / "tables").iterdir()}
-    assert names == {*(f"{n}.parquet" for n in (*ALL, "columns")), "parts"}
-
-
 @pytest.fixture
 def stages_read(experiment, monkeypatch):
     """Stages whose figures a collect has read, after a first one."""
@@ -184,14 +150,6 @@ def test_a_part_that_is_damaged_is_read_again(experiment, stages_read, name, con
     collect(experiment.store, experiment.plan)
     assert len(stages_read) == 3
     assert query(experiment, "SELECT count(DISTINCT stage), count(*) FROM series") == [(3, 20)]
-
-
-def test_few_small_parts_are_kept(experiment, stages_read, monkeypatch):
-    monkeypatch.setattr(tables, "MOST_SMALL", 1)
-    experiment.add(BUILD, "hyper", "2", 0, {"readww": 700.0, "overwrite": 600.0})
-    for _ in range(2):
-        collect(experiment.store, experiment.plan)
-    assert len(stages_read) == 1 + 4
 
 
 def test_the_command_says_what_is_missing(experiment, monkeypatch, capsys):

@@ -51,13 +51,6 @@ def test_what_is_no_number_is_missing(tmp_path):
     assert found == [(None,), (None,), (None,), (None,), (0.0,)]
 
 
-def test_what_a_connection_names_is_its_own():
-    with parquet.connect() as one, parquet.connect() as other:
-        for connection, number in ((one, 1), (other, 2)):
-            connection.execute(f"CREATE TEMPORARY VIEW x AS SELECT {number}")
-        assert [connection.execute("FROM x").fetchall() for connection in (one, other)] == [[(1,)], [(2,)]]
-
-
 def test_the_settings_of_a_database_are_its_own():
     with parquet.database() as own, parquet.connect() as shared:
         own.execute("SET enable_external_access = false")

@@ -48,11 +48,6 @@ def test_regular_stalls_are_steady():
     assert steady_state(values).holds
 
 
-def test_a_constant_is_steady_from_its_beginning():
-    found = steady_state([1000.0] * 100)
-    assert (found.start, found.mean, found.change, found.chance) == (0, 1000.0, 0.0, 1.0)
-
-
 @pytest.mark.parametrize("values", [[], [1.0] * (FEWEST_STEADY - 1), [0.0] * FEWEST_STEADY])
 def test_too_little_to_tell(values):
     assert steady_state(values) is None

@@ -4,7 +4,7 @@ from dataclasses import replace
 import pytest
 
 from stepgrid.collect import step_figures
-from stepgrid.collect.step_figures import read_result, stored_figures, stored_samples
+from stepgrid.collect.step_figures import read_result, stored_figures
 from stepgrid.plugins.registry import driver
 from stepgrid.store.results import load_result
 from tests.collect.reading import figures
@@ -23,28 +23,6 @@ def made(tmp_path):
 
 def files(result):
     return sorted(path.name.split(".")[0] for path in result.glob("*.*.json"))
-
-
-def test_figures_and_usage_by_name(made):
-    found = figures(*made)
-    assert [step.metrics["qps"] for step in found] == [1000.0, 2000.0]
-    assert found[0].metrics["p99_us"] == 5000.0
-    assert found[0].metrics["cpu_us_per_op"] == 2.0 * 1e6 / 2000
-    assert [tuple(point) for point in found[0].qps] == [(1.0, 900.0), (2.0, 1100.0)]
-    assert "device_reads_per_s" not in found[0].metrics
-
-
-def test_figures_and_samples_are_kept_beside_the_result(made):
-    result, steps = made
-    figures, samples = read_result(*made)
-    stored = stored_figures(result.folder, steps)
-    assert files(result.folder) == ["figures", "samples"]
-    assert [step.metrics for step in stored.steps] == [step.metrics for step in figures.steps]
-    assert [[tuple(point) for point in step.qps] for step in stored.steps] == [list(s.qps) for s in figures.steps]
-    assert [step.histograms for step in stored.steps] == [step.histograms for step in figures.steps]
-    assert [tuple(row) for row in stored.environment] == list(figures.environment)
-    assert (stored.started, stored.seconds) == (figures.started, figures.seconds)
-    assert stored_samples(result.folder, steps) == samples
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", '{"sha256":"0","body":{}}'])
@@ -121,13 +99,6 @@ def test_reads_are_those_of_gets_and_seeks_and_writes_those_of_puts(made, monkey
     cost = {"reads_per_op": 0.43, "read_kb_per_op": 1.72, "write_kb_per_op": 0.7}
     lookups = {"reads_per_lookup": 0.5, "read_kb_per_lookup": 2.0, "write_kb_per_put": 5.0}
     assert lookups.items() <= with_metrics(made, monkeypatch, **MIX, **cost).items()
-
-
-def test_no_operations_have_no_cost(made, monkeypatch):
-    gets = {**MIX, "gets_per_s": 1000.0, "puts_per_s": 0.0, "seeks_per_s": 0.0}
-    metrics = with_metrics(made, monkeypatch, **gets, reads_per_op=2.0, write_kb_per_op=3.0)
-    assert metrics["reads_per_lookup"] == 2.0
-    assert "write_kb_per_put" not in metrics
 
 
 @pytest.mark.parametrize(

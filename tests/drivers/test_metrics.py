@@ -1,6 +1,5 @@
 """What a driver's parser finds is a metric, and each is defined once."""
 
-from stepgrid.collect import counts
 from stepgrid.model.result_schema import LEVELS
 from stepgrid.plugins.metrics import METRICS, PUBLISHED, SECTIONS, metric_name
 from stepgrid_databases.drivers.db_bench import engine_statistics, output
@@ -32,9 +31,3 @@ def test_published_columns_are_of_metrics_that_there_are():
         "p99_us",
         "write_amplification_published",
     )
-
-
-def test_probes_are_metrics_of_their_names():
-    record = {"probes": {"min_id": 0.25}, "counters": {"min_id": {"Handler_read_next": 7}}}
-    assert counts.probe_figures(record) == {"min_id": 0.25}
-    assert list(counts.probe_counts(record)) == [("min_id", "Handler_read_next", 7.0)]

@@ -64,21 +64,6 @@ def test_a_mix() -> None:
     assert kept["mix"] == {"getnode": 87.5, "addnode": 12.5}
 
 
-def test_a_generated_data_set() -> None:
-    dataset = _node({"generated": {"rows": "3k", "dimensions": "784", "distance": "angular"}})
-    assert _kept("vector_search", action="load", dataset=dataset)["dataset"] == {
-        "generated": {
-            "rows": 3000,
-            "dimensions": 784,
-            "queries": None,
-            "distance": "angular",
-            "distribution": "clustered",
-            "centres": None,
-            "seed": 1,
-        }
-    }
-
-
 def test_metrics() -> None:
     metrics = _node({"rate": {"pattern": r"rate (\d+)", "unit": "op/s", "better": "higher", "required": "true"}})
     assert _kept("command", argv=_node(["ls", "-l"]), metrics=metrics) == {

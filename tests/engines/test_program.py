@@ -7,9 +7,7 @@ from typing import Any
 
 import pytest
 
-from stepgrid.plugins.registry import is_runnable, require_builder
 from stepgrid_databases.engines.program import ENGINE, Program
-from tests.build.ordering import order
 from tests.conftest import Compile, Complaints
 
 
@@ -19,11 +17,6 @@ def test_nothing_is_asked_of_a_program_that_nobody_knows() -> None:
 
     assert ENGINE.identify(run).version == ""
     assert ENGINE.catalogue(run) is None
-
-
-def test_it_is_built_and_run() -> None:
-    assert require_builder("program") is ENGINE
-    assert is_runnable("program")
 
 
 PROGRAM = Program()
@@ -38,12 +31,6 @@ steps: [{name: run, kind: command, argv: ["{program:x}"]}]
 """
 SOURCE = 'source: {git: "https://a.example/x.git", ref: v1.0.0}'
 FLAGS = 'flags: {command: "make -j{jobs} x", programs: "bin/x", env.CFLAGS: -O2}'
-
-
-def test_what_it_says(compile_text: Compile, tmp_path: Path):
-    (build,) = compile_text(SPEC).builds
-    assert PROGRAM.program_paths(build.recipe) == {"x": "bin/x"}
-    assert order(tmp_path, {}, engine="program", recipe=build.recipe).environment == {"CFLAGS": "-O2"}
 
 
 def test_its_command_is_part_of_what_it_is(compile_text: Compile):
@@ -78,17 +65,6 @@ def test_what_is_wrong(flags: dict[str, Any], said: str):
     assert [fault.message for fault in PROGRAM.flag_faults(flags)] == [said]
 
 
-def test_a_slip_is_shown_where_it_stands(complaints: Complaints):
-    said = complaints(SPEC.replace("command:", "comand:"))
-    assert "a.yaml:6:13: error[unknown-key]: build `mine`: `flags` has no `comand`\n" in said
-    assert "   = did you mean `command`? (a variable of the environment is `env.NAME`)" in said
-
-
-def test_what_is_made_already_is_only_chosen_from():
-    assert PROGRAM.only_choose({"programs": "fio"})
-    assert not PROGRAM.only_choose({"programs": "fio", "command": "make"})
-
-
 def test_flags_may_look_at_the_version(compile_text: Compile):
     versions = SPEC.replace("source:", "versions: [a.py, b.py]\n    source:").replace(
         '"bin/x"', '["{{ version }}", bin/x]'
@@ -119,17 +95,6 @@ def test_a_list_is_its_words(compile_text: Compile):
     )
     assert PROGRAM.program_paths(one.recipe) == {"x": "bin/x", "y": "bin/y"}
     assert one.id == other.id
-
-
-def test_a_word_of_a_list_may_hold_a_blank(compile_text: Compile):
-    (build,) = compile_text(SPEC.replace('programs: "bin/x"', 'programs: [bin/x, "bin/a b"]')).builds
-    assert PROGRAM.program_paths(build.recipe) == {"x": "bin/x", "a b": "bin/a b"}
-
-
-def test_a_wrong_list_is_one_fault(complaints: Complaints):
-    said = complaints(SPEC.replace('programs: "bin/x"', "programs: [{x: bin/x}]"))
-    assert "a.yaml:6:51: error[wrong-type]: `programs`: expected text, found a list\n" in said
-    assert said.count("error[") == 1
 
 
 LIBRARIES = """\

@@ -6,7 +6,6 @@ import math
 import re
 import textwrap
 from collections.abc import Callable, Sequence
-from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -19,20 +18,6 @@ from stepgrid_databases.engines import rocksdb
 from stepgrid_databases.engines.rocksdb import tree_levels
 
 ROCKSDB = engine("rocksdb")
-RELEASES = (
-    "6.0.2",
-    "6.11.4",
-    "6.19.3",
-    "6.22.1",
-    "7.3.1",
-    "7.4.3",
-    "7.6.0",
-    "7.7.2",
-    "8.5.4",
-    "8.6.7",
-    "9.10.0",
-    "11.8.1",
-)
 
 
 @pytest.mark.parametrize(
@@ -52,14 +37,6 @@ RELEASES = (
 def test_capabilities_by_release(capability: str, without: str, having: str) -> None:
     assert capability not in ROCKSDB.capabilities(without)
     assert capability in ROCKSDB.capabilities(having)
-
-
-def test_no_release_loses_a_capability() -> None:
-    assert all(ROCKSDB.capabilities(old) <= ROCKSDB.capabilities(new) for old, new in pairwise(RELEASES))
-
-
-def test_a_version_that_is_no_number_can_nothing() -> None:
-    assert ROCKSDB.capabilities("main") == frozenset()
 
 
 def _binary(stdout: str, stderr: str, version: str, log: str | None) -> Run:
@@ -90,17 +67,6 @@ def test_the_log_knows_the_patch_level() -> None:
     assert found.facts == {"compiled": "Aug 27 2022"}
 
 
-@pytest.mark.parametrize(
-    ("version", "stderr", "expected"),
-    [
-        ("db_bench version 7.8.3\n", "RocksDB:    version 7.8\n", "7.8.3"),
-        ("db_bench\n", "RocksDB:    version 6.11\n", "6.11"),
-    ],
-)
-def test_without_a_log(version: str, stderr: str, expected: str) -> None:
-    assert ROCKSDB.identify(_binary(LOADED, stderr, version, None)).version == expected
-
-
 def test_what_it_says_against_itself_is_kept() -> None:
     warnings = (
         "WARNING: Optimization is disabled: benchmarks unnecessarily slow\nWARNING: Assertions are enabled; slow\n"
@@ -123,11 +89,6 @@ def test_a_binary_that_does_not_run() -> None:
 def test_a_binary_that_says_nothing_of_itself() -> None:
     with pytest.raises(IdentityError, match=r"^db_bench does not say which RocksDB it is; it said: fillseq .*$"):
         ROCKSDB.identify(_binary(LOADED, "", "", None))
-
-
-def test_a_help_without_options() -> None:
-    with pytest.raises(IdentityError, match=r"^db_bench --help does not list its options; it said: nothing$"):
-        ROCKSDB.catalogue(lambda program, argv: ("", ""))
 
 
 def test_flags_of_other_programs_are_not_options() -> None:
@@ -198,11 +159,6 @@ def test_every_flag_but_those_of_other_files() -> None:
     assert found["db"].default == ""
     assert found["help"].default == "false"
     assert found["compressed_secondary_cache_compress_format_version"].default == "2"
-
-
-def test_nothing_is_no_option() -> None:
-    assert rocksdb.gflags_options("", OTHERS) == {}
-    assert rocksdb.gflags_options("ERROR: unknown command line flag 'help'\n", OTHERS) == {}
 
 
 words = st.lists(st.text(alphabet="abcxyz.,:=-()[]%", min_size=1, max_size=12), max_size=30).map(" ".join)
@@ -306,17 +262,6 @@ def test_a_field_that_is_not_known(database: Callable[[bytes], Path]) -> None:
         tree_levels(database(log(field(500, 1))))
     with pytest.raises(ValueError, match=r"^a manifest ends within an edit$"):
         tree_levels(database(log(added(0, 1, 2)[:9])))
-
-
-def test_all_trees_of_a_folder(tmp_path: Path) -> None:
-    for name in ("0", "1"):
-        (tmp_path / name).mkdir()
-        made(tmp_path / name, log(added(0, 1, 10)))
-    assert tree_levels(tmp_path) == [row("default", "L0", 2, 20)]
-
-
-def test_an_empty_folder(tmp_path: Path) -> None:
-    assert tree_levels(tmp_path) == []
 
 
 @given(st.lists(st.integers(0, BLOCK * 2), max_size=9), st.integers(0, 40))

@@ -34,25 +34,6 @@ def test_capabilities_by_release(name: str, capability: str, without: str, havin
     assert capability in found.capabilities(having)
 
 
-@pytest.mark.parametrize(("name", "usual", "other"), [("mysql", "innodb", "rocksdb"), ("mariadb", "innodb", "rocksdb")])
-def test_storage_engines(name: str, usual: str, other: str) -> None:
-    assert engine(name).default_storage_engine == usual
-    assert set(engine(name).storage_engines) == {usual, other}
-    assert engine(name).immutable == ("*.sst",)  # of MyRocks: its files are never written in place
-
-
-def test_postgres_writes_all_its_files_in_place() -> None:
-    found = engine("postgres")
-    assert found.immutable == ()
-    assert found.storage_engines == ("heap",)
-    assert found.extensions == ("pgvector",)
-
-
 @pytest.mark.parametrize("name", ["mysql", "mariadb", "postgres"])
 def test_where_a_server_listens_is_not_the_specs_business(name: str) -> None:
     assert engine(name).reserved["port"] == ""
-
-
-def test_vectors_are_searched_where_there_is_an_index_for_them() -> None:
-    able = [name for name in ("rocksdb", "mysql", "mariadb", "postgres") if "vector_search" in engine(name).kinds]
-    assert able == ["mariadb", "postgres"]

@@ -76,8 +76,3 @@ def test_something_else_by_that_name() -> None:
         SYSBENCH.identify(binary({}))
     with pytest.raises(IdentityError, match=r"^sysbench --help does not list its options; it said: nothing$"):
         SYSBENCH.catalogue(binary({}))
-
-
-def test_it_holds_no_storage_engine() -> None:
-    assert not SYSBENCH.server
-    assert SYSBENCH.kinds == ("command",)

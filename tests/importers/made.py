@@ -57,16 +57,6 @@ procs -----------memory---------- ---swap-- -----io---- -system-- ------cpu-----
  6  0      0   3068      4   1260    0    0    31    40    0  400 50 30 20  0  0
 """
 
-TABLE = """\
-col-1 : x.my56.c8.pk1
-col-2 : x.my80.c8.pk1
-
-col-1\tcol-2
-100\t150\tpoint-query_range=100
-40\t30\tscan_range=100
-50\t25\tupdate-index_range=100
-"""
-
 
 def run(folder: Path, test: str = "point-query", output: str | None = None) -> Path:
     folder.mkdir(parents=True, exist_ok=True)

@@ -10,7 +10,7 @@ from stepgrid.model.table import Table
 from stepgrid.plugins.layout import Block, LayoutCell
 from stepgrid.summarize.formats import FORMATS
 from stepgrid_databases.layouts import insert_benchmark
-from stepgrid_databases.layouts.insert_benchmark import Rate, coloured, ratio_colour
+from stepgrid_databases.layouts.insert_benchmark import Rate, coloured
 from tests.layouts.made import texts
 
 TARGET = insert_benchmark.TARGET
@@ -42,25 +42,6 @@ def test_throughput_relative_and_the_rate_under_its_target() -> None:
     said = "*: failed its rate: less than 95 % of the rows/s that were asked of all clients"
     assert said in throughput.notes
     assert said in rates.notes
-
-
-def test_each_row_has_its_target_where_they_differ() -> None:
-    """As with one client and two."""
-    spots = {(at, 0): LayoutCell({"inserts_per_s": 990.0, TARGET: 1000.0 * (at + 1)}) for at in range(2)}
-    block = Block("t", (("one",), ("two",), ("none",)), (("q1000",),), {**spots, (2, 0): LayoutCell(status="missing")})
-    assert texts(tables(block)["insert rate against target"]) == ["one 990 of 1000", "two 990* of 2000", "none missing"]
-
-
-def test_without_a_target_there_is_no_table_of_it_and_nothing_fails() -> None:
-    found = tables(Block("t", (("a",),), (("l.i0",),), {(0, 0): LayoutCell({"inserts_per_s": 1.0})}))
-    assert "insert rate against target" not in found
-    assert found["throughput"].notes == ("l.*: rows/s; q*: queries/s",)
-
-
-def test_sizes_of_tables_and_of_the_folder() -> None:
-    found = tables(BLOCK)
-    assert texts(found["size of tables and indexes"]) == ["rx80 3 GiB 1 GiB", "pg failed failed"]
-    assert texts(found["size of the data folder"]) == ["rx80 4 GiB -", "pg failed failed"]
 
 
 def test_costs_relative_to_the_first_arm_are_of_the_figures_as_they_are_shown() -> None:
@@ -98,15 +79,3 @@ def test_what_fails_its_rate_counts_for_no_colour() -> None:
     column = [Rate(100), Rate(60), Rate(90), Rate(500, False), Rate(None)]
     assert coloured(column) == ["best", "worst", "best", "failed rate", ""]
     assert coloured([Rate(9, False), Rate(None)]) == ["failed rate", ""]
-
-
-def test_nothing_is_bad_where_all_is_alike() -> None:
-    assert coloured([Rate(100), Rate(80)]) == ["best", ""]
-    assert coloured([Rate(5), Rate(5)]) == ["", ""]
-
-
-@pytest.mark.parametrize(
-    ("ratio", "kind"), [(0.94, "less"), (0.95, ""), (1.0, ""), (1.05, ""), (1.06, "more"), (float("inf"), "more")]
-)
-def test_what_is_far_from_the_first_row_has_a_colour(ratio: float, kind: str) -> None:
-    assert ratio_colour(ratio) == kind

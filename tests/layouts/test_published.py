@@ -9,7 +9,6 @@ import pytest
 from stepgrid.plugins.layout import Block, LayoutCell
 from stepgrid.summarize.formats import FORMATS
 from stepgrid_databases.layouts import arms, counters, figures
-from stepgrid_databases.layouts.arms import LINKBENCH, operation_costs
 from stepgrid_databases.layouts.figures import probe_tables, relative_tables
 from tests.golden import Golden
 from tests.layouts.made import compared, subjects, texts
@@ -93,18 +92,6 @@ STALLS = {
 }
 
 
-def test_delays_are_the_sum_of_their_causes_and_not_of_their_parts() -> None:
-    names = ("stall_l0_delays", "stall_memtable_delays", "stall_pending_delays")
-    values = {
-        build: {**dict(zip(names, map(float, counts), strict=False)), "stall_l0_compacting_delays": float(counts[0])}
-        for build, counts in STALLS.items()
-    }
-    rows = {row.split()[-1]: row.split()[:-1] for row in texts(counters.stall_tables(subjects(values))[0])}
-    assert rows["total-delays"] == ["2560", "12870", "27", "974"]
-    assert rows["cf-l0-file-count-limit-delays-with-ongoing-compaction"] == ["1429", "285", "5", "287"]
-    assert rows["total-stops"] == ["-"] * 4
-
-
 def test_stalls_as_they_were_published(golden: Golden) -> None:
     counted = dict.fromkeys(counters.STALL_METRICS.values(), 0.0)
     l0 = dict.fromkeys(("stall_l0_compacting_delays", "stall_l0_delays"), 1429.0)
@@ -173,29 +160,3 @@ def test_averages_of_vmstat() -> None:
     table = arms.VMSTAT.tables(subjects(values))[0]
     assert [column.name for column in table.columns] == ["cs", "us", "sy", "us+sy", "id", "wa", "version"]
     assert texts(table) == ["1495325 50.3 14.0 64.3 18.5 0.1 7.6.0", "2360 82.7 14.0 96.7 16.6 0.1 9.9.0"]
-
-
-def test_without_a_rate_there_is_nothing() -> None:
-    assert operation_costs({"host_cpu_user_pct": 50.0, "host_cpu_system_pct": 10.0}) == {}
-
-
-def test_a_rate_of_zero_is_one() -> None:
-    assert operation_costs({"qps": 0.0, "context_switches_per_s": 10.0}) == {"o/s": 0.0}
-
-
-def test_what_lacks_a_figure_is_left_out() -> None:
-    values = {"qps": 2.0, "host_cpu_user_pct": 50.0, "context_switches_per_s": 10.0, "device_read_mb_per_s": 1.0}
-    assert operation_costs(values) == {"cs/o": 5.0, "rKB/o": 512.0, "o/s": 2.0}
-
-
-def test_a_load_has_no_operations() -> None:
-    assert LINKBENCH.tables(subjects({"innodb": {"qps": 91427.0}})) == []
-
-
-def test_a_mix_of_nodes_alone() -> None:
-    (found,) = LINKBENCH.tables(subjects({"innodb": {"qps": 7878.0, "getnode_max_us": 4900.0}}))
-    assert texts(found) == ["7878 - - - - - - - - - - 4.9 - innodb"]
-
-
-def test_a_step_that_failed_is_shown() -> None:
-    assert len(LINKBENCH.tables(subjects({"innodb": "failed"}))) == 2

@@ -78,11 +78,6 @@ def test_what_stands_there(path: str, found: list[Any]) -> None:
     assert find(FIO, path) == found
 
 
-def test_the_whole_and_null() -> None:
-    assert find([1, None, 3], "$[*]") == [1, 3]
-    assert find(5, "$") == [5]
-
-
 @pytest.mark.parametrize(
     ("path", "why"),
     [

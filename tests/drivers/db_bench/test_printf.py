@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 
 from stepgrid_databases.drivers.db_bench.engine_statistics import (
     FIELDS,
-    compaction_figures,
     compaction_levels,
     stall_figures,
     total_figures,
@@ -53,19 +52,6 @@ def test_a_column_is_its_own_wherever_it_stands(drawn: tuple[list[str], list[pri
         read = {name: value for name, value in each.items() if name not in ("family", label, "bytes")}
         assert read == pytest.approx(known)
         assert each["bytes"] == pytest.approx(row_.size, rel=0.006, abs=0.005 * MB)
-
-
-@given(rows())
-def test_sums_are_of_the_row_of_that_name(drawn: tuple[list[str], list[printf.Row]]) -> None:
-    columns, given_rows = drawn
-    found = compaction_figures(printf.table(given_rows, columns))
-    sums = next(each for each in given_rows if each.name == "Sum")
-    expected = {
-        metric: printf.printed(column, sums.cells[column])
-        for metric, column in {"compaction_seconds": "Comp(sec)", "compaction_cpu_seconds": "CompMergeCPU(sec)"}.items()
-        if column in columns
-    }
-    assert {name: found[name] for name in found if name.endswith("_seconds")} == expected
 
 
 @st.composite

@@ -2,8 +2,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-import pytest
-
 from stepgrid.plugins.server import IdleReading
 from stepgrid_databases.drivers.quiesce.waiting import Clock, Limits, Observation, Outcome, watch
 
@@ -54,8 +52,3 @@ def test_what_was_quiet_from_the_start_took_no_time() -> None:
     assert (outcome.quiet, outcome.since) == (False, None)
     outcome, _, _ = watched([0] * 9, quiet=2, timeout=5)
     assert (outcome.quiet, outcome.since) == (True, 0)
-
-
-@pytest.mark.parametrize(("value", "idle"), [(1.0, True), (1.1, False)])
-def test_idle_is_at_or_below(value: float, idle: bool) -> None:
-    assert Observation(0, [IdleReading("load", value, 1)]).idle is idle

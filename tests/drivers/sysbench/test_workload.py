@@ -10,8 +10,6 @@ import pytest
 
 from stepgrid.plugins.driver import Context
 from stepgrid.plugins.server import Access
-from stepgrid_databases.drivers.sysbench import DRIVER
-from stepgrid_databases.drivers.sysbench.lua_client import MOST
 from stepgrid_databases.drivers.sysbench.settings import WORKLOADS, Settings
 from stepgrid_databases.drivers.sysbench.workload import (
     _OPTIONS,
@@ -27,13 +25,6 @@ from tests.golden import Golden
 PLACE = Path("/run/sockets")
 MARIADB = Access("mariadb", PLACE, PLACE / "mysqld.sock", 3306, "stepgrid", "secret", "bench", "rocksdb")
 POSTGRES = Access("postgres", PLACE, PLACE / ".s.PGSQL.5432", 5432, "stepgrid", "secret", "bench", "heap")
-REACHING = (
-    "--db-driver=mysql",
-    "--config-file=connection",
-    "--mysql-socket=/run/sockets/mysqld.sock",
-    "--mysql-user=stepgrid",
-    "--mysql-db=bench",
-)
 
 
 def _context(access: Access | None, seed: int = 41) -> Context:
@@ -43,98 +34,6 @@ def _context(access: Access | None, seed: int = 41) -> Context:
 
 def _settings(**given: Any) -> dict[str, Any]:
     return Settings.model_validate({"rows": 1000, **given}).model_dump(mode="json")
-
-
-def test_the_whole_command() -> None:
-    made = workload_command(
-        _settings(lua="range", duration=3.0, threads=4, index="si", covered=False), _context(MARIADB)
-    )
-    assert made.argv == (
-        "ld.so",
-        "bin/sysbench",
-        "range.lua",
-        *REACHING,
-        "--rand-seed=42",
-        "--threads=4",
-        "--report-interval=1",
-        "--histogram=on",
-        "--time=3",
-        "--table-size=1000",
-        "--covered=off",
-        "--index=si",
-        "run",
-    )
-    assert made.duration == 3.0
-    assert made.env == {"LUA_PATH": "./?.lua;;"}
-
-
-def test_a_rate_is_asked_of_all_threads_together() -> None:
-    settings = _settings(lua="point_query", duration=3.0, threads=4, rate=500)
-    assert "--rate=500" in workload_command(settings, _context(MARIADB)).argv
-    assert DRIVER.targets(settings) == {"target_transactions_per_s": 500.0}
-    assert DRIVER.targets(_settings(lua="point_query", duration=3.0)) == {}
-
-
-def test_the_password_is_in_a_file_and_nowhere_else() -> None:
-    for access, text in ((MARIADB, "mysql-password=secret\n"), (POSTGRES, "pgsql-password=secret\n")):
-        made = workload_command(_settings(lua="point_query", duration=3.0), _context(access))
-        assert (made.files, made.secrets) == ({"connection": text}, ("connection",))
-        assert "secret" not in str((made.argv, made.env))
-
-
-def test_postgres_is_reached_by_the_folder_of_its_socket() -> None:
-    argv = workload_command(_settings(lua="scan", duration=3.0), _context(POSTGRES)).argv
-    assert {"--db-driver=pgsql", "--pgsql-host=/run/sockets", "--pgsql-port=5432"} <= set(argv)
-
-
-def test_a_load_has_the_tables_engine_and_no_end_of_its_own() -> None:
-    given = _settings(lua="load", tables=8, threads=4, primary_key=False, table_options="row_format=compressed")
-    made = workload_command(given, _context(MARIADB))
-    assert made.duration is None
-    assert made.argv[made.argv.index("--time=0") :] == (
-        "--time=0",
-        "--events=8004",
-        "--tables=8",
-        "--table-size=1000",
-        "--primary-key=off",
-        "--table-options=row_format=compressed",
-        "--batch=1000",
-        "--storage-engine=rocksdb",
-        "run",
-    )
-    assert "--storage-engine=heap" not in workload_command(given, _context(POSTGRES)).argv
-
-
-def test_events_are_counted_without_a_time() -> None:
-    argv = workload_command(_settings(lua="scan", events=8), _context(MARIADB)).argv
-    assert argv[argv.index("--time=0") + 1] == "--events=8"
-
-
-def test_statements_that_are_not_prepared() -> None:
-    argv = workload_command(_settings(lua="scan", events=8, prepared=False), _context(MARIADB)).argv
-    assert "--db-ps-mode=disable" in argv
-
-
-def test_a_file_of_ones_own_is_told_what_it_asks_for() -> None:
-    given = _settings(lua="a/mine.lua", duration=1.0, distribution="pareto", arguments={"skip-trx": True, "share": 0.5})
-    argv = workload_command(given, _context(MARIADB)).argv
-    assert argv[2] == "main.lua"
-    assert {"--skip-trx=on", "--share=0.5", "--rand-type=pareto", "--storage-engine=rocksdb"} <= set(argv)
-    zipfian = workload_command(_settings(lua="mine.lua", duration=1.0, distribution="zipfian"), _context(MARIADB)).argv
-    assert not [word for word in zipfian if word.startswith("--rand-type")]
-    assert "--distribution=zipfian" in zipfian
-
-
-@pytest.mark.parametrize("seed", [0, MOST - 1, MOST, 2**63])
-def test_a_seed_is_never_0_which_would_be_the_time(seed: int) -> None:
-    argv = workload_command(_settings(lua="scan", events=1), _context(MARIADB, seed)).argv
-    (word,) = [word for word in argv if word.startswith("--rand-seed=")]
-    assert 1 <= int(word.partition("=")[2]) <= MOST
-
-
-def test_without_a_server_there_is_nothing_to_ask() -> None:
-    with pytest.raises(ValueError, match=r"^it needs a server, and the engine of this build is none$"):
-        workload_command(_settings(lua="scan", events=1), _context(None))
 
 
 def test_a_server_that_ran_before_is_reached_by_its_host_and_loaded_anew() -> None:

@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from stepgrid_databases.drivers.vector_search import datasets
-from stepgrid_databases.drivers.vector_search.datasets import DatasetError, Shape, file_name, is_file, points, shape_of
+from stepgrid_databases.drivers.vector_search.datasets import DatasetError, Shape, is_file, points, shape_of
 from tests.waiting import until
 
 SMALL: dict[str, Any] = {"generated": {"rows": 90, "dimensions": 4}}
@@ -34,13 +34,6 @@ def test_what_is_kept_is_what_was_made(tmp_path: Path) -> None:
     assert (again.distance, again.checksum, again.dimensions) == (made.distance, made.checksum, 4)
     assert (again.neighbours.shape, again.distances.shape) == ((10, 90), (10, 90))
     assert (np.asarray(again.rows) == np.asarray(made.rows)).all()
-
-
-def test_another_shape_is_another_data_set(tmp_path: Path) -> None:
-    one = datasets.get(SMALL, None, tmp_path)
-    two = datasets.get({"generated": {**SMALL["generated"], "seed": 2}}, None, tmp_path)
-    assert one.checksum != two.checksum
-    assert len(folders(tmp_path)) == 2
 
 
 PROGRAM = """
@@ -107,12 +100,6 @@ def test_a_file_is_known_by_what_is_in_it(tmp_path: Path) -> None:
     assert len(folders(tmp_path / "cache")) == 1
 
 
-def test_an_older_file_says_its_distance_by_its_name(tmp_path: Path) -> None:
-    with h5py.File(tmp_path / "glove-25-angular.hdf5", "w") as made:
-        made["train"] = made["test"] = np.eye(3)
-    assert datasets.read_hdf5(tmp_path / "glove-25-angular.hdf5")[2] == "angular"
-
-
 def test_what_is_no_data_set(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "a.hdf5"
     said = []
@@ -161,20 +148,6 @@ def test_published_names(name: str, shape: Shape) -> None:
     assert not is_file(name)
 
 
-def test_a_tenth_of_the_points_are_queries_with_a_centre_for_each_hundred() -> None:
-    found = shape_of({"generated": {"rows": 60_000, "dimensions": 784, "queries": None}})
-    assert found == Shape(60_000, 784, 6_666, centres=666)
-
-
-def test_files() -> None:
-    assert shape_of("gist-960-euclidean") is None
-    assert [file_name(name) for name in ("gist-960-euclidean", "data/own.hdf5", "own.h5")] == [
-        "gist-960-euclidean.hdf5",
-        "data/own.hdf5",
-        "own.h5",
-    ]
-
-
 def test_the_same_shape_gives_the_same_points_and_another_seed_others() -> None:
     shape = Shape(90, 4, 10, centres=3)
     rows, queries = points(shape)
@@ -183,22 +156,6 @@ def test_the_same_shape_gives_the_same_points_and_another_seed_others() -> None:
     assert (rows == again[0]).all()
     assert (queries == again[1]).all()
     assert not (rows == points(Shape(90, 4, 10, centres=3, seed=2))[0]).any()
-
-
-def test_blobs_are_around_their_centres() -> None:
-    """Around three centres there are three groups, each with a deviation of 1."""
-    rows, _ = points(Shape(3000, 50, 1, centres=3))
-    groups: list[list[np.ndarray]] = []
-    for row in rows:
-        near = next((group for group in groups if np.linalg.norm(group[0] - row) < 25), None)
-        groups.append([row]) if near is None else near.append(row)
-    assert len(groups) == 3
-    assert all(np.std(np.array(group), axis=0).mean() == pytest.approx(1, abs=0.05) for group in groups)
-
-
-def test_uniform_points() -> None:
-    rows, _ = points(Shape(2000, 3, 1, distribution="uniform"))
-    assert 0 <= rows.min() < 0.01 < 0.99 < rows.max() < 1
 
 
 # Exact neighbours.
@@ -238,16 +195,6 @@ def test_neighbours_are_those_of_float64(rows, dimensions, count, offset, scale,
     expected, expected_far = brute(vectors, queries, "euclidean", count)
     assert far == pytest.approx(expected_far)
     assert ids.tolist() == expected.tolist()
-
-
-@settings(deadline=None, max_examples=30)
-@given(rows=st.integers(10, 300), dimensions=st.integers(2, 40), seed=st.integers(0, 2**32 - 1))
-def test_neighbours_by_angle(rows, dimensions, seed) -> None:
-    draw = np.random.default_rng(seed)
-    vectors, queries = (draw.standard_normal((size, dimensions)).astype(np.float32) for size in (rows, 5))
-    _, far = datasets.nearest(vectors * draw.uniform(0.1, 9, (rows, 1)).astype(np.float32), queries, "angular", 10)
-    assert far == pytest.approx(brute(vectors, queries, "angular", 10)[1], abs=1e-6)
-    assert (np.diff(far, axis=1) >= 0).all()
 
 
 def test_equally_near_ones_are_in_the_order_of_their_ids() -> None:

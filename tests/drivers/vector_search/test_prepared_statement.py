@@ -100,11 +100,3 @@ def test_errors_of_the_server() -> None:
         with pytest.raises(SearchError) as caught:
             read(found)
         assert str(caught.value) == said
-
-
-def test_a_server_that_is_gone() -> None:
-    wire: Any = Wire(PREPARED, answer([1, 2])[:-3])
-    statement = Statement(wire, "SELECT 1")
-    with pytest.raises(SearchError, match=r"^the server closed the connection$"):
-        statement.execute(statement.request([]))
-    wire.close()

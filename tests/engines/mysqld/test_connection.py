@@ -10,9 +10,9 @@ import pymysql
 import pytest
 
 from stepgrid.plugins.engine import IdentityError
-from stepgrid.plugins.server import Access, ServerStart
+from stepgrid.plugins.server import Access
 from stepgrid_databases.engines.mysqld import connection
-from stepgrid_databases.engines.mysqld.connection import connect, counters, effective, is_same_value
+from stepgrid_databases.engines.mysqld.connection import connect, effective, is_same_value
 from tests.engines.told import Told
 
 ACCESS = Access("mysql", Path("/s"), Path("/s/mysqld.sock"), 3306, "u", "secret", "d", "innodb")
@@ -104,20 +104,6 @@ def test_another_engines(variables: dict[str, list[Any]], engine: str, said: str
     assert str(caught.value) == said
 
 
-def test_since_when_and_as_which_process(tmp_path: Path) -> None:
-    def since(file: str) -> ServerStart:
-        values: list[Any] = [
-            {"Variable_name": "datadir", "Value": f"{tmp_path}/"},
-            {"Variable_name": "pid_file", "Value": file},
-        ]
-        return connection.since(Told({"Uptime": [{"Value": "77"}], "'pid_file'": values}))
-
-    (tmp_path / "here.pid").write_text("1234\n")
-    assert since("here.pid") == ServerStart(77.0, 1234, f"{tmp_path}/")
-    assert since(f"{tmp_path}/here.pid").pid == 1234
-    assert since("/on/another/machine.pid").pid is None
-
-
 class Said:
     def __init__(self, **values: Any) -> None:
         self.values = values
@@ -167,7 +153,3 @@ def test_what_was_clamped_is_told_and_what_is_not_shown_is_not() -> None:
         "innodb_io_capacity_max": "it is 100 in the running server, and not 50 as asked for",
         "sql_mode": "it is empty in the running server, and not ANSI as asked for",
     }
-
-
-def test_counters_are_numbers() -> None:
-    assert counters(Said(Uptime="7", Ssl_cipher="", Version="11.8.6")) == {"Uptime": 7.0}

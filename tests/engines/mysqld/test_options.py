@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stepgrid.plugins.engine import IdentityError, Run, Spelling
-from stepgrid.plugins.registry import engine, require_builder
+from stepgrid.plugins.engine import IdentityError, Run
+from stepgrid.plugins.registry import require_builder
 from stepgrid_databases.engines.mysqld.options import choices, parse_help, prefixed_option
 
 HELP = """\
@@ -55,12 +55,6 @@ def test_a_debug_build_says_so_with_every_figure() -> None:
     assert found.version == "8.0.31"
     assert found.warnings == ("this is a debug build: assertions and checks make it slow",)
     assert found.assertions is True
-
-
-def test_a_build_that_checks_its_memory() -> None:
-    found = require_builder("mysql").identify(server("mysqld  Ver 8.0.31-asan for Linux on x86_64 (Source)\n")[0])
-    assert found.warnings == ("this build checks every access to memory (asan), which makes it slow",)
-    assert found.assertions is False
 
 
 def test_one_that_does_not_start() -> None:
@@ -168,36 +162,6 @@ To see what variables a running server is using, type
 """.replace("~", "")
 
 
-def test_names_are_those_of_option_files() -> None:
-    """What may only stand first, and variables that are no options, are none."""
-    assert list(parse_help(MARIADB)) == [
-        "alter_algorithm",
-        "ansi",
-        "aria_block_size",
-        "autocommit",
-        "basedir",
-        "debug_exit_info",
-        "general_log_file",
-        "innodb_flush_method",
-        "log_output",
-        "long_query_time",
-        "pid_file",
-        "plugin_dir",
-        "rocksdb_block_cache_size",
-        "wsrep_notify_cmd",
-        "wsrep_provider",
-    ]
-
-
-def test_types_as_far_as_they_are_told() -> None:
-    kinds = {name: option.type for name, option in parse_help(MARIADB).items()}
-    assert [name for name, kind in kinds.items() if kind == "bool"] == ["ansi", "autocommit"]
-    assert [name for name, kind in kinds.items() if kind == "enum"] == ["alter_algorithm", "innodb_flush_method"]
-    assert [name for name, kind in kinds.items() if kind == "set"] == ["log_output"]
-    numbers = ["aria_block_size", "debug_exit_info", "long_query_time", "rocksdb_block_cache_size"]
-    assert [name for name, kind in kinds.items() if kind == "number"] == numbers
-
-
 def test_defaults() -> None:
     found = {name: option.default for name, option in parse_help(MARIADB).items()}
     assert (found["autocommit"], found["rocksdb_block_cache_size"]) == ("TRUE", "536870912")
@@ -209,18 +173,6 @@ def test_a_default_names_neither_the_folder_nor_the_host() -> None:
     found = {name: option.default for name, option in parse_help(MARIADB).items()}
     assert (found["basedir"], found["plugin_dir"]) == ("", "{basedir}/lib/mysql/plugin/")
     assert (found["pid_file"], found["general_log_file"]) == ("/var/lib/mysql/{hostname}.pid", "{hostname}.log")
-
-
-def test_a_description_of_several_lines_is_one() -> None:
-    found = parse_help(MARIADB)
-    assert found["basedir"].help == ("Path to installation directory. All paths are usually resolved relative to this")
-    assert found["wsrep_notify_cmd"].help == ""
-
-
-def test_nothing_of_a_complaint() -> None:
-    assert (
-        parse_help("mysqld: error while loading shared libraries: libaio.so.1: cannot open shared object file\n") == {}
-    )
 
 
 _NAMES = st.text(string.ascii_lowercase + string.digits + "-", min_size=1, max_size=70).map(lambda text: f"o{text}")
@@ -290,10 +242,3 @@ SWITCH = {"type": "switch"}
 )
 def test_names_with_a_prefix(name: str, info: dict[str, str] | None) -> None:
     assert prefixed_option(name, CATALOGUE) == info
-
-
-def test_whose_they_are() -> None:
-    assert [name for name in ("mysql", "mariadb", "postgres", "rocksdb") if isinstance(engine(name), Spelling)] == [
-        "mysql",
-        "mariadb",
-    ]

@@ -58,13 +58,6 @@ def test_the_password_is_that_of_this_start_and_in_no_command_line(home: ServerH
     )
 
 
-def test_an_old_mysql_has_other_words_for_it(home: ServerHome) -> None:
-    assert _engine("mysql").accounts(home._replace(version="5.6.35")) == (
-        "grant all on *.* to 'u'@'localhost' identified by 'secret' with grant option;\n"
-        "create database if not exists d;\n"
-    )
-
-
 def test_myrocks_is_loaded_where_it_is_asked_for(home: ServerHome) -> None:
     mariadb, rocks = _engine("mariadb"), home._replace(access=home.access._replace(storage_engine="rocksdb"))
     assert mariadb.lines(home, {"innodb_io_capacity": 1}) == ()
@@ -72,15 +65,6 @@ def test_myrocks_is_loaded_where_it_is_asked_for(home: ServerHome) -> None:
     assert mariadb.lines(rocks, {}) == ("plugin_load_add = ha_rocksdb",)
     assert _engine("mysql").lines(home, {}) == ("loose_mysqlx = OFF",)
     assert _engine("mysql").lines(rocks, {}) == ("loose_mysqlx = OFF", "loose_rocksdb = ON")
-
-
-def test_a_server_of_the_host_has_its_tables_beside_it(tmp_path: Path, home: ServerHome) -> None:
-    (tmp_path / "sbin").mkdir()
-    (tmp_path / "share" / "mysql").mkdir(parents=True)
-    for name in TABLES:
-        (tmp_path / name).rename(tmp_path / "share" / "mysql" / name)
-    alone = home._replace(build_folders={}, programs={"mariadbd": (str(tmp_path / "sbin" / "mariadbd"),)})
-    assert [path.name for path in system_tables(alone)] == list(TABLES)
 
 
 def test_a_build_without_that_sql(home: ServerHome, tmp_path: Path) -> None:

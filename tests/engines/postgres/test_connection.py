@@ -10,7 +10,6 @@ from stepgrid.plugins.engine import IdentityError, OptionInfo
 from stepgrid.plugins.registry import server_engine
 from stepgrid.plugins.server import ServerStart
 from stepgrid_databases.engines.postgres import connection
-from stepgrid_databases.engines.postgres.connection import amount
 from tests.engines.told import Told
 
 
@@ -68,12 +67,6 @@ def test_what_was_asked_for_is_compared_by_value() -> None:
     }
 
 
-def test_amounts() -> None:
-    asked = (("16384", "8kB"), ("128MB", "8kB"), ("1.5GB", "kB"), ("5min", "ms"), ("2", ""))
-    assert [amount(*each) for each in asked] == [2.0**27, 2.0**27, 1.5 * 2**30, 300_000.0, 2.0]
-    assert [amount("on", "kB"), amount("5 stones", "kB")] == [None, None]
-
-
 OURS = "/attempt/server/postgresql.conf"
 OVERRIDDEN = [
     {"name": "shared_buffers", "value": "64MB", "source": "configuration file", "sourcefile": OURS},
@@ -110,22 +103,3 @@ def test_counters_are_those_of_the_views_that_it_has() -> None:
         "pg_stat_wal.wal_fpi": 12,
     }
     assert connection.asked[1].endswith("WHERE datname = current_database()")
-
-
-class Cursor:
-    """Of `SELECT FROM t`, as psycopg gives it: a description without columns, which is no missing description."""
-
-    def __init__(self, description: list[Any] | None) -> None:
-        self.description = description
-
-    def execute(self, sql: str) -> Cursor:
-        return self
-
-    def fetchall(self) -> list[dict[str, Any]]:
-        return [{}]
-
-
-@pytest.mark.parametrize(("description", "rows"), [([], [{}]), (None, [])])
-def test_rows_without_columns_are_rows(description: list[Any] | None, rows: list[Any]) -> None:
-    """Whether pg_stat_statements is loaded is asked so."""
-    assert connection.PostgresConnection(Cursor(description)).query("SELECT FROM pg_settings") == rows

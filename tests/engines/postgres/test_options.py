@@ -91,10 +91,6 @@ def test_assertions_travel_with_every_figure() -> None:
     assert found.warnings == ("Assertions are enabled (configured with --enable-cassert): they make it slow",)
 
 
-def test_whether_it_has_assertions_may_not_be_known() -> None:
-    assert POSTGRES.identify(server("postgres (PostgreSQL) 18.6\n", values={})).assertions is None
-
-
 def test_one_that_does_not_start() -> None:
     with pytest.raises(IdentityError, match=r"^postgres --version does not say which version it is; it said: nothing$"):
         POSTGRES.identify(server())
@@ -113,21 +109,6 @@ def test_one_that_does_not_find_its_files() -> None:
     )
 
 
-def test_the_listing() -> None:
-    found = described(LISTING)
-    kinds = {name: option.type for name, option in found.items()}
-    assert kinds == {
-        "autovacuum": "bool",
-        "archive_timeout": "number",
-        "log_line_prefix": "text",
-        "random_page_cost": "number",
-        "shared_buffers": "number",
-        "wal_level": "enum",
-    }
-    assert found["archive_timeout"].help == "Sets the time to wait. 0 disables. 0 to 1073741823. (sighup)"
-    assert (found["log_line_prefix"].default, found["wal_level"].default) == ("%m [%p] ", "replica")
-
-
 def test_defaults_are_asked_for_where_the_listing_has_none() -> None:
     found = POSTGRES.catalogue(server()) or {}
     assert {name: found[name].default for name in found if name in described(LISTING)} == {
@@ -140,13 +121,6 @@ def test_defaults_are_asked_for_where_the_listing_has_none() -> None:
     }
 
 
-def test_what_numbers_and_enumerations_take() -> None:
-    found = POSTGRES.catalogue(server()) or {}
-    assert (found["shared_buffers"].least, found["shared_buffers"].most) == ("16", "1073741823")
-    assert found["wal_level"].choices == ("minimal", "replica", "logical")
-    assert (found["autovacuum"].least, found["autovacuum"].choices) == ("", ())
-
-
 def test_options_for_developers_that_this_release_has() -> None:
     found = POSTGRES.catalogue(server()) or {}
     assert {name: found[name].type for name in found.keys() - described(LISTING).keys()} == {
@@ -154,10 +128,3 @@ def test_options_for_developers_that_this_release_has() -> None:
         "jit_expressions": "bool",
         "post_auth_delay": "number",
     }
-
-
-def test_a_listing_of_something_else() -> None:
-    with pytest.raises(
-        IdentityError, match=r"^postgres --describe-config does not list its options; it said: nothing$"
-    ):
-        POSTGRES.catalogue(server(listing=""))

@@ -4,11 +4,8 @@ import os
 import pwd
 from pathlib import Path
 
-import pytest
-
 from stepgrid.plugins.registry import server_engine
 from stepgrid.plugins.server import Access, ServerHome
-from stepgrid_databases.engines.postgres import quote
 
 SOCKETS = Path("/run/user/7/s")
 ACCESS = Access("postgres", SOCKETS, SOCKETS / ".s.PGSQL.5432", 5432, "stepgrid", "secret", "stepgrid", "heap")
@@ -45,14 +42,6 @@ def test_the_configuration() -> None:
     ]
     assert files["pg_ident.conf"].splitlines()[1:] == [f'runner "{ACCOUNT}" stepgrid_owner']
     assert not any("secret" in text for text in files.values())
-
-
-@pytest.mark.parametrize(
-    ("value", "text"),
-    [("it's", "'it''s'"), ("a\\b", "'a\\\\b'"), ("a\nb", "'a\\nb'"), (True, "'on'"), (0.5, "'0.5'"), ("", "''")],
-)
-def test_values_are_quoted(value: object, text: str) -> None:
-    assert quote(value) == text
 
 
 def test_the_commands() -> None:

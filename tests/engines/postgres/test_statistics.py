@@ -10,10 +10,9 @@ from typing import Any
 
 import pytest
 
-from stepgrid.plugins.registry import server_engine
-from stepgrid.plugins.server import ObjectSize, ServerStatistics
+from stepgrid.plugins.server import ServerStatistics
 from stepgrid_databases.engines.postgres import statistics
-from stepgrid_databases.engines.postgres.statistics import bloat, log_events, looks, shared_buffers, tables
+from stepgrid_databases.engines.postgres.statistics import bloat, log_events, looks, shared_buffers
 from tests.engines.postgres.test_server import ACCESS
 from tests.engines.told import Told
 
@@ -29,49 +28,10 @@ SIZES: dict[str, list[Any]] = {
     "pg_relation_size": [{"schema": "public", "table": "t", "name": "t_pkey", "bytes": 16384}],
 }
 BUFFERS = {"release": 180006, "superuser": True, "there": True, "most": 134217728, "block": 8192}
-VIEWS: dict[str, list[Any]] = {
-    "AS vacuums FROM pg_stat_activity": [{"vacuums": 1}],
-    "AS due FROM seen": [{"due": 2}],
-    "pg_available_extensions": [BUFFERS],
-    "pg_temp.buffers()": [{"used": 2}],
-    "relname IN ('pg_stat_database'": [],
-    "relname AS name": [{"name": "pg_stat_user_tables"}, {"name": "pg_stat_io"}],
-    "FROM pg_stat_user_tables": [
-        {"name": "n_tup_ins", "value": Decimal(9)}, {"name": "n_dead_tup", "value": Decimal(2)}
-    ],
-    "FROM pg_stat_io": [
-        {"backend_type": "client backend", "object": "relation", "context": "normal", "reads": 4, "op_bytes": 8192},
-        {"backend_type": "checkpointer", "object": "relation", "context": "normal", "reads": None, "op_bytes": 8192},
-    ],
-}  # fmt: skip
 STATEMENTS = [
     {"seen": {"query": "select 1", "calls": 3, "total_exec_time": 0.5}},
     {"seen": {"query": "select 2", "calls": 1, "total_exec_time": 7.5}},
 ]
-
-
-def _told(answers: dict[str, list[Any]]) -> dict[str, ServerStatistics]:
-    return {look.name: look.read() for look in looks(Told(answers))}
-
-
-def test_views_and_sizes() -> None:
-    found = _told({**SIZES, **VIEWS})
-    assert [*found] == ["tables", "indexes", "pg_stat_user_tables", "pg_stat_io", "vacuums", "buffers", "views"]
-    assert found["vacuums"] == ServerStatistics(state={"vacuums": 1.0, "tables_to_vacuum": 2.0})
-    assert found["buffers"] == ServerStatistics(state={"cached_bytes": 16384.0, "cache_bytes": 134217728.0})
-    assert found["tables"].sizes == {"data_bytes": 2228224.0, "index_bytes": 32768.0}
-    assert found["tables"].garbage == {"dead_rows": 0.0, "bloat_bytes": 1638400.0}
-    assert found["tables"].objects == [
-        ObjectSize("public", "t", rows=5001.0, bytes=2252800.0, dead_rows=0.0, bloat_bytes=1638400.0),
-        ObjectSize("public", "u", rows=5001.0, bytes=8192.0, dead_rows=0.0, bloat_bytes=0.0),
-    ]
-    assert found["indexes"].objects == [ObjectSize("public", "t", "t_pkey", bytes=16384.0)]
-    assert found["tables"].gauges == {"pg_database_size": 7654321.0}
-    assert found["indexes"].text == '{"schema": "public", "table": "t", "name": "t_pkey", "bytes": 16384}\n'
-    assert found["pg_stat_user_tables"] == ServerStatistics(
-        {"pg_stat_user_tables.n_tup_ins": 9.0}, {"pg_stat_user_tables.n_dead_tup": 2.0}
-    )
-    assert found["pg_stat_io"].counters == {"pg_stat_io.client backend.relation.normal.reads": 4.0}
 
 
 @pytest.mark.parametrize(
@@ -88,14 +48,6 @@ def test_views_and_sizes() -> None:
 )
 def test_bloat(table: dict[str, int], width: dict[str, float], expected: float | None) -> None:
     assert bloat({**HEAP, **table}, width) == expected
-
-
-def test_bloat_is_missing_where_a_table_was_not_analyzed() -> None:
-    rows = [{"schema": "s", "name": name, "data_bytes": 1, "index_bytes": 0, **HEAP} for name in ("t", "u")]
-    widths = [{"schema": "s", "name": "t", "columns": 3, "width": 73.0}]
-    found = tables(Told({"AS data_bytes": rows, "FROM pg_stats": widths, "pg_database_size": [{}]}))
-    assert found.garbage == {"dead_rows": 0.0}
-    assert [each.bloat_bytes for each in found.objects] == [1638400.0, None]
 
 
 def test_statements_are_counted_where_that_is_loaded() -> None:
@@ -141,12 +93,6 @@ def test_sessions_at_work_are_counted_by_what_they_wait_for() -> None:
     assert "datname = 'it''s' AND state = 'active'" in told.asked[0]
 
 
-def test_an_idle_server() -> None:
-    postgres = server_engine("postgres")
-    assert postgres is not None
-    assert all(seen.idle for seen in postgres.busy(answers(IDLE, 0), ACCESS))
-
-
 def test_a_busy_server_says_with_what() -> None:
     seen = statistics.busy(answers({**BUSY, "autovacuum": 2, "vacuums": 3}, 4), ACCESS)
     assert [(thing.what, thing.value) for thing in seen if not thing.idle] == [
@@ -163,13 +109,6 @@ def test_a_log_that_the_next_checkpoint_is_far_from_is_nothing_to_wait_for() -> 
     assert all(seen.idle for seen in statistics.busy(answers(small, 0), ACCESS))
     unlike = [seen.what for seen in statistics.busy(answers(large, 0), ACCESS) if not seen.idle]
     assert unlike == ["log not flushed", "log since the checkpoint"]
-
-
-def test_settling_is_a_checkpoint() -> None:
-    connection = Told({})
-    with statistics.settle(connection, ACCESS):
-        pass
-    assert connection.asked == ["CHECKPOINT"]
 
 
 def test_a_server_that_ran_before_makes_its_own() -> None:

@@ -16,7 +16,7 @@ from stepgrid.host.files import sha256
 from stepgrid.model.site import Site
 from stepgrid_databases.engines.recipes import mysqld
 from stepgrid_databases.engines.recipes.mysqld import Boost, MySQLdCMake, find_boost
-from tests.build.ordering import order, recipe_of
+from tests.build.ordering import order
 from tests.needs import needs
 
 CMAKE = """\
@@ -54,13 +54,6 @@ def test_a_server_that_is_told_where_its_files_are(tree: Path):
     assert done.stdout == f"{moved}/prefix\n"
 
 
-@pytest.mark.parametrize("engine", ["mysql", "mariadb"])
-def test_each_engine_has_its_own(tmp_path: Path, engine: str):
-    recipe = recipe_of(order(tmp_path, {"path": "x"}, engine=engine).build)
-    assert isinstance(recipe, MySQLdCMake)
-    assert recipe.engine == engine
-
-
 @pytest.fixture
 def boost_tree(tmp_path: Path) -> Path:
     """As of MySQL 8.0.31."""
@@ -82,14 +75,6 @@ def test_an_archive_that_brings_it(boost_tree: Path):
 def test_a_release_that_finds_its_own(boost_tree: Path):
     (boost_tree / "extra" / "boost" / "boost_1_77_0").mkdir(parents=True)
     assert boost_of(boost_tree) is None
-
-
-def test_one_that_the_spec_names(boost_tree: Path):
-    assert boost_of(boost_tree, WITH_BOOST="/opt/boost") is None
-
-
-def test_a_tree_that_needs_none(tmp_path: Path):
-    assert boost_of(tmp_path) is None
 
 
 def test_one_that_the_tree_lacks_is_fetched(boost_tree: Path, monkeypatch: pytest.MonkeyPatch):

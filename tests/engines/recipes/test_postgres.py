@@ -8,8 +8,8 @@ import pytest
 from stepgrid.build.error import BuildError
 from stepgrid.build.recipe import BuiltPrograms, Material
 from stepgrid.model.site import Site
-from stepgrid_databases.engines.recipes.postgres import PostgresConfigure, PostgresMeson
-from tests.build.ordering import order, recipe_of
+from stepgrid_databases.engines.recipes.postgres import PostgresConfigure
+from tests.build.ordering import order
 
 TOOLS = Site(tools=dict.fromkeys(("cc", "c++", "perl"), "true"))  # nothing is compiled
 
@@ -71,10 +71,3 @@ def test_something_else_is_no_tree_of_postgres(tree: Path):
     with pytest.raises(BuildError) as caught:
         make(tree)
     assert str(caught.value) == "this is no source tree of postgres: it has no src/include/access/xlog.h"
-
-
-def test_which_of_the_two_ways(tmp_path: Path):
-    for system, kind in (("configure", PostgresConfigure), ("meson", PostgresMeson)):
-        build = order(tmp_path, {"path": "x"}, engine="postgres", recipe={"flags": {"system": system}}).build
-        assert isinstance(recipe_of(build), kind)
-    assert isinstance(recipe_of(order(tmp_path, {"path": "x"}, engine="postgres").build), PostgresConfigure)

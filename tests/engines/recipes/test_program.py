@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 import subprocess
 from pathlib import Path
@@ -81,12 +80,6 @@ def test_no_shell_reads_the_command(tree: Path):
     assert not (tree / "canary").exists()
 
 
-def test_jobs_and_environment(tree: Path):
-    (tree / "run").write_text('#!/bin/sh\necho "$1 $CFLAGS" > said\n')
-    make(tree, command="./run -j{jobs}", programs="run", **{"env.CFLAGS": "-O3"})
-    assert (tree / "said").read_text() == f"-j{len(os.sched_getaffinity(0))} -O3\n"
-
-
 def test_flags_of_the_user_s_shell_do_not_count(tree: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("CFLAGS", "-O0")
     monkeypatch.setenv("MAKEFLAGS", "-n")
@@ -98,11 +91,6 @@ def test_flags_of_the_user_s_shell_do_not_count(tree: Path, monkeypatch: pytest.
 def test_a_command_that_fails(tree: Path):
     assert refused(tree, command="ls no-such-file", programs="x") == "the build's command ls ended with exit status 2"
     assert "no-such-file': No such file or directory" in (tree.parent / "build.log").read_text()
-
-
-def test_a_command_that_is_killed(tree: Path):
-    (tree / "run").write_text("#!/bin/sh\nkill -9 $$\n")
-    assert refused(tree, command="./run", programs="run") == "the build's command ./run was killed by signal 9"
 
 
 NONE = (
@@ -127,17 +115,6 @@ def test_programs_that_are_none(tree: Path):
     assert refused(tree, programs="x") == "the tree has no program x when its command has ended"
     assert refused(tree, programs="data") == "data is not executable: `chmod +x` it, and begin a script with `#!`"
     assert refused(tree, programs="sh") == "the program sh is a link out of its tree"
-
-
-def test_which_builds_it_takes():
-    def takes(engine: str, **source: str) -> bool:
-        from stepgrid.model.plan import PlannedBuild
-
-        return ByCommand().takes(PlannedBuild("b-0", "x", engine, "", source))
-
-    assert takes("program", path="x")
-    assert takes("program", git="x", ref="y")
-    assert not takes("program", debian="x", suite="y")
 
 
 def test_a_program_that_remembers_its_folder(tree: Path):
@@ -175,19 +152,6 @@ def test_a_run_path(linked_tree: Path) -> None:
         "it looks for its libraries in the folder that it was compiled in; "
         "link it with the run path `$ORIGIN/…`, or statically"
     )
-
-
-@needs_compiler
-def test_names_of_source_files_do_no_harm(linked_tree: Path) -> None:
-    program = linked(linked_tree, "$ORIGIN")
-    assert str(linked_tree).encode() in program.read_bytes()
-    assert relocation_fault(program, linked_tree) is None
-
-
-def test_a_folder_behind_a_link(linked_tree: Path, tmp_path: Path) -> None:
-    (tmp_path / "link").symlink_to(linked_tree)
-    (linked_tree / "run").write_text(f"#!/bin/sh\nexec {linked_tree}/other\n")
-    assert relocation_fault(tmp_path / "link" / "run", tmp_path / "link")
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -16,47 +15,10 @@ from stepgrid.language.flags import Flags
 from stepgrid.model.plan import PlannedBuild
 from stepgrid.model.site import Site
 from stepgrid_databases.engines.recipes import rocksdb
-from stepgrid_databases.engines.recipes.rocksdb import compile_bench, find_library, probe, supported_compressions
+from stepgrid_databases.engines.recipes.rocksdb import compile_bench, find_library
 from tests.build.compilers import needs_cmake, needs_compiler
 from tests.build.compilers import tree as small_tree
 from tests.build.ordering import order, recipe_of
-
-
-def test_what_the_tree_says(tmp_path: Path):
-    assert rocksdb.version_in((small_tree(tmp_path) / rocksdb.MARK).read_text()) == "9.8.7"
-    assert rocksdb.cxx_standard(tmp_path) == "c++17"
-    assert rocksdb.bench_sources(tmp_path) == [
-        Path("tools/db_bench_tool.cc"),
-        Path("tools/db_bench.cc"),
-        Path("test_util/testutil.cc"),
-    ]
-
-
-@pytest.mark.parametrize(
-    ("text", "standard"),
-    [
-        ('PLATFORM_CXXFLAGS="-std=$ROCKSDB_CXX_STANDARD"\nPLATFORM_CXXFLAGS="-std=c++20"\n', "c++20"),
-        ('PLATFORM_CXXFLAGS="-std=c++11"\nPLATFORM_CXXFLAGS="-std=gnu++14"\n', "c++11"),
-    ],
-)
-def test_the_standard_of_the_trees_own_script(tmp_path: Path, text: str, standard: str):
-    script = small_tree(tmp_path) / "build_tools" / "build_detect_platform"
-    script.parent.mkdir()
-    script.write_text(text)
-    assert rocksdb.cxx_standard(tmp_path) == standard
-
-
-def test_headers_that_an_old_tree_forgets_to_name(tmp_path: Path):
-    header = small_tree(tmp_path) / "include" / "rocksdb" / "version.h"
-    assert rocksdb.forgotten_headers(tmp_path) == ()
-    header.write_text(header.read_text().replace("MAJOR 9", "MAJOR 7"))
-    assert rocksdb.forgotten_headers(tmp_path)[:2] == ("-include", "cstdint")
-
-
-def test_an_old_tree_keeps_a_file_elsewhere(tmp_path: Path):
-    (small_tree(tmp_path) / "util").mkdir()
-    (tmp_path / "test_util" / "testutil.cc").rename(tmp_path / "util" / "testutil.cc")
-    assert rocksdb.bench_sources(tmp_path)[-1] == Path("util/testutil.cc")
 
 
 def test_a_tree_without_db_bench(tmp_path: Path):
@@ -86,11 +48,6 @@ def test_by_make(tmp_path: Path):
     assert (found.facts["system"], found.facts["stripped"]) == ("make", True)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["bin", "build.log", "tmp"]
     assert str(tmp_path).encode() not in (tmp_path / "bin" / "db_bench").read_bytes()
-
-
-@needs_compiler
-def test_what_the_tree_found_on_the_machine_is_recorded(tmp_path: Path):
-    assert compile_tree(tmp_path).facts["configured"] == {"CXXFLAGS": "-std=c++17 -frecord-gcc-switches"}
 
 
 @needs_compiler
@@ -163,14 +120,6 @@ def test_what_a_library_was_made_for_is_in_its_names(tmp_path: Path, abi: int):
     assert not found.rtti
 
 
-def test_none_for_this_machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    (tmp_path / "librocksdbjni-osx.so").touch()
-    monkeypatch.setattr("platform.machine", lambda: "loongarch64")
-    with pytest.raises(BuildError) as error:
-        find_library(tmp_path)
-    assert str(error.value) == ("the artifact has no library for loongarch64; its libraries are: librocksdbjni-osx.so")
-
-
 def trial(placed: Order, flags: Flags) -> Compile:
     return Compile(placed, small_tree(placed.folder / "tree"), flags, find_toolchain(placed, flags), Development(None))
 
@@ -190,16 +139,6 @@ def test_db_bench_is_compiled_in_the_abi_of_the_library_and_finds_it_anywhere(tm
     assert " -DLZ4 -I. -Iinclude -c tools/db_bench_tool.cc " in log
     assert "_GLIBCXX_USE_CXX11_ABI" not in log
     assert b"$ORIGIN/../lib\0" in bench.program.read_bytes()
-
-
-@needs_compiler
-def test_a_tree_that_does_not_compile_against_it(tmp_path: Path):
-    placed = order(tmp_path / "build", {})
-    official = find_library(compile_library(placed.folder / "prefix", 1))
-    flags = Flags(libraries="system", cxxflags=("-no-such-option",))
-    with pytest.raises(BuildError) as error:
-        compile_bench(trial(placed, flags), official)
-    assert str(error.value) == "tools/db_bench_tool.cc could not be compiled against librocksdbjni-linux64.so"
 
 
 def compile_against(folder: Path, tree: Path | None = None) -> BuiltPrograms:
@@ -251,28 +190,3 @@ def test_without_a_tree(tmp_path: Path):
     assert str(error.value) == (
         "db_bench is compiled from the tree of the library's release: the source needs a `tree:`"
     )
-
-
-LOG = """\
-2026/11/21-12:00:00.000000 7f Compression algorithms supported:
-2026/11/21-12:00:00.000000 7f \tkZSTDNotFinalCompression supported: 1
-2026/11/21-12:00:00.000000 7f \tkZSTD supported: 1
-2026/11/21-12:00:00.000000 7f \tkXpressCompression supported: 0
-2026/11/21-12:00:00.000000 7f \tkLZ4HCCompression supported: 1
-2026/11/21-12:00:00.000000 7f \tkBZip2Compression supported: 1
-2026/11/21-12:00:00.000000 7f Fast CRC32 supported: Supported on x86
-2026/11/21-12:00:00.000000 7f DMutex implementation: pthread_mutex_t
-2026/11/21-12:00:00.000000 7f Jemalloc supported: 1
-"""
-
-
-def test_from_the_log_of_a_database():
-    assert supported_compressions(LOG) == ["bzip2", "lz4hc", "zstd"]
-    assert supported_compressions("") == []
-
-
-def test_a_program_that_does_not_run(tmp_path: Path):
-    (tmp_path / "db_bench").write_text("raise SystemExit('no such option')")
-    with pytest.raises(BuildError) as error:
-        probe(order(tmp_path, {}), (sys.executable, "db_bench"))
-    assert str(error.value) == "the new db_bench does not run: no such option"

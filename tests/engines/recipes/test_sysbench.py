@@ -75,21 +75,11 @@ def test_both_drivers_and_no_processor_of_its_own(tree: Path):
     assert (made.quality["route"], made.quality["luajit"]) == ("source", "system")
 
 
-def test_a_processor_that_the_spec_names(tree: Path):
-    make(tree, march="x86-64-v2")
-    assert "--without-gcc-arch" not in told(tree, "arguments")
-
-
 def test_what_the_tree_brings_is_used(tree: Path):
     (tree / "third_party/luajit/luajit/src").mkdir(parents=True)
     (tree / "third_party/luajit/luajit/src/lj_obj.h").touch()
     assert make(tree).quality["luajit"] == "bundled"
     assert not any("system" in line for line in told(tree, "arguments"))
-
-
-def test_the_commit_of_a_repository_around_it_is_not_its_own(tree: Path):
-    make(tree)
-    assert told(tree, "ceiling") == [str(tree.parent)]
 
 
 def test_a_missing_program_is_said_with_its_package(tree: Path):

@@ -44,15 +44,6 @@ def row(**cells: str) -> str:
     return "\t".join((PLAIN | given)[name] for name in COLUMNS)
 
 
-def failed(test: str, version: str) -> str:
-    return row(
-        **{name.replace(".", "_").replace("%", "_"): "" for name in COLUMNS[1:23]},
-        ops_sec="failed",
-        test=test,
-        version=version,
-    )
-
-
 def report(folder: Path, *rows: str) -> Path:
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / "report.tsv"

@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 from stepgrid.plugins.importer import Faults, ImportedStep
-from stepgrid.plugins.metrics import METRICS
 from stepgrid.transfer.published import PublishedFolder, read_folder
 from stepgrid_importers.db_bench import logs, step_figures
 from tests.importers.db_bench.made import log
@@ -67,15 +66,6 @@ def test_from_10_3_on_columns_hold_something_else(folder: Path) -> None:
     ]
 
 
-def test_two_glued_latencies_are_none(folder: Path) -> None:
-    found = read_folder("db_bench", folder)
-    glued = step(found, "7.0.gcc", "overwriteandwait.t1.s0")
-    assert "max_us" not in glued.figures.metrics
-    assert [each.legacy for each in found.differences if each.figure == "pmax" and each.row.startswith("7.0.gcc")] == [
-        "85606544"
-    ]
-
-
 def test_repeats_are_loads(folder: Path) -> None:
     found = read_folder("db_bench", folder)
     repeats = [each for each in steps(found) if (each.build, each.step) == ("7.9.1", "readrandom.t1")]
@@ -83,10 +73,6 @@ def test_repeats_are_loads(folder: Path) -> None:
     assert {each.labels["workload"] for each in repeats} == {"byrx.dop1"}
     spread = [each for each in found.differences if each.figure == "stddev" and each.row == "readrandom.t1"]
     assert [(each.file, each.legacy, each.clean) for each in spread] == [("sum.byrx.dop1.txt.sdev", "1655.0", "2027.0")]
-
-
-def test_every_metric_is_one_of_ours(folder: Path) -> None:
-    assert {name for each in steps(read_folder("db_bench", folder)) for name in each.figures.metrics} <= METRICS.keys()
 
 
 OLD = (
@@ -116,59 +102,6 @@ def made(folder: Path, content: str, name: str = "benchmark_readwhilewriting.t4.
 def test_a_row_is_what_the_script_reads(tmp_path: Path, shifted: bool, row: str) -> None:
     """Sum's words 15, 16, 21, 22, whatever they are; the old stall line alone; w_amp with the flush twice."""
     assert logs.report_row(made(tmp_path, "Job ID: job 1\n" + log(shifted=shifted))) == row
-
-
-@pytest.mark.parametrize("shifted", [False, True])
-def test_clean_figures_go_by_names(tmp_path: Path, shifted: bool) -> None:
-    found = step_figures.of_log(made(tmp_path, log(shifted=shifted))).metrics
-    wanted = {
-        "qps": 1157000, "compaction_seconds": 15.5, "compaction_cpu_seconds": 16.4, "write_amplification": 265 / 132,
-        "blob_read_bytes": 21.4 * 2**30, "blob_write_bytes": 22.6 * 2**30, "stalls": 27 if shifted else 245,
-        "max_us": 45678, "cpu_seconds": 1234.5 + 300.2, "cpu_us_per_op": (1234.5 + 300.2) * 1e6 / 11570000,
-    }  # fmt: skip
-    assert {name: found[name] for name in wanted} == pytest.approx(wanted)
-
-
-def test_a_step_without_a_result_failed(tmp_path: Path) -> None:
-    row = logs.report_row(made(tmp_path, log(result="")))
-    assert row == "failed" + "\t" * 23 + "readwhilewriting.t4\t2025-03-4T09:08:07\t7.10.2\t\t0123456789"
-
-
-def test_two_histograms_make_one_highest_latency(tmp_path: Path) -> None:
-    twice = log() + "Min: 1  Median: 3.1000  Max: 544\n"
-    assert logs.report_cells(made(tmp_path, twice))["pmax"] == "45678544"
-    assert step_figures.of_log(made(tmp_path, twice)).metrics["max_us"] == 45678
-
-
-def test_an_old_result_line(tmp_path: Path) -> None:
-    lines = {
-        "multireadrandom": "multireadrandom :  10.164 micros/op 3148272 ops/sec; (17 of 18 found)",
-        "overwrite": "overwrite    :       7.939 micros/op 125963 ops/sec;   50.5 MB/s",
-    }
-    for name, line in lines.items():
-        cells = logs.report_cells(made(tmp_path, log(result=line), f"benchmark_{name}.t4.log"))
-        assert cells["mb_sec"] == ("NA" if name == "multireadrandom" else "50.5")
-
-
-@pytest.mark.parametrize(
-    ("test", "benchmark"),
-    [
-        ("fillseq.wal_disabled.v400", "fillseq"),
-        ("revrange.t1", "seekrandom"),
-        ("fwdrangewhilewriting.t40", "seekrandomwhilewriting"),
-        ("overwriteandwait.t40.s0", "overwrite"),
-        ("readrandom.t4", "readrandom"),
-    ],
-)
-def test_a_test_has_a_result_line_of_another_name(test: str, benchmark: str) -> None:
-    assert logs.benchmark_of(test) == benchmark
-
-
-def test_units_are_gigabytes(tmp_path: Path) -> None:
-    """What is neither MB, GB nor TB is not there, and neither is what is divided by it."""
-    content = log().replace("3.00 GB write, 265", "3.00 TB write, 265").replace("ingest: 1.50 GB", "ingest: 1.50 KB")
-    cells = logs.report_cells(made(tmp_path, content))
-    assert (cells["c_wgb"], cells["w_amp"]) == ("3072.0", "NA")
 
 
 def test_the_published_output_of_6_17(published: Callable[[str], Path]) -> None:

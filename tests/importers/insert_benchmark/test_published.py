@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 from stepgrid.plugins.importer import ImportedStep
-from stepgrid.plugins.metrics import METRICS
 from stepgrid.store.store import Store
 from stepgrid.summarize.report_files import current_report
 from stepgrid.summarize.report_formats import table
@@ -26,29 +25,12 @@ def measured(found: PublishedFolder) -> list[ImportedStep]:
     return [step for stage in found.planned.stages.values() for step in stage]
 
 
-def test_published_files_are_byte_equal(folder: Path) -> None:
-    made = read_folder("insert_benchmark", folder).summaries
-    names = ["mrg.l.i0", "mrg.q100.1", "rel.l.i0", "rel.q100.1", "o.getmin.c2.cached.rx.r"]
-    assert {name: made[name] for name in names} == {name: (folder / name).read_text() for name in names}
-
-
 def test_a_merged_row_comes_from_the_summary_alone(folder: Path, tmp_path: Path) -> None:
     shutil.copy(folder / "o.sum.t.20m.rx80.cx6a", tmp_path)
     made = read_folder("insert_benchmark", tmp_path).summaries
     for name in ("mrg.l.i0", "mrg.q100.1"):
         head, _, row = (folder / name).read_text().splitlines()
         assert made[name].splitlines() == [head, row]
-
-
-def test_steps_are_results(folder: Path) -> None:
-    found = {(each.build, each.step): each for each in measured(read_folder("insert_benchmark", folder))}
-    last = found["rx80.cx6a", "q1000.2"]
-    assert (last.labels, last.source) == ({"rows": "20m"}, "o.sum.t.20m.rx80.cx6a:16")
-    wanted = {"inserts_per_s": 998, "qps": 4667, "target_inserts_per_s": 1000, "host_cpu_us_per_op": 241}
-    assert {name: last.figures.metrics[name] for name in wanted} == wanted
-    base = found["fbmy8028_rel_lto_jun23_ef5b9b101_hack.cy9c_gcp_c2s30", "q100"]
-    assert base.figures.metrics == {"min_id_probe_seconds": 2.861}
-    assert {name for each in found.values() for name in each.figures.metrics} <= METRICS.keys()
 
 
 def test_the_layout_has_the_columns_of_the_published_row_again(folder: Path) -> None:

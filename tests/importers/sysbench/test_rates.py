@@ -35,7 +35,3 @@ def test_a_number_of_events_is_of_2024() -> None:
     old = rates.scan(COMMAND.replace("--events=0", "--events=2"), summary(sysbench()))
     assert isinstance(old, Scan)
     assert rates.scan_definition(old, None) == rates.BY_EVENT
-
-
-def test_without_the_size_of_the_tables_nothing_is_known() -> None:
-    assert rates.scan("sysbench run", summary(sysbench())) is None

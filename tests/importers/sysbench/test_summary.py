@@ -2,9 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from stepgrid_importers.shared.awk import ratio
-from stepgrid_importers.sysbench.summaries import Met, overview, relative
-from tests.golden import Golden
+from stepgrid_importers.sysbench.summaries import relative
 
 # a published table of a full scan on three servers: cpu/o cs/o r/o rKB/o wKB/o o/s, then the ratios to the first row
 SERVERS = """\
@@ -33,13 +31,3 @@ def test_ratios_that_were_published(server: str) -> None:
         *figures, name = given.split()
         cpu, *rest = ratios.split()
         assert relative([float(figure) for figure in figures], first, name) == "\t".join([cpu, "", *rest, name])
-
-
-def test_nothing_against_nothing_is_one() -> None:
-    assert [ratio(0, 0), ratio(1, 0), ratio(0, 1)] == ["1", "inf", "0.00"]
-
-
-def test_a_block_for_each_test(golden: Golden) -> None:
-    host = ("350", "2366886", "81.0", "2.410", "0.000082")
-    disk = ("335", "0.1", "0.0", "11.3", "0.1", "0.000", "0.000", "1.676", "982242.36")
-    golden(overview({"sb.met.a": {"x.one": Met(disk, host), "x.two": Met(disk, host)}}))

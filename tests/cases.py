@@ -1,0 +1,53 @@
+"""Cases of a test as data, in YAML files beside it, and what comes of them as lines of a golden text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from stepgrid.model.figures import Figures
+
+MOST = 9  # lines of one sort
+
+
+def cases(path: Path) -> Sequence[Mapping[str, Any]]:
+    found: Sequence[Mapping[str, Any]] = yaml.load(path.read_text(encoding="utf-8"), yaml.CSafeLoader)
+    return found
+
+
+def write_files(folder: Path, files: Mapping[str, str | bytes]) -> None:
+    for name, content in files.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_bytes(content if isinstance(content, bytes) else content.encode())
+
+
+def few(lines: Iterable[str]) -> list[str]:
+    all_lines = list(lines)
+    left_out = len(all_lines) - MOST
+    return [*all_lines[: MOST - 1], f"  … {left_out} more", all_lines[-1]] if left_out > 0 else all_lines
+
+
+def numbers(values: Mapping[str, Any]) -> str:
+    texts = (f"{value:.10g}" if isinstance(value, float) else str(value) for value in values.values())
+    return ", ".join(map(" ".join, zip(values, texts, strict=True)))
+
+
+def figure_lines(figures: Figures) -> Iterator[str]:
+    yield from (f"  {name} {value:.10g}" for name, value in sorted(figures.metrics.items()))
+    yield from (f"  fact {name}: {text}" for name, text in figures.facts.items())
+    yield from (f"  warning: {text}" for text in figures.warnings)
+    yield from few(f"  at {second:g} s: {rate:.10g} operations/s" for second, rate in figures.qps)
+    yield from few(f"  {rate}" for rate in figures.rates)
+    for histogram in figures.histograms:
+        buckets = list(zip(histogram.least, histogram.most, histogram.operations, strict=True))
+        yield f"  histogram {histogram.operation!r}: {sum(histogram.operations)} operations"
+        yield from few(f"    {low:.6g} to {high:.6g} us: {count}" for low, high, count in buckets)
+    for name in ("levels", "latencies", "file_reads"):
+        yield from few(f"  {name}: {numbers(row)}" for row in getattr(figures, name))
+    if figures.counters:
+        yield f"  {len(figures.counters)} counters, in sum {sum(figures.counters.values()):.10g}"
+        yield from few(f"    {name} {value:.10g}" for name, value in sorted(figures.counters.items()))
+    yield from [f"  measured: {figures.window}"] if figures.window else []

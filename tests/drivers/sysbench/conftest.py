@@ -1,1 +1,0 @@
-from tests.importers.conftest import samples as samples
