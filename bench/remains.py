@@ -44,7 +44,7 @@ def _counted(store: Store) -> Counter[str]:
 
 
 def _unsound(store: Store) -> Iterator[str]:
-    for folder in store.root.glob("plans/*/plan.json"):
+    for folder in store.root.glob("plans/*/plan.jsonl"):
         for stage in read_plan(folder.parent).stages:
             for result in store.results(stage.id):
                 if why := full_fault(result, stage):

@@ -148,7 +148,7 @@ class Trial:
 
     @property
     def plan(self) -> Plan:
-        return plan_file.read(next(self.folder.glob("outputs/plans/*/plan.json")).parent)
+        return plan_file.read(next(self.folder.glob("outputs/plans/*/plan.jsonl")).parent)
 
     def faults(self) -> list[str]:
         """What must not be there."""

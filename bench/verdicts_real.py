@@ -68,7 +68,7 @@ def spec(arms: int, loads: int, seconds: int) -> str:
 
 def found(folder: Path) -> Report:
     store = Store(folder / "outputs")
-    plan = max(store.root.glob(f"plans/*/{plan_file.HEADER}"), key=lambda path: path.stat().st_mtime).parent.name
+    plan = max(store.root.glob(f"plans/*/{plan_file.PLAN_FILE}"), key=lambda path: path.stat().st_mtime).parent.name
     return read_report(store, plan)
 
 

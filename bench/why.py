@@ -92,8 +92,8 @@ def _right(case: Case, verdict: str, causes: Sequence[str]) -> bool:
 
 def report_of(folder: Path, title: str) -> Report:
     store = Store(folder / "outputs")
-    plans = sorted(store.root.glob(f"plans/*/{plan_file.HEADER}"), key=lambda path: path.stat().st_mtime)
-    names = [path.parent.name for path in plans if plan_file.read_header(path.parent).title == title]
+    plans = sorted(store.root.glob(f"plans/*/{plan_file.PLAN_FILE}"), key=lambda path: path.stat().st_mtime)
+    names = [path.parent.name for path in plans if plan_file.read(path.parent).title == title]
     return read_report(store, names[-1])
 
 

@@ -64,8 +64,8 @@ def build(plan: str, build_id: str) -> int:
 
     store = Store()
     try:
-        planned = plan_file.build(store.plan(plan), build_id)
-    except (FileNotFoundError, KeyError):
+        planned = plan_file.read(store.plan(plan)).build(build_id)
+    except plan_file.DAMAGED:
         return _fail(f"there is no build {build_id} in {store.plan(plan)}: compile the spec again")
     try:
         return make(store, planned)
@@ -83,6 +83,7 @@ def run_stage(plan: str, stage_id: str) -> int:
     first = activity.first_reading_of_job()
     from stepgrid.language.problems import SpecError
     from stepgrid.language.site import current_site
+    from stepgrid.plan.plan_file import DAMAGED
     from stepgrid.run.attempt import Job, refuse
     from stepgrid.run.stage import run
     from stepgrid.store.store import Store
@@ -95,7 +96,7 @@ def run_stage(plan: str, stage_id: str) -> int:
         return _fail(f"the site file cannot be used: {error}")
     try:
         job = Job.load(Store(data=site.data), plan, stage_id, site, first)
-    except (OSError, KeyError) as error:
+    except DAMAGED as error:
         return _fail(f"the plan {plan} has no stage {stage_id} here: {error.args[-1]}", USAGE)
     try:
         return FINE if run(job) else JOB_FAILED

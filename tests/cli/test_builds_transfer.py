@@ -52,7 +52,7 @@ def exported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture) -
 
 
 def node(file: Path) -> str:
-    return str(builds.read_build_manifest(file)["id"])
+    return builds.read_build_manifest(file).id
 
 
 def with_manifest(members: Members, **fields: Any) -> None:

@@ -28,7 +28,7 @@ pytestmark = pytest.mark.usefixtures("one")
 
 def test_results_join_those_of_another_checkout(two: Callable[[], Store], capsys: Capture) -> None:
     file = export(capsys)
-    assert capsys.readouterr().out.startswith(f"{file}: 6 results of 6 of 6 stages, 25 files, ")
+    assert capsys.readouterr().out.startswith(f"{file}: 6 results of 6 of 6 stages, 22 files, ")
     store, plan = two(), planned()
     mine = result(plan.stages[0])
     assert main(["import", str(file)]) == 0

@@ -23,7 +23,7 @@ def forged(file: Path, change: Callable[[Plan], Plan]) -> Path:
     """With a plan, a digest and checksums that agree with each other."""
     plan = change(replace(bundles.planned(), digest=""))
     plan = replace(plan, digest=plan_file.digest(plan))
-    texts = {f"content/plan/{name}": "".join(lines).encode() for name, lines in plan_file.texts(plan)}
+    texts = {f"content/plan/{plan_file.PLAN_FILE}": plan_file.text(plan).encode()}
 
     def put(members: bundles.Members) -> None:
         info, manifest = members["export.json"]

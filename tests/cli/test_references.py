@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Collection
 from pathlib import Path
@@ -109,19 +108,6 @@ def test_overrides_are_compiled_again() -> None:
     assert {small.digest, one.digest} <= said.plans
 
 
-def test_a_plan_of_unknown_overrides_stays_whole() -> None:
-    """Older versions noted a key of what was asked for, not the words."""
-    plain, small = run(), run(sets=("params.keys=1k",))
-    for file in Store().request_note("_").parent.iterdir():
-        kept = json.loads(file.read_text())
-        del kept["request"]
-        file.write_text(json.dumps(kept))
-    Path("my.yaml").write_text(SPEC.replace("200k", "500k"))
-    said = found()
-    assert stages(small) <= said.stages
-    assert not stages(plain) & said.stages
-
-
 @pytest.mark.parametrize("text", [None, SPEC.replace("keys:", "kees:"), "title: ["])
 def test_a_spec_that_cannot_be_compiled_keeps_all_results(text: str | None, folder: Path) -> None:
     first, second = run(), _edited("300k")
@@ -196,18 +182,10 @@ def test_plans_that_came_with_results_stay_whole() -> None:
     assert stages(plan) <= found().stages
 
 
-def test_a_plan_whose_header_is_damaged_stays_whole() -> None:
-    plan = run()
-    (Store().plan(plan.digest) / plan_file.HEADER).write_text("{")
-    Path("my.yaml").write_text(SPEC.replace("200k", "300k"))
-    assert stages(plan) <= found().stages
-
-
 def test_a_plan_that_cannot_be_read_stops_it(capsys: pytest.CaptureFixture[str]) -> None:
     plan = run()
     folder = Store().plan(plan.digest)
-    (folder / plan_file.HEADER).write_text("{")
-    (folder / plan_file.STAGES).unlink()
+    (folder / plan_file.PLAN_FILE).write_text("{")
     said = (
         f"{folder} cannot be read, so the results that it needs are unknown: nothing was moved; "
         f"`stepgrid gc --forget {plan.digest}` goes on without it"

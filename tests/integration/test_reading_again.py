@@ -1,4 +1,4 @@
-"""A changed metric reads kept output again and measures nothing, also in results of before."""
+"""A changed metric reads kept output again and measures nothing."""
 
 from __future__ import annotations
 

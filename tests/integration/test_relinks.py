@@ -58,7 +58,7 @@ def write_tree(lab: Lab, library: str = "libthird.a", thin: str = "s") -> None:
 
 
 def plan(lab: Lab) -> Plan:
-    return plan_file.read(next(lab.store.root.glob("plans/*/plan.json")).parent)
+    return plan_file.read(next(lab.store.root.glob("plans/*/plan.jsonl")).parent)
 
 
 def builds_by_load(lab: Lab) -> dict[int, str]:

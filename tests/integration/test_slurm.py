@@ -66,7 +66,7 @@ class Checkout:
 
     @property
     def plan(self) -> Plan:
-        return plan_file.read(next(self.store.root.glob("plans/*/plan.json")).parent)
+        return plan_file.read(next(self.store.root.glob("plans/*/plan.jsonl")).parent)
 
     def records(self, kind: str) -> dict[str, Mapping[str, str]]:
         """stage/time -> attempt.json, of results or attempts."""

@@ -40,11 +40,11 @@ def test_the_screen_shows_progress_and_none_of_snakemakes_own_lines(whole_run: A
 
 
 def test_jobs_start_in_the_order_of_their_ranks(whole_run: Any) -> None:
-    from stepgrid.plan.plan_file import read_header
+    from stepgrid.plan.plan_file import read
 
     checkout, _ = whole_run
     [plan] = (checkout.folder / "outputs/plans").glob("[!.]*")
-    ranked = sorted(read_header(plan).stages, key=lambda stage: stage.rank)
+    ranked = sorted(read(plan).stages, key=lambda stage: stage.rank)
     assert checkout.logged("measure") == [stage.id for stage in ranked]
     assert checkout.log[0].startswith("build ")
     assert checkout.log[1].startswith("build ")

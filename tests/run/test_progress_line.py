@@ -96,13 +96,6 @@ def test_what_is_ahead_is_scaled_by_what_was_measured_of_its_kind(store: Store) 
     assert at(store) == "[3/5 done] ETA 40s"
 
 
-@pytest.mark.parametrize("text", ["", "{", "[]", '{"status": "done"}', '{"status": "done", "started": 1, "ended": 2}'])
-def test_a_result_that_cannot_be_read_counts_and_says_nothing_about_time(store: Store, text: str) -> None:
-    finish(store, LOAD, 100.0)
-    (store.results("s-load")[0] / "result.json").write_text(text)
-    assert at(store) == "[1/5 done] ETA ~40s"
-
-
 def test_an_estimate_that_the_plan_lacks_is_unknown_until_it_was_measured(tmp_path: Path) -> None:
     store = Store(tmp_path)
     store.plan("d2").parent.mkdir(parents=True)

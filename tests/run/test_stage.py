@@ -202,7 +202,7 @@ def test_no_such_stage_and_no_such_plan(checkout, stage):
     checkout.plan(stage())
     done = checkout.run("s-other")
     assert done.returncode == 2
-    assert done.stderr == "the plan p has no stage s-other here: outputs/plans/p/stages.jsonl has no s-other\n"
+    assert done.stderr == "the plan p has no stage s-other here: s-other\n"
 
 
 def test_a_fault_of_ours_is_a_failure_with_its_traceback_kept(checkout, stage):

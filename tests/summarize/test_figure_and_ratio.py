@@ -46,7 +46,7 @@ class Made:
                     self.experiment.add(BUILD, cache, "1", load, {"readww": 1000.0, "overwrite": 1000.0}, run)
         scenario.report(self.experiment)
         store, digest = self.experiment.store, self.experiment.plan.digest
-        self.header = plan_file.read_header(store.plan(digest))
+        self.header = plan_file.read(store.plan(digest))
         self.tables = tables_reader.load(store.tables(digest), [axis.name for axis in self.header.axes])
         assert read_report(store, digest).comparisons.all
 

@@ -1,4 +1,4 @@
-"""Shared folders: of earlier versions, those that fsspec reaches, and an S3 bucket of a server on this machine."""
+"""Shared folders: of the first version, those that fsspec reaches, and an S3 bucket of a server on this machine."""
 
 from __future__ import annotations
 
@@ -7,23 +7,45 @@ from pathlib import Path
 
 import pytest
 
+from stepgrid import pipeline
 from stepgrid.build.error import BuildError
 from stepgrid.host.files import write_json
+from stepgrid.plan import plan_file
+from stepgrid.store import plans
 from stepgrid.store.paths import UNDONE
-from stepgrid.store.store import Store
+from stepgrid.store.status import StatusReader
+from stepgrid.store.store import Store, SummaryFiles
 from stepgrid.transfer.shared_folder import FsspecFolder, RemoteFolder, pull, push, remote_folder
 
-EARLIER = Path(__file__).parent / "earlier"  # pushed on 2026-11-25: bundles of format 2, a retraction, an undone one
+FIRST_VERSION = Path(__file__).parent / "first_version"  # pushed by 0.1.0: 3 results, a retraction, an undone one
 NEEDS_FSSPEC = "fsspec is not installed: pip install 'stepgrid[s3]'"
+
+
+def test_a_folder_of_the_first_version_is_pulled_and_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever 0.1.0 wrote is read by all later versions: plan, build, results, retractions."""
+    monkeypatch.chdir(tmp_path)
+    store = Store()
+    pulled = pull(store, remote_folder(str(FIRST_VERSION)))
+    assert (pulled.results, pulled.retractions, pulled.faults) == (3, 0, []), "retracted results bring their notes"
+    (stored,) = plans.stored_plans(store)
+    status = StatusReader(store, plan_file.read(stored.folder)).read()
+    assert [node.status for node in status.nodes.values()] == ["missing", "done", "done", "missing"], "build, stages"
+    assert status.stages[-1].reason.startswith("its result was retracted by me, ")
+    assert (pipeline.collect(stored.digest, is_partial=True), pipeline.summarize(stored.digest, is_partial=True)) == (
+        0,
+        0,
+    )
+    assert "put, get · 1 fresh load" in SummaryFiles.of(store, stored.digest).text.read_text()
+    assert push(store, remote_folder(str(FIRST_VERSION)), None).bundles == 0
 
 
 def test_a_note_of_a_bundle_names_no_file_elsewhere(tmp_path: Path) -> None:
     """What a hostile bundle says was undone is no path."""
     store = Store(tmp_path / "outputs")
-    pull(store, remote_folder(str(EARLIER)))
+    pull(store, remote_folder(str(FIRST_VERSION)))
     for result in store.root.glob("results/*/*"):
         write_json(result / UNDONE, {"retractions": ["../../../thesis"]})
-    assert push(store, remote_folder(str(tmp_path / "shared")), None).results == 6
+    assert push(store, remote_folder(str(tmp_path / "shared")), None).results == 3
     assert not [*tmp_path.rglob("thesis*")]
 
 

@@ -26,7 +26,7 @@ from stepgrid.host.processes import signals
 from stepgrid.host.terminal_output import text_width, wrap
 from stepgrid.language.problems import nearest
 from stepgrid.language.sources import source_kind
-from stepgrid.model.plan import Json, Plan, PlannedBuild
+from stepgrid.model.plan import Json, Plan, PlannedBuild, fields
 from stepgrid.model.status import Status
 from stepgrid.model.units import counted, duration, size
 from stepgrid.model.units import seconds as seconds_text
@@ -192,7 +192,7 @@ def _entries_of_store(store: Store) -> list[_Entry]:
     planned, entries = builds.planned_uses(store), []
     for build in builds.build_ids(store):
         stored, use = builds.read_build(store, build), planned.get(build, builds.PlannedUse())
-        record = {**use.build, **stored.record}
+        record = {**(fields(use.build) if use.build else {}), **stored.record}
         recipe = record.get("declared", {}).get("recipe") or record.get("recipe") or {}
         if not isinstance(recipe, Mapping):  # the record of a finished build has the recipe's name there
             recipe = {}
@@ -395,7 +395,7 @@ def _export_build(args: argparse.Namespace, name: str, target: str) -> None:
         manifest = export_build(store.build(build), file)
     except OSError as error:
         raise _file_error(error) from error
-    print(f"{file}: {build}, {counted(len(manifest['files']), 'file')}, {size(file.stat().st_size)}")
+    print(f"{file}: {build}, {counted(len(manifest.files), 'file')}, {size(file.stat().st_size)}")
 
 
 def _import_build(args: argparse.Namespace, source: str) -> None:
@@ -410,7 +410,7 @@ def _import_build(args: argparse.Namespace, source: str) -> None:
     try:
         if args.spec:
             names = _builds_in_scope(args, store)
-            if (build := read_build_manifest(file)["id"]) not in names:
+            if (build := read_build_manifest(file).id) not in names:
                 listed = f"its builds are: {', '.join(names)}"
                 raise CommandError(f"{file} holds {build}, which is not a build of {args.spec}; {listed}")
         if signer := bundle.check_signature(file):

@@ -7,7 +7,7 @@ import shlex
 import sys
 import time
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -19,7 +19,7 @@ from stepgrid.host.terminal_output import cut, text_width
 from stepgrid.language.problems import Location, Problem, Problems, SpecError, format_problems
 from stepgrid.language.site import current_site
 from stepgrid.language.yaml import load
-from stepgrid.model.plan import OutlinedStage, Plan, is_imported
+from stepgrid.model.plan import Plan, PlannedStage, is_imported
 from stepgrid.model.secret_variables import secret_name
 from stepgrid.model.units import counted, duration, size
 from stepgrid.pipeline import compile_spec
@@ -252,13 +252,9 @@ class References(NeededNames):
     def add_stored(self, plan: StoredPlan) -> None:
         """Add all that a stored plan names, whatever its spec says by now."""
         try:
-            self.stages.update(plan_file.stage_ids(plan.folder))
-            self.builds.update(plan_file.build_ids(plan.folder))
+            self.add(plan_file.read(plan.folder))
         except DAMAGED:
             raise _unreadable(plan) from None
-        self.plans.add(plan.digest)
-        with suppress(*DAMAGED):  # of another version: its shapes are a cache
-            self.add(plan_file.read(plan.folder))
 
     def add_spec(self, spec: str, plans_of_spec: Sequence[StoredPlan], narrowed: Iterable[StoredRequest]) -> list[Plan]:
         """Add what a spec needs at all of its scales and narrowed; if it has errors, all that its stored plans need.
@@ -266,9 +262,9 @@ class References(NeededNames):
         Return the plans that it has now."""
         names, compiled = (None, *(scales(spec) if Path(spec).is_file() else ())), list[Plan]()
         unnarrowed = (StoredRequest("", "", Request(spec, scale)) for scale in names)
-        for item in (*unnarrowed, *(item for item in narrowed if item.request and item.request.scale in names)):
+        for item in (*unnarrowed, *(item for item in narrowed if item.request.scale in names)):
             try:
-                compiled.append(_compile(item.request or Request(spec)))
+                compiled.append(_compile(item.request))
             except SpecError as error:
                 self.wrong_specs[spec] = error.problems
                 for stored_plan in plans_of_spec:
@@ -283,7 +279,7 @@ class References(NeededNames):
     def add_other_machines(self, spec: str, plans_of_spec: Sequence[StoredPlan], present: Collection[str]) -> None:
         """Add what other machines measured: compiled there, the spec needs it."""
         for plan in plans_of_spec:
-            machines = (name for name, facts in plan.machines.items() if not facts.get("declared"))
+            machines = (name for name, facts in plan.head.machines.items() if not facts.get("declared"))
             absent = sorted(name for name in machines if name not in present)
             stages = [stage.id for stage in _stages(plan) if stage.hardware in absent] if absent else []
             if not self.stages.issuperset(stages):
@@ -296,18 +292,16 @@ def references(store: Store, specs: Sequence[str], forgotten: Collection[str] = 
     """Collect what these specs and all stored plans need, without the forgotten specs and plans."""
     needed, machine = References(), identity.hardware_id(host_plan.host_facts(store))
     stored = [plan for plan in plans.stored_plans(store) if not {plan.spec, plan.digest} & {*forgotten}]
-    records = [
-        record for record in requests(store) if not {record.plan, record.request and record.request.spec} & {*forgotten}
-    ]
-    standalone = _standalone_plans(store, stored, records)
+    records = [record for record in requests(store) if not {record.plan, record.request.spec} & {*forgotten}]
+    standalone = _standalone_plans(store, stored)
     for plan in standalone:
         needed.add_stored(plan)
     of_specs = [plan for plan in stored if plan not in standalone]
-    requested = [record.request.spec for record in records if record.request]
+    requested = [record.request.spec for record in records]
     for spec in dict.fromkeys([*specs, *(plan.spec for plan in of_specs), *requested]):
         plans_of_spec = [plan for plan in of_specs if plan.spec == spec]
-        of_spec = (record for record in records if record.request and record.request.spec == spec)
-        narrowed = (record for record in of_spec if record.request and (record.request.only or record.request.sets))
+        of_spec = (record for record in records if record.request.spec == spec)
+        narrowed = (record for record in of_spec if record.request.only or record.request.sets)
         if compiled := needed.add_spec(spec, plans_of_spec, narrowed):
             machines = {machine, *(name for plan in compiled for name in plan.machines)}
             needed.add_other_machines(spec, plans_of_spec, machines)
@@ -317,17 +311,9 @@ def references(store: Store, specs: Sequence[str], forgotten: Collection[str] = 
     return needed
 
 
-def _standalone_plans(store: Store, stored: Sequence[StoredPlan], records: Sequence[StoredRequest]) -> list[StoredPlan]:
-    """Select plans that no spec here stands for: of imported results, damaged, or of an unknown request."""
-    unknown = {record.plan: record.key for record in records if record.request is None}
-    return [
-        plan
-        for plan in stored
-        if not plan.spec
-        or is_imported(plan.spec)
-        or store.texts(plan.digest).is_dir()
-        or unknown.get(plan.digest) not in (None, Request(plan.spec, plan.scale).key)
-    ]
+def _standalone_plans(store: Store, stored: Sequence[StoredPlan]) -> list[StoredPlan]:
+    """Select plans that no spec here stands for: of imported results, or damaged."""
+    return [plan for plan in stored if not plan.spec or is_imported(plan.spec) or store.texts(plan.digest).is_dir()]
 
 
 def _compile(request: Request) -> Plan:
@@ -337,9 +323,9 @@ def _compile(request: Request) -> Plan:
     return compile_spec(request, Problems())
 
 
-def _stages(plan: StoredPlan) -> Sequence[OutlinedStage]:
+def _stages(plan: StoredPlan) -> Sequence[PlannedStage]:
     try:
-        return plan_file.read_header(plan.folder).stages
+        return plan_file.read(plan.folder).stages
     except DAMAGED:
         raise _unreadable(plan) from None
 
@@ -352,7 +338,7 @@ def _unreadable(plan: StoredPlan) -> CommandError:
 def _wrong_spec_note(stored: StoredRequest, problems: Sequence[Problem], plan_count: int) -> str:
     """my.yaml with --only 'x == 1' cannot be compiled: … (2 more errors); all results of its stored plan stay; …"""
     errors = [problem for problem in problems if problem.severity == "error"]
-    request = stored.request or Request("")
+    request = stored.request
     options = request._replace(scale=None).words()[1:]
     name = " ".join([request.spec, *(["with", shlex.join(options)] if options else [])])
     suffix = f" ({counted(len(errors) - 1, 'more error')})" if len(errors) > 1 else ""

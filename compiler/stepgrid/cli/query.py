@@ -106,8 +106,8 @@ def _plan_text(store: Store, tables: Path) -> str:
     """Name a plan and its spec: a bisect has plans of its own."""
     digest = tables.parent.name
     try:
-        return f"plan {digest} of {plan_file.read_header(store.plan(digest)).spec}"
-    except (OSError, ValueError):
+        return f"plan {digest} of {plan_file.read_head(store.plan(digest)).spec}"
+    except plan_file.DAMAGED:
         return f"plan {digest}"
 
 

@@ -231,9 +231,9 @@ def run_plans(args: argparse.Namespace) -> int:
 def _plan_rows(store: Store, plan: StoredPlan) -> Iterator[tuple[Any, ...]]:
     """Yield the plan's row, or none if it cannot be read."""
     with suppress(*plan_file.DAMAGED):
-        cells, stages = len(plan_file.read_header(plan.folder).cells), plan_file.stage_ids(plan.folder)
-        results = [result.name for stage in stages if (result := store.result(stage))]
+        compiled = plan_file.read(plan.folder)
+        results = [result.name for stage in compiled.stages if (result := store.result(stage.id))]
         last = datetime.strptime(max(results), "%Y%m%dT%H%M%S.%fZ").strftime(MINUTES) if results else None
         creation = datetime.fromtimestamp(plan.time, UTC).strftime(MINUTES)
         spec = plan.spec.removeprefix("import ") if is_imported(plan.spec) else plan.spec
-        yield plan.digest, spec, plan.scale, creation, cells, len(results), len(stages), last
+        yield plan.digest, spec, plan.scale, creation, len(compiled.cells), len(results), len(compiled.stages), last

@@ -58,10 +58,10 @@ def run_export(args: argparse.Namespace) -> int:
         options = results.ExportOptions(args.attempts, args.host, texts)
         manifest = results.export_results(store, plan, args.file, options)
         signed = bundle.sign(args.file, args.sign) if args.sign else None
-    times = manifest["results"].values()
+    times = manifest.results.values()
     stages = f"{counted(sum(map(len, times)), 'result')} of {len(times)} of {counted(len(plan.stages), 'stage')}"
-    print(f"{args.file}: {stages}, {counted(len(manifest['files']), 'file')}, {size(args.file.stat().st_size)}")
-    if skipped := manifest["skipped"]:
+    print(f"{args.file}: {stages}, {counted(len(manifest.files), 'file')}, {size(args.file.stat().st_size)}")
+    if skipped := manifest.skipped:
         suffix = f" and {len(skipped) - 1:,} more" if len(skipped) > 1 else ""
         print(f"  left out: {skipped[0]}{suffix} (neither a file nor a link to one beside it)")
     if signed:

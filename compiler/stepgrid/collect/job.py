@@ -345,13 +345,10 @@ def environment_rows(store: Store, plan: Plan) -> Rows:
     for build_id, options in requested_options(plan.stages).items():
         yield from _facts("requested", build_id, options)
     for stage in plan.stages:
-        files = sorted({name.partition("/")[2] for name in stage.contents})
         for result in store.all_results(stage.id):
             subject = f"{stage.id}/{result.name}"
             if note := stage_requests.read_retraction(result):
                 yield from _facts("retracted", subject, note.to_json())
-            elif files and "contents" not in read_json(result / ATTEMPT_FILE):
-                yield from _facts("unknown contents", subject, {"files": ", ".join(files)})
     yield from _failures(store, plan)
 
 

@@ -174,7 +174,7 @@ class Sweep(NamedTuple):
         """Yield all that were measured."""
         from stepgrid.plan import plan_file
 
-        plans = [plan_file.read(path.parent) for path in self.folder.glob("outputs/plans/*/plan.json")]
+        plans = [plan_file.read(path.parent) for path in self.folder.glob("outputs/plans/*/plan.jsonl")]
         stages = {stage.id: stage for plan in plans for stage in plan.stages}
         for result in sorted(self.folder.glob("outputs/results/*/*")):
             stage = stages.get(result.parent.name)

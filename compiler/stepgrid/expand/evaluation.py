@@ -72,19 +72,17 @@ class ResolvedStep:
     texts: tuple[Mapping[str, str], ...] = field(repr=False)  # what identity has of the options, by name
     renamed: tuple[Mapping[str, Location], ...] = field(default=(), repr=False)  # as its option parts have it
 
-    def identity(self, client: str | None = None, generation: int = 0) -> str:
+    def identity(self, client: str | None = None, reading: bool = False) -> str:
         """Write everything that decides what is run, but the seed: JSON with sorted keys.
 
-        `client`: the id of its build. `generation` of ids: 0 is today's, 1 had what is read of the output, 2 and 3 not
-        all files that the step reads.
+        `client`: the id of its build. `reading`: with what is read of the output.
         """
         texts: dict[str, str] = {}
         for part in self.texts:
             texts |= part
         options = ",".join([texts[name] for name in self.head.options if name in texts])
-        setup = self.setup.text_of(max(generation - 1, 0))
-        settings = self.settings.earlier_text if generation else self.settings.text
-        ending = f",{setup}" if setup else ""
+        settings = self.settings.full_text if reading else self.settings.text
+        ending = f",{self.setup.text}" if self.setup.text else ""
         if client is not None:
             ending += f",{quoted(client)}"
         return f"[{quoted(self.head.kind)},{self.head.revision},{settings},{{{options}}}{ending}]"

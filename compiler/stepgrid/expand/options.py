@@ -281,33 +281,33 @@ class PlacedValues(dict[str, Json]):
 class Settings(NamedTuple):
     values: PlacedValues  # complete
     text: str  # what identity has of them: those that decide what is run and are not the driver's defaults
-    earlier_text: str  # what earlier ids had: with those that decide what is read of the output
+    full_text: str  # with those that decide what is read of the output
     seed_key: str
     seconds: float
 
     @property
     def is_read(self) -> bool:
         """Some of them decide what is read of the output."""
-        return self.text != self.earlier_text
+        return self.text != self.full_text
 
 
 def identity_text(kind: str, settings: BaseModel, reading: bool = False) -> str:
     """Write settings as identity has them: without the driver's defaults.
 
-    `reading`: with those that decide what is read of the output, which earlier ids had.
+    `reading`: with those that decide what is read of the output.
     """
     return _identity_texts(kind, settings)[1 if reading else 0]
 
 
 def _identity_texts(kind: str, settings: BaseModel) -> tuple[str, str]:
-    """Write settings as today's ids and as earlier ones have them."""
+    """Write settings without and with those that decide what is read of the output."""
     omitted = {CLIENT} if client_engine(kind) else set()  # a label: its build is what decides
     omitted |= {FILES} if input_files(kind) else set()  # names: what is in the files decides
     values = settings.model_dump(mode="json", exclude_defaults=True, exclude=omitted)
-    earlier_text, reading = encode(values), reading_names(kind)
+    full_text, reading = encode(values), reading_names(kind)
     if values.keys().isdisjoint(reading):
-        return earlier_text, earlier_text
-    return encode({name: value for name, value in values.items() if name not in reading}), earlier_text
+        return full_text, full_text
+    return encode({name: value for name, value in values.items() if name not in reading}), full_text
 
 
 def mentioned_by_settings(entry: StepEntry) -> Iterator[Name]:

@@ -80,26 +80,18 @@ class Setup(NamedTuple):
     text: str  # what identity has of it; empty if there are no values
     client: Build | None = None  # of the step: its id, which identity has, is known when its source is
     files: Mapping[str, str] = {}  # name in the step's folder -> text
-    earlier_texts: Sequence[str] = ()  # what earlier ids had: without NAMED, then without INPUTS, too
-
-    def text_of(self, generation: int) -> str:
-        """Return what identity has of it in a generation of ids, 0 being today's."""
-        return self.earlier_texts[generation - 1] if generation and self.earlier_texts else self.text
 
     def observed(self, collector: Mapping[str, Json]) -> Setup:
         """Add a collector that no spec declares, and leave out those that it does: they cost time, too."""
         values: dict[str, Json] = {**self.values, "collectors": [dict(collector)]}
-        return self._replace(values=values, text=identity_text(values), earlier_texts=())
+        return self._replace(values=values, text=identity_text(values))
 
     def reading(self, inputs: Mapping[str, Input], named: Mapping[str, Input]) -> Setup:
         """Add files that its command reads: identity has their contents, not their paths."""
-        if not inputs and not named:
-            return self
-        first = self._with_files(INPUTS, inputs)
-        return first._with_files(NAMED, named)._replace(earlier_texts=(first.text, self.text))
+        return self._with_files(INPUTS, inputs)._with_files(NAMED, named)
 
     def naming(self, named: Mapping[str, Input]) -> Setup:
-        return self._with_files(NAMED, named)._replace(earlier_texts=self.earlier_texts or (self.text, self.text))
+        return self._with_files(NAMED, named)
 
     def _with_files(self, key: str, inputs: Mapping[str, Input]) -> Setup:
         if not inputs:

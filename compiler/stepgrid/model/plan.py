@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from json.encoder import encode_basestring
-from typing import Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 Value: TypeAlias = bool | int | float | str
-Json: TypeAlias = "bool | int | float | str | list[Json] | dict[str, Json] | None"
+if TYPE_CHECKING:
+    Json: TypeAlias = "bool | int | float | str | list[Json] | dict[str, Json] | None"
+else:
+    Json = Any  # whoever reads a plan by these types knows no recursive one
 
 BUILD_PREFIX = "b-"
 STAGE_PREFIX = "s-"
@@ -53,28 +55,12 @@ class Option:
     where: str = ""
 
 
-class Options(Mapping[str, Option]):
-    """A step's options by name, in parts that it shares: most options are the same in many cells of a grid."""
-
-    __slots__ = ("parts",)
+class Options(dict[str, Option]):
+    """The options of a step by name. Those that depend on the same axes are a part, which many cells share."""
 
     def __init__(self, parts: Iterable[Mapping[str, Option]]) -> None:
         self.parts = tuple(parts)  # no name is in two of them
-
-    def __getitem__(self, name: str) -> Option:
-        for part in self.parts:
-            if name in part:
-                return part[name]
-        raise KeyError(name)
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(sorted([name for part in self.parts for name in part]))
-
-    def __len__(self) -> int:
-        return sum(map(len, self.parts))
-
-    def __repr__(self) -> str:
-        return f"Options({dict(self)})"
+        super().__init__(sorted(item for part in self.parts for item in part.items()))
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +114,6 @@ class PlannedStage:
     steps: tuple[PlannedStep, ...]
     seconds: float  # declared durations, the rest estimated
     rank: int  # position in the chosen order: the lowest that is ready runs first
-    todays: str = ""  # the id that it would have today, where its results lie under an earlier one
     origin: str = ""  # the host whose results came here as further loads; "": what is measured here
 
     @property
@@ -287,6 +272,13 @@ class Plan:
     searches: tuple[Mapping[str, Any], ...] = ()  # on live grids: step, variable, param, range, what each is for
     profile: ProfilePass | None = None
 
+    def stage(self, node: str) -> PlannedStage:
+        """Find a stage; KeyError where the plan has no such stage."""
+        return {stage.id: stage for stage in self.stages}[node]
+
+    def build(self, node: str) -> PlannedBuild:
+        return {build.id: build for build in self.builds}[node]
+
     @property
     def adds_loads(self) -> bool:
         """A report of it may ask for more."""
@@ -303,63 +295,16 @@ class Plan:
         return frozenset(self.profile.stages.values()) if self.profile else frozenset()
 
 
-def load_counts(plan: Plan | Header) -> tuple[int, int]:
+def load_counts(plan: Plan) -> tuple[int, int]:
     """Count the loads of a cell: the fewest and the most."""
     counts = [len({repeat.load for repeat in cell.repeats}) for cell in plan.cells]
     return min(counts, default=0), max(counts, default=0)
 
 
-def other_loads(plan: Plan | Header) -> Mapping[str, Mapping[int, str]]:
+def other_loads(plan: Plan) -> Mapping[str, Mapping[int, str]]:
     """Map each cell that has loads of other hosts to these, with the host."""
     loads = {cell.id: {repeat.load: repeat.origin for repeat in cell.repeats if repeat.origin} for cell in plan.cells}
     return {cell: hosts for cell, hosts in loads.items() if hosts}
-
-
-StepParts: TypeAlias = Sequence[str]  # ids of the parts of a step in a plan's file; the first two: kind, settings
-
-
-class OutlinedStage(NamedTuple):
-    """A stage with its steps as they are written."""
-
-    id: str
-    title: str
-    parent: str | None
-    builds: tuple[str, ...]
-    hardware: str
-    steps: Sequence[StepParts]
-    seconds: float
-    rank: int
-    origin: str = ""
-
-
-@dataclass(frozen=True)  # no slots: cached_property needs a dict
-class Header:
-    """A plan as its files hold it. Cells and stages, which are long, are read on first use."""
-
-    digest: str
-    title: str
-    spec: str
-    scale: str | None
-    axes: tuple[Axis, ...]
-    builds: tuple[PlannedBuild, ...]
-    hardware: Mapping[str, Json]
-    report: Report
-    read_cells: Callable[[], Sequence[PlannedCell]] = field(repr=False, compare=False)
-    read_stages: Callable[[], Sequence[OutlinedStage]] = field(repr=False, compare=False)
-    warnings: tuple[str, ...] = ()
-    machines: Mapping[str, Mapping[str, Json]] = field(default_factory=dict)
-    share: bool = True
-    until: AdaptiveRepeat | None = None
-    searches: tuple[Mapping[str, Any], ...] = ()
-    profile: ProfilePass | None = None
-
-    @cached_property
-    def cells(self) -> Sequence[PlannedCell]:
-        return self.read_cells()
-
-    @cached_property
-    def stages(self) -> Sequence[OutlinedStage]:
-        return self.read_stages()
 
 
 IMPORT = "import"  # how the `spec` of a plan of published results begins
@@ -403,28 +348,14 @@ class Command:
 quoted = encode_basestring  # a text as JSON
 
 
-def encode(value: object) -> str:
-    """Compact JSON with sorted keys; a dataclass is its fields."""
-    return "".join(_ENCODE(value, 0))
-
-
-def flat(texts: Mapping[str, str]) -> str:
-    """Encode a map of texts: as `encode`, sooner."""
-    return f"{{{','.join([f'{quoted(name)}:{quoted(text)}' for name, text in sorted(texts.items())])}}}"
-
-
 def fields(value: Any) -> dict[str, Any]:
     return {name: getattr(value, name) for name in value.__dataclass_fields__}
 
 
-def _plain(value: Any) -> dict[str, Any]:
-    return dict(value) if isinstance(value, Mapping) else fields(value)
-
-
-# json.JSONEncoder makes this encoder anew for each of the hundred thousand values of a plan
-_MAKE_ENCODER: Any = getattr(json.encoder, "c_make_encoder", None)
-_ENCODE: Callable[[Any, Any], Iterable[str]] = (
-    _MAKE_ENCODER(None, _plain, encode_basestring, None, ":", ",", True, False, True)
-    if _MAKE_ENCODER
-    else json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=False, default=_plain).iterencode
-)
+# Compact JSON with sorted keys; a dataclass is its fields.
+encode = json.JSONEncoder(
+    sort_keys=True,
+    separators=(",", ":"),
+    ensure_ascii=False,
+    default=lambda value: dict(value) if isinstance(value, Mapping) else fields(value),
+).encode

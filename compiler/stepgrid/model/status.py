@@ -8,7 +8,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from stepgrid.model.plan import BUILD_PREFIX, Header, OutlinedStage, Plan, PlannedStage
+from stepgrid.model.plan import BUILD_PREFIX, Plan
 from stepgrid.model.units import duration
 
 
@@ -46,7 +46,6 @@ class Action(StatusWord):
 
 MEASURES = (Action.MEASURE, Action.RETRY, Action.REDO)  # and leaves a result
 ENDED = (Status.DONE, Status.UNSUPPORTED, Status.ELSEWHERE)
-Stage: TypeAlias = PlannedStage | OutlinedStage
 Files: TypeAlias = Mapping[str, Mapping[str, int | str]]  # path below a result -> bytes, sha256
 
 
@@ -206,7 +205,7 @@ class ActiveRun:
 
 @dataclass(frozen=True, slots=True)
 class PlanStatus:
-    plan: Plan | Header
+    plan: Plan
     now: float
     run: ActiveRun | None
     nodes: Mapping[str, NodeStatus]  # builds, then stages in the order in which they run

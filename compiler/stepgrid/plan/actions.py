@@ -13,8 +13,8 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any, TypeAlias
 
-from stepgrid.model.plan import BUILD, Axis, CellStep, Plan, PlannedCell, PlannedStage, PlannedStep, Report
-from stepgrid.model.status import MEASURES, Action, NodeStatus, Stage, Status
+from stepgrid.model.plan import BUILD, Axis, CellStep, Plan, PlannedCell, PlannedStage, Report
+from stepgrid.model.status import MEASURES, Action, NodeStatus, Status
 from stepgrid.model.units import duration
 
 Catalogues: TypeAlias = Mapping[str, Mapping[str, Any] | None]  # build -> its options; None: not known
@@ -32,10 +32,9 @@ _ACTIONS = {
 }
 
 
-def shape(stage: Stage) -> str:
+def shape(stage: PlannedStage) -> str:
     """Identify what a stage does, whatever build and options it does it with: that decides how long it takes."""
-    steps = [[step.kind, step.settings] if isinstance(step, PlannedStep) else step[:2] for step in stage.steps]
-    return json.dumps(steps, sort_keys=True)
+    return json.dumps([[step.kind, step.settings] for step in stage.steps], sort_keys=True)
 
 
 def decide_action(node: NodeStatus, reason: str | None = None) -> NodeStatus:
@@ -48,7 +47,7 @@ def decide_action(node: NodeStatus, reason: str | None = None) -> NodeStatus:
 
 def add_replays(
     nodes: Nodes,
-    stages: Sequence[Stage],
+    stages: Sequence[PlannedStage],
     damage: Damage,
     servers: Collection[str] = (),
 ) -> dict[str, NodeStatus]:
@@ -74,7 +73,7 @@ def replays(
         node = parents[node]
 
 
-def _server_repeats(stages: Sequence[Stage], nodes: Nodes, servers: Collection[str]) -> dict[str, int]:
+def _server_repeats(stages: Sequence[PlannedStage], nodes: Nodes, servers: Collection[str]) -> dict[str, int]:
     """Count runs of stages on a server that ran before: without images, one for each stage after them that runs."""
     parents = {stage.id: stage.parent for stage in stages if stage.builds[0] in servers}
     times: dict[str, int] = {}

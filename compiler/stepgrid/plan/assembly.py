@@ -30,7 +30,7 @@ from stepgrid.model.plan import ALL, BUILD, CHANGED, LINK, Axis, Json, Plan, Pla
 from stepgrid.model.search import AxisSearch
 from stepgrid.plan import identity, plan_file, report_check
 from stepgrid.plan.order import NO_RECORDS, LoadCounts, LoadRecords
-from stepgrid.plan.stage_tree import StageChoice, StageTree, newest_id
+from stepgrid.plan.stage_tree import StageTree
 from stepgrid.plugins.driver import POWER
 from stepgrid.plugins.engine import DeclaredBuilds
 from stepgrid.plugins.registry import builder, power_setting
@@ -57,7 +57,6 @@ class Context:
     pin_source: PinSource = lambda source: ""
     keep_apart: PinSource = lambda source: ""  # how a local tree would be kept apart from outputs/ within it
     find_build: FindBuild = lambda node: None
-    choose_id: StageChoice = newest_id
     loads: LoadRecords = NO_RECORDS
     ask_releases: AskReleases = lambda question, locked: locked
     judge: Judge = lambda plan: ()  # further problems of the plan of a scale
@@ -187,7 +186,7 @@ def _assemble(
     }
     ids = {name: [build.id for build in builds] for name, builds in links.items()}
     axis_names = [axis.name for axis in expansion.axes]
-    tree = StageTree(spec, axis_names, ids, _load_counts(document, context.loads), context.choose_id)
+    tree = StageTree(spec, axis_names, ids, _load_counts(document, context.loads))
     cells = tree.add_others(expansion.cells, [tree.add(cell) for cell in expansion.cells])
     used = {draft.build for draft in tree.drafts.values()}  # fewer loads than links leave some out
     builds = [

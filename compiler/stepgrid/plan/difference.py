@@ -11,7 +11,17 @@ from functools import partial
 from typing import Any, TypeAlias
 
 from stepgrid.language.sources import source_key, source_parts
-from stepgrid.model.plan import CLIENT, FILES, LINK, SERVICE, STORAGE_REVISION, PlannedBuild, PlannedStage, PlannedStep
+from stepgrid.model.plan import (
+    CLIENT,
+    FILES,
+    LINK,
+    SERVICE,
+    STORAGE_REVISION,
+    Plan,
+    PlannedBuild,
+    PlannedStage,
+    PlannedStep,
+)
 from stepgrid.model.secret_variables import hide_secrets
 from stepgrid.model.units import exact_size
 from stepgrid.plugins.registry import reading_names
@@ -51,6 +61,12 @@ class Link:
     @classmethod
     def of(cls, stage: PlannedStage, builds: Callable[[str], PlannedBuild]) -> Link:
         return cls(stage, builds(stage.build), {client: builds(client) for client in stage.clients})
+
+
+def links_of(plan: Plan) -> Callable[[Sequence[str]], list[Link]]:
+    """Return what reads a chain of a plan's stages."""
+    stages, builds = {stage.id: stage for stage in plan.stages}, {build.id: build for build in plan.builds}
+    return lambda chain: [Link.of(stages[node], builds.__getitem__) for node in chain]
 
 
 def differences(old: Sequence[Link], new: Sequence[Link]) -> tuple[Input, ...]:

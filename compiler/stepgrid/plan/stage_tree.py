@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from typing import TypeAlias
@@ -20,8 +20,6 @@ from stepgrid.model.plan import (
     CHANGED,
     CLIENT,
     FILES,
-    INPUTS,
-    NAMED,
     CellStep,
     Json,
     Plan,
@@ -30,8 +28,6 @@ from stepgrid.model.plan import (
     PlannedStep,
     Repeat,
     encode,
-    flat,
-    input_checksums,
     stage_label,
 )
 from stepgrid.plan import identity
@@ -40,18 +36,11 @@ from stepgrid.plugins.collector import FUNCTIONS
 from stepgrid.plugins.registry import driver
 
 CELL_PREFIX = "c-"
-GENERATIONS = (0, 1, 2, 3)  # of ids: today's; with what is read of output; without NAMED files; without any
 
 Labels: TypeAlias = Mapping[str, str]
 Seeds: TypeAlias = tuple[int, ...]  # of the steps of a segment
-StageChoice: TypeAlias = Callable[[str, Sequence[str], Mapping[str, str]], str]  # today's id, earlier ones, contents
 _Roots: TypeAlias = "tuple[_Root, ...]"  # one for each link of a build: load after load takes the next
 _Key: TypeAlias = "tuple[_Root, str | None, Segment, Seeds, int, int]"  # root, parent, steps, seeds, load, run
-
-
-def newest_id(today: str, earlier: Sequence[str], contents: Mapping[str, str]) -> str:
-    """Choose today's id of a stage: there are no results under another."""
-    return today
 
 
 @dataclass(slots=True)
@@ -99,8 +88,7 @@ class _Root:
 class StageTree:
     """A tree that grows by cells; a stage that it has already is shared.
 
-    `axes`: names, in the order of a cell's points; `builds`: ids of the links of a build, by its name; `choose`: picks,
-    of the ids of a stage, the one under which its results lie."""
+    `axes`: names, in the order of a cell's points; `builds`: ids of the links of a build, by its name."""
 
     def __init__(
         self,
@@ -108,15 +96,13 @@ class StageTree:
         axes: Sequence[str],
         builds: Mapping[str, Sequence[str]],
         loads: LoadCounts,
-        choose: StageChoice = newest_id,
     ) -> None:
         self.drafts: dict[str, Draft] = {}
         self.machines: dict[str, Mapping[str, Json]] = {}
         self.profiles: dict[str, str] = {}  # a measured stage -> the one that profiles it
-        self._spec, self._axes, self._builds, self._loads, self._choose = spec, axes, builds, loads, choose
+        self._spec, self._axes, self._builds, self._loads = spec, axes, builds, loads
         self._roots: dict[tuple[str, int, str, str], _Roots] = {}
         self._ids: dict[_Key, str] = {}
-        self._todays: dict[str, str] = {}  # the id that a stage would have today, where it has an earlier one
         self._readings: dict[str, str] = {}  # what is read of the output, by id
         self._seeds: dict[tuple[int, int, tuple[tuple[str, ...], ...]], list[Seeds]] = {}
         self._setups: dict[int, tuple[Setup, Mapping[str, Json]]] = {}  # with the setup: its id() stays its own
@@ -128,7 +114,7 @@ class StageTree:
         labels |= {
             axis: point.label for axis, point in zip(self._axes, cell.choice.points, strict=True) if point is not None
         }
-        node = CELL_PREFIX + identity.text_digest(flat(labels))
+        node = CELL_PREFIX + identity.text_digest(encode(labels))
         roots, segments = self._link_roots(cell, node), cell.segments
         runs = self._spec.repeat.runs if len(segments) > 1 else 1  # without a checkpoint nothing can fork
         loads = self._loads.of(lambda load: [stage for stage, _ in self._chain(segments, roots, load, 0)][-1])
@@ -181,7 +167,6 @@ class StageTree:
                 steps=draft.steps,
                 seconds=draft.seconds,
                 rank=rank[draft.id],
-                todays=self._todays.get(draft.id, ""),
                 origin=draft.origin,
             )
             for draft in drafts
@@ -275,26 +260,20 @@ class StageTree:
         return self._seeds[key]
 
     def _identify(self, key: _Key) -> str:
-        """Compute the id of a stage: today's, or an earlier one under which its results lie."""
+        """Compute the id of a stage. What is read of the output is in it where that is read in two ways."""
         root, parent, segment, seeds, load, run = key
-        contents = input_checksums([step.setup.values for step in segment.steps])
-        reading = "".join(step.settings.earlier_text for step in segment.steps if step.settings.is_read)
+        reading = "".join(step.settings.full_text for step in segment.steps if step.settings.is_read)
         clients = [self._client(step.setup) for step in segment.steps]
-        steps = list(zip(segment.steps, clients, seeds, strict=True))
-        today, *earlier = [
-            identity.stage_id(
-                root.parts, parent, [(step.identity(client, n), seed) for step, client, seed in steps], load, run
-            )
-            for n in (GENERATIONS if contents or reading else GENERATIONS[:1])
-        ]
-        if self._readings.setdefault(today, reading) != reading:  # the output cannot be read in two ways
-            today, *earlier = earlier
-        node = today
-        if contents or reading:
-            candidates = [stage for stage in dict.fromkeys(reversed(earlier)) if stage != today]
-            node = self._choose(today, candidates, contents)
-        if node != today:
-            self._todays[node] = today
+
+        def identify(with_reading: bool) -> str:
+            identities = [
+                step.identity(client, with_reading) for step, client in zip(segment.steps, clients, strict=True)
+            ]
+            return identity.stage_id(root.parts, parent, zip(identities, seeds, strict=True), load, run)
+
+        node = identify(False)
+        if self._readings.setdefault(node, reading) != reading:
+            node = identify(True)
         self._ids[key] = node
         return node
 
@@ -396,39 +375,24 @@ def id_by_origin(stage: PlannedStage, position: tuple[int, str], origin: str, pa
     """Compute the id of a stage as a load of this host; without one, as what is measured wherever the plan is.
 
     `parent`: the id that the stage before it has then."""
-    generation = _possible_ids(stage, *position).index(stage.id)
-    return _possible_ids(replace(stage, origin=origin, parent=parent), *position)[generation]
+    reading = _possible_ids(stage, *position).index(stage.id)
+    return _possible_ids(replace(stage, origin=origin, parent=parent), *position)[reading]
 
 
 def _possible_ids(stage: PlannedStage, position: int, cell: str) -> Sequence[str]:
-    """Compute the ids of each generation, today's first. `cell`: where cells share nothing."""
+    """Compute its id without and with what is read of the output. `cell`: where cells share nothing."""
     root = _Root(stage.build, stage.hardware, cell, stage.origin).parts
     indices = _indices(position, stage.load, stage.run)
-    omitted_keys: Sequence[tuple[str, ...]] = ((), (), (NAMED,), (NAMED, INPUTS))
-    ids = []
-    for generation, omitted in zip(GENERATIONS, omitted_keys, strict=True):
-        steps = [(_step_identity(step, omitted, generation > 0), step.seed) for step in stage.steps]
-        ids.append(identity.stage_id(root, stage.parent, steps, *indices))
-    return ids
+    steps = [[(_step_identity(step, reading), step.seed) for step in stage.steps] for reading in (False, True)]
+    return [identity.stage_id(root, stage.parent, identities, *indices) for identities in steps]
 
 
-def _step_identity(step: PlannedStep, omitted: Sequence[str], reading: bool) -> str:
-    """Write a step as `ResolvedStep.identity` does for a spec. `omitted`: keys of a setup whose files have no part."""
+def _step_identity(step: PlannedStep, reading: bool) -> str:
+    """Write a step as `ResolvedStep.identity` does for a spec."""
     model = driver(step.kind).settings_model().model_validate(step.settings)
     options = [f"{encode(name)}:{option_text(option)}" for name, option in sorted(step.options.items())]
-    extras = (_setup_identity(step, omitted), encode(step.client) if step.client else "")
+    values: dict[str, Json] = {name: value for name, value in step.setup.items() if name != CLIENT}
+    extras = (setup.identity_text(values) if values else "", encode(step.client) if step.client else "")
     settings = identity_text(step.kind, model, reading)
     suffix = "".join(f",{extra}" for extra in extras if extra)
     return f"[{encode(step.kind)},{step.revision},{settings},{{{','.join(options)}}}{suffix}]"
-
-
-def _setup_identity(step: PlannedStep, omitted: Sequence[str]) -> str:
-    values: dict[str, Json] = {name: value for name, value in step.setup.items() if name != CLIENT}
-    names = {name for key in omitted if isinstance(table := values.get(key), Mapping) for name in table}
-    sums = values.get(FILES)
-    if names and isinstance(sums, Mapping):
-        remaining: dict[str, Json] = {name: checksum for name, checksum in sums.items() if name not in names}
-        values.pop(FILES)
-        values |= {FILES: remaining} if remaining else {}
-    values = {name: value for name, value in values.items() if name not in (INPUTS, NAMED)}
-    return setup.identity_text(values) if values else ""

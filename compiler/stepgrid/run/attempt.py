@@ -24,7 +24,7 @@ from stepgrid.host.locks import LockBusy, locked
 from stepgrid.host.processes import signals
 from stepgrid.host.processes.signals import MARK
 from stepgrid.host.processes.supervision import ProcessEnd, describe_exit
-from stepgrid.model.plan import Header, PlannedBuild, PlannedStage
+from stepgrid.model.plan import Plan, PlannedBuild, PlannedStage
 from stepgrid.model.site import Site
 from stepgrid.model.status import Status
 from stepgrid.plan import plan_file
@@ -55,21 +55,27 @@ class Job:
     stage: PlannedStage
     site: Site = field(default_factory=Site)
     first: FirstReading | None = None  # of the host's activity
+    _plan: Plan | None = field(default=None, repr=False, compare=False)
     _builds: dict[str, InstalledBuild] = field(default_factory=dict, repr=False, compare=False)
 
     @classmethod
     def load(
         cls, store: Store, plan: str, stage: str, site: Site | None = None, first: FirstReading | None = None
     ) -> Job:
-        return cls(store, plan, plan_file.stage(store.plan(plan), stage), site or Site(), first)
+        whole_plan = plan_file.read(store.plan(plan))
+        return cls(store, plan, whole_plan.stage(stage), site or Site(), first, whole_plan)
 
     @cached_property
-    def header(self) -> Header:
-        return plan_file.read_header(self.store.plan(self.plan))
+    def whole_plan(self) -> Plan:
+        return self._plan or plan_file.read(self.store.plan(self.plan))
+
+    @cached_property
+    def stages(self) -> Mapping[str, PlannedStage]:
+        return {stage.id: stage for stage in self.whole_plan.stages}
 
     @cached_property
     def build(self) -> PlannedBuild:
-        return plan_file.build(self.store.plan(self.plan), self.stage.build)
+        return self.whole_plan.build(self.stage.build)
 
     @property
     def engine(self) -> InstalledBuild:
@@ -88,18 +94,18 @@ class Job:
         try:
             record: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
         except FileNotFoundError:
-            name = plan_file.build(self.store.plan(self.plan), build).name
+            name = self.whole_plan.build(build).name
             raise StageError(f"the build {name} is not there ({path}); make it first") from None
         except ValueError:
             raise StageError(f"{path} is damaged; run the same command again, which makes the build again") from None
         return record
 
     def ancestors(self) -> list[PlannedStage]:
-        """Read the stages before this one, root first."""
+        """List the stages before this one, root first."""
         chain: list[PlannedStage] = []
         parent = self.stage.parent
         while parent is not None:
-            chain.append(plan_file.stage(self.store.plan(self.plan), parent))
+            chain.append(self.stages[parent])
             parent = chain[-1].parent
         return chain[::-1]
 

@@ -24,7 +24,7 @@ from stepgrid.host.files import scan
 from stepgrid.host.locks import LockBusy
 from stepgrid.model.plan import Plan, PlannedStage
 from stepgrid.model.units import duration, size
-from stepgrid.plan import actions, plan_file
+from stepgrid.plan import actions
 from stepgrid.run.attempt import Attempt
 from stepgrid.run.images import COPY, Start, can_share, copied_bytes, immutable_files, list_files, unshared_bytes
 from stepgrid.store.images import (
@@ -96,14 +96,11 @@ def _evict(attempt: Attempt, need: SpaceNeed, usage: DiskUsage) -> None:
 
 
 def _candidates(attempt: Attempt, start: str | None) -> Iterator[Candidate]:
-    store, plan = attempt.job.store, attempt.job.store.plan(attempt.job.plan)
+    store, stages = attempt.job.store, attempt.job.stages
     for image in list_images(store):
         if image.stage == start:
             continue
-        try:
-            children = plan_file.stage(plan, image.stage).children
-        except (KeyError, OSError, ValueError):  # another plan's
-            children = ()
+        children = stages[image.stage].children if image.stage in stages else ()  # else another plan's
         is_needed = any(not is_measured(store, child) for child in children if child != attempt.job.stage.id)
         yield Candidate(image, is_needed)
 

@@ -11,10 +11,9 @@ from datetime import datetime, timedelta
 from stepgrid.model.plan import PlannedStage
 from stepgrid.model.units import UnitError, quantity
 from stepgrid.plan.actions import replays
-from stepgrid.plan.plan_file import outline
 from stepgrid.store.active_run import note_skipped_stage
 from stepgrid.store.images import ImageVerifier
-from stepgrid.store.status import StatusReader
+from stepgrid.store.status import job_status
 from stepgrid.store.store import Store
 
 VARIABLE = "STEPGRID_UNTIL"  # "<unix time> <text of the request>"
@@ -86,9 +85,8 @@ def skip_if_late(store: Store, plan: str, stage: PlannedStage) -> bool:
 
 def _expected_seconds(store: Store, plan: str, stage: str) -> float | None:
     """Estimate the stage, with those that are run again first."""
-    plan_outline = outline(store.plan(plan))
-    nodes = StatusReader(store, plan_outline).read().nodes
-    parents = {node.id: node.parent for node in plan_outline.stages}
+    status = job_status(store, plan)
+    nodes, parents = status.nodes, {stage.id: stage.parent for stage in status.plan.stages}
     again = replays(stage, parents, lambda node: nodes[node].result is not None, ImageVerifier(store).damage)
     parts = [nodes[node].seconds for node in (stage, *(node for node, _ in again))]
     return None if None in parts else sum(part or 0.0 for part in parts)

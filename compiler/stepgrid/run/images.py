@@ -23,7 +23,6 @@ from stepgrid.host.locks import LockBusy, host_lock, locked
 from stepgrid.host.processes.signals import Interrupted
 from stepgrid.model.plan import PlannedStage, PlannedStep, runs_already
 from stepgrid.model.units import counted
-from stepgrid.plan import plan_file
 from stepgrid.plugins.registry import engine
 from stepgrid.run import options
 from stepgrid.run.attempt import Attempt, close_abandoned
@@ -232,7 +231,7 @@ def distrusting(attempt: Attempt, image: str | None, stage: PlannedStage) -> Ite
             raise replace(failure, message=f"{failure.message}; {REMOVED.format(why=reason)}") from None
         if failure.starting:
             # a server with the same options left the image: else they may be what is wrong
-            maker = plan_file.stage(store.plan(attempt.job.plan), image).steps[0]
+            maker = attempt.job.stages[image].steps[0]
             hint = SOUND if _server_options(maker) == _server_options(stage.steps[0]) else EITHER
             raise replace(failure, message=f"{failure.message}; {hint.format(image=image)}") from None
         raise

@@ -9,7 +9,6 @@ from typing import Any
 
 from stepgrid.host.failure import StageError, UnsupportedError
 from stepgrid.model.plan import PlannedStage, PlannedStep, Value
-from stepgrid.plan import plan_file
 from stepgrid.plan.checks import describe_option
 from stepgrid.plugins import registry
 from stepgrid.plugins.driver import absolute_inputs
@@ -46,7 +45,7 @@ def check_later(job: Job) -> None:
 def _later_faults(job: Job, stage: PlannedStage, catalogue: Catalogue | None) -> Iterator[str]:
     for child in stage.children if catalogue is not None else ():
         if job.store.result(child) is None:
-            later = plan_file.stage(job.store.plan(job.plan), child)
+            later = job.stages[child]
             yield from (fault for step in later.steps for fault in _faults(job, step, catalogue))
             yield from _later_faults(job, later, catalogue)
 
@@ -98,7 +97,7 @@ def _may_exist_elsewhere(job: Job, name: str) -> bool:
     When the last of them is there, a misspelt name is an error in every stage that runs then; the results recorded as
     unsupported before do no harm, since the corrected spelling makes another stage.
     """
-    for build in job.header.builds:
+    for build in job.whole_plan.builds:
         if build.engine != job.build.engine or build.id == job.build.id:
             continue
         catalogue = _read_catalogue(job, build.id)

@@ -23,8 +23,6 @@ from stepgrid.host.processes.signals import Interrupted
 from stepgrid.host.speed import host_speed
 from stepgrid.model.plan import PlannedStage
 from stepgrid.model.status import BrokenRecord, Result, Status
-from stepgrid.plan import plan_file
-from stepgrid.plan.plan_file import outline
 from stepgrid.plugins.registry import power_setting
 from stepgrid.run import options
 from stepgrid.run.attempt import Attempt, Job, close_abandoned
@@ -133,8 +131,6 @@ def _measure(attempt: Attempt) -> None:
         attempt.begin(**({"noise": noise} if noise else {}))
         if request := pending_redo(job.store, job.stage.id):
             attempt.note(asked={"who": request.author, "when": request.when, "why": request.why})
-        if job.stage.contents:
-            attempt.note(contents=job.stage.contents)
         _refuse_changed_build(job)
         start = _make_database(attempt, data)
         with distrusting(attempt, start.image, job.stage):
@@ -195,8 +191,7 @@ def _refuse_likely_unread(job: Job) -> None:
     run, step = read_run_record(job.store), job.stage.steps[-1].name
     if run is None or run.plan != job.plan:
         return
-    plan = job.store.plan(job.plan)
-    stages = {stage.id for stage in outline(plan).stages}
+    stages = job.stages.keys()
     failed = stages & names_in(job.store.attempts_of("_").parent)
     failures = [failure for stage in failed if (failure := _unread_failure(job, stage, run.started.timestamp()))]
     messages = Counter(failure.message for failure in failures if failure.step == step)
@@ -204,7 +199,7 @@ def _refuse_likely_unread(job: Job) -> None:
     if count < ENOUGH:
         return
     measured = sorted(stages & names_in(job.store.results_of("_").parent))
-    if not any(plan_file.stage(plan, stage).steps[-1].name == step for stage in measured):
+    if not any(job.stages[stage].steps[-1].name == step for stage in measured):
         raise StageError(
             f"not measured, because {count} stages before it failed alike ({message}): change what the spec looks for, "
             "and the next run reads their output again",
@@ -249,8 +244,8 @@ def _quiet(attempt: Attempt, data: Path) -> Iterator[Mapping[str, Any]]:
 
 
 def _refuse_other_hardware(attempt: Attempt, data: Path) -> None:
-    header = attempt.job.header
-    declared = header.machines.get(attempt.job.stage.hardware) or header.hardware
+    plan = attempt.job.whole_plan
+    declared = plan.machines.get(attempt.job.stage.hardware) or plan.hardware
     if difference := machine_difference(declared, attempt.describe_host(data)):
         raise StageError(f"this is not the hardware of the spec: {difference}")
 

@@ -265,7 +265,7 @@ def header_lines(status: PlanStatus, disturbed: Sequence[tuple[str, str]], width
         is_exact = run is not None and run.is_exact
         yield from wrap(eta_text(status, is_exact), f"  {'ETA' if is_exact else 'to do':8} ", " " * _INDENT, width)
     yield from counts_lines(status, "build", width, paint)
-    if isinstance(status.plan, Plan) and (loads := loads_so_far(status.plan)):
+    if loads := loads_so_far(status.plan):
         yield from wrap(loads, "  loads    ", " " * _INDENT, width)
     if disturbed:
         text = f"{counted(len(disturbed), 'stage')} disturbed so far; the last: {disturbed[-1][1]}"

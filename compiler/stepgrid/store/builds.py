@@ -9,11 +9,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict
 
 from stepgrid.host.files import read_json
-from stepgrid.model.plan import BUILD_PREFIX
+from stepgrid.model.plan import BUILD_PREFIX, PlannedBuild
 from stepgrid.model.status import Status
-from stepgrid.plan import plan_file
 from stepgrid.store.paths import BUILD_FILE, BUILD_LOG, CATALOGUE_FILE, folder_bytes, subfolders
-from stepgrid.store.plans import read_input
+from stepgrid.store.plans import read_input, stored_plans
 from stepgrid.store.store import Store
 
 if TYPE_CHECKING:
@@ -128,20 +127,17 @@ def _digests(text: bytes) -> frozenset[str]:
 
 @dataclass(frozen=True, slots=True)
 class PlannedUse:
-    """A build in plans: its line of the newest, and the specs that need it."""
+    """A build in plans: as the newest has it, and the specs that need it."""
 
-    build: Mapping[str, Any] = field(default_factory=dict)
+    build: PlannedBuild | None = None
     specs: frozenset[str] = frozenset()
 
 
 def planned_uses(store: Store) -> dict[str, PlannedUse]:
     """Map builds to what stored plans say of them."""
     uses: dict[str, PlannedUse] = {}
-    for folder in subfolders(store.plan("_").parent):
-        header = read_json(folder / plan_file.HEADER)
-        builds = header.get("builds")
-        for build in builds if isinstance(builds, list) else ():
-            if isinstance(build, dict) and isinstance(name := build.get("id"), str):
-                specs = uses[name].specs if name in uses else frozenset()
-                uses[name] = PlannedUse(build, specs | {str(header.get("spec", ""))})
+    for plan in stored_plans(store):
+        for build in plan.head.builds:
+            specs = uses[build.id].specs if build.id in uses else frozenset()
+            uses[build.id] = PlannedUse(build, specs | {plan.spec})
     return uses

@@ -216,8 +216,6 @@ def _look(store: Store, stage: str) -> _Check:
     if difference := tree.difference(scan(folder / DATA)):
         raise DamagedError(DAMAGED_IMAGE.format(difference))
     state = _file_state(folder / DATA, tree)
-    if TIMES not in record:  # an earlier version saved it, with sizes alone
-        return _Check(tree, folder, record, state, frozenset(), is_restarted=False)
     last = read_json(folder / VERIFIED) or record
     changed = {name for name, when in state[TIMES].items() if last[TIMES].get(name) != when}
     return _Check(tree, folder, record, state, changed, state[BOOT] != last.get(BOOT))

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import NamedTuple, TypeAlias
 
 from stepgrid.host.files import retry_stale
+from stepgrid.plan.plan_file import PLAN_FILE
 
 # Files of a build or of an attempt to make it
 BUILD_FILE, CATALOGUE_FILE, BUILD_LOG = "build.json", "catalogue.json", "build.log"
@@ -62,7 +63,7 @@ class StorePaths:
         return self.plan(plan) / "texts"
 
     def has_plan(self, digest: str) -> bool:
-        return (self.plan(digest) / "plan.json").is_file()
+        return (self.plan(digest) / PLAN_FILE).is_file()
 
     # Builds
 
@@ -119,14 +120,6 @@ class StorePaths:
     def load_request(self, stage: str) -> Path:
         """Locate the request for more loads of the cell whose first load ends with this stage."""
         return self.root / "loads" / f"{stage}.json"
-
-    def contents(self, stage: str) -> Path:
-        """Locate the checksums of the files that a stage's commands read, where its id has none."""
-        return self.root / "contents" / f"{stage}.json"
-
-    def earlier_id(self, stage: str) -> Path:
-        """Locate the note of the earlier id under which the results of a stage lie."""
-        return self.root / "contents" / f"{stage}.id"
 
     def database_sizes(self, shape: str) -> Path:
         """Locate the note of how large databases became that were made by the same steps."""

@@ -19,7 +19,8 @@ from typing import Any
 from stepgrid.errors import StepgridError
 from stepgrid.host.failure import StageError
 from stepgrid.host.files import IRREGULAR, open_regular, read_bytes, read_json, retry_stale
-from stepgrid.model.status import ActiveWork, BrokenRecord, Files, NodeStatus, PlanStatus, Result, Stage, Status
+from stepgrid.model.plan import PlannedStage
+from stepgrid.model.status import ActiveWork, BrokenRecord, Files, NodeStatus, PlanStatus, Result, Status
 from stepgrid.store.attempts import attempt_end, write_failure
 from stepgrid.store.paths import ATTEMPT_FILE, RESULT_FILE
 from stepgrid.store.stage_requests import read_retraction
@@ -41,7 +42,7 @@ class Results:
         self._folder = store.results_of("_").parent
         self._cache: dict[str, tuple[int, Result | None, tuple[BrokenRecord, ...]]] = {}
 
-    def of(self, stage: Stage) -> Result | None:
+    def of(self, stage: PlannedStage) -> Result | None:
         try:
             changed = os.stat(f"{self._folder}/{stage.id}").st_mtime_ns  # noqa: PTH116 - ten thousand
         except OSError:
@@ -54,7 +55,7 @@ class Results:
         """List broken results that are newer than the one that counts."""
         return self._cache[stage][2] if stage in self._cache else ()
 
-    def _newest(self, stage: Stage) -> tuple[Result | None, tuple[BrokenRecord, ...]]:
+    def _newest(self, stage: PlannedStage) -> tuple[Result | None, tuple[BrokenRecord, ...]]:
         broken: tuple[BrokenRecord, ...] = ()
         for folder in reversed(self._store.results(stage.id)):
             try:
@@ -63,45 +64,19 @@ class Results:
                 broken = (*broken, BrokenRecord(stage.id, folder, str(error)))
         return None, broken
 
-    def _read(self, folder: Path, stage: Stage) -> Result:
+    def _read(self, folder: Path, stage: PlannedStage) -> Result:
         try:  # ctime: nothing but a change sets it. Without steps (unsupported, or lost) a result is read in any case
             changed = max(os.stat(f"{folder}/{name}").st_ctime for name in (RESULT_FILE, "steps"))  # noqa: PTH116
         except OSError:
             changed = float("inf")
-        record = read_head(f"{folder}/{RESULT_FILE}") if changed < self._sound_since else {}
+        record = read_head(f"{folder}/{RESULT_FILE}") if changed <= self._sound_since else {}
         return _parse_result(folder, record) if record.get("status") in COMPLETE else load_result(folder, stage)
-
-
-class Marks:
-    """Results that jobs trust: the run that started them has looked at every result. One that is there stays."""
-
-    def __init__(self, store: Store) -> None:
-        self._marks = store.mark("_").parent
-        self._cache: dict[str, Result] = {}
-
-    def of(self, stage: Stage) -> Result | None:
-        if stage.id not in self._cache and (result := self._read(f"{self._marks}/{stage.id}")):
-            self._cache[stage.id] = result
-        return self._cache.get(stage.id)
-
-    def _read(self, mark: str) -> Result | None:
-        try:
-            folder = Path(f"{self._marks}/{os.readlink(mark)}").parent  # noqa: PTH115
-        except OSError:
-            return None
-        record = read_head(mark)
-        if not record and not os.path.exists(mark):  # noqa: PTH110 - ten thousand
-            return None
-        return _parse_result(folder, record) if record.get("status") in COMPLETE else Result(folder)
-
-    def broken(self, _stage: str) -> tuple[BrokenRecord, ...]:
-        return ()
 
 
 # Reading: nothing is trusted, as a kill, a copy or a hand may have left anything there.
 
 
-def load_result(folder: Path, stage: Stage) -> Result:
+def load_result(folder: Path, stage: PlannedStage) -> Result:
     """Read a result in full. BrokenResult: it does not hold what it must."""
     record = _read_record(folder, stage.id)
     if record["status"] == Status.UNSUPPORTED:
@@ -285,7 +260,7 @@ def _plain_files(folder: Path) -> Iterator[str]:
 # Broken results and builds
 
 
-def result_fault(result: Path, stage: Stage) -> str | None:
+def result_fault(result: Path, stage: PlannedStage) -> str | None:
     try:
         load_result(result, stage)
     except BrokenResult as error:
@@ -293,7 +268,7 @@ def result_fault(result: Path, stage: Stage) -> str | None:
     return None
 
 
-def full_fault(result: Path, stage: Stage) -> str | None:
+def full_fault(result: Path, stage: PlannedStage) -> str | None:
     """Say what is wrong with a result, checksums of all its files included."""
     try:
         return changed_file(load_result(result, stage))

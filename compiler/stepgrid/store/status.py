@@ -20,7 +20,7 @@ from stepgrid.host.facts import foreign_machines
 from stepgrid.host.files import read_json, retry_stale
 from stepgrid.host.locks import HeldLock, describe_processes, host_lock_path
 from stepgrid.language.site import current_site
-from stepgrid.model.plan import Header, Plan, runs_already
+from stepgrid.model.plan import Plan, PlannedStage, runs_already
 from stepgrid.model.status import (
     ENDED,
     MEASURES,
@@ -34,18 +34,18 @@ from stepgrid.model.status import (
     PlanStatus,
     Result,
     RunAhead,
-    Stage,
     Status,
 )
 from stepgrid.model.units import duration
+from stepgrid.plan import plan_file
 from stepgrid.plan.actions import add_replays, decide_action, outdated_bases, shape
-from stepgrid.plan.plan_file import DAMAGED, outline
+from stepgrid.plan.plan_file import DAMAGED
 from stepgrid.store.active_run import RunRecord, active_run_record, queued_runs, skipped_stages
 from stepgrid.store.attempts import attempt_end, has_begun, is_alive_elsewhere, is_open, read_work, start_time
 from stepgrid.store.images import ImageVerifier
 from stepgrid.store.paths import BUILD_FILE, RUN_LOCK, names_in, parse_time_name
-from stepgrid.store.plans import earlier_headers, stage_ids
-from stepgrid.store.results import Marks, Results, broken_sentence, record_fault
+from stepgrid.store.plans import earlier_plans, stage_ids
+from stepgrid.store.results import Results, broken_sentence, record_fault
 from stepgrid.store.stage_requests import newest_retraction, pending_redos
 from stepgrid.store.store import Store
 
@@ -53,14 +53,14 @@ from stepgrid.store.store import Store
 class StatusReader:
     """Reader of a plan's status, again and again; it keeps what does not change from one look to the next."""
 
-    def __init__(self, store: Store, plan: Plan | Header) -> None:
-        """Trust marks if the plan is a header, as jobs read it."""
-        self.store, self.plan = store, plan
-        results = Results(store, store.last_look(plan.digest)) if isinstance(plan, Plan) else Marks(store)
+    def __init__(self, store: Store, plan: Plan, in_run: bool = False) -> None:
+        """`in_run`: the run that is active has looked at every result, and has decided what is measured."""
+        self.store, self.plan, self._in_run = store, plan, in_run
+        results = Results(store, float("inf") if in_run else store.last_look(plan.digest))
         titles = {stage.id: stage.title for stage in plan.stages}
         self._facts = _Facts(results, titles, foreign_machines(plan.machines, store.root, current_site()))
         self._damage = ImageVerifier(store).damage
-        self._stages: Sequence[Stage] = sorted(plan.stages, key=lambda stage: (stage.rank, stage.parent or ""))
+        self._stages: Sequence[PlannedStage] = sorted(plan.stages, key=lambda stage: (stage.rank, stage.parent or ""))
         self._by_id = {stage.id: stage for stage in self._stages}
         self._servers = {build.id for build in plan.builds if runs_already(build.source)}
         self._covering_plans: dict[str, bool] = {}  # by digest of a run's plan
@@ -118,7 +118,7 @@ class StatusReader:
 
     def _due_bases(self, nodes: Mapping[str, NodeStatus]) -> dict[str, str]:
         """Find the stages that `compare_within` adds to what runs, and why."""
-        if not isinstance(self.plan, Plan) or self.plan.report.within is None:
+        if self._in_run or self.plan.report.within is None:
             return {}
         running = {node for node, status in nodes.items() if status.action in MEASURES}
         times = {node: when for node, status in nodes.items() if (when := parse_time_name(status.attempt or ""))}
@@ -151,11 +151,11 @@ class StatusReader:
         return self._pace[1]
 
     @cached_property
-    def _earlier_results(self) -> Sequence[tuple[Stage, Result]]:
+    def _earlier_results(self) -> Sequence[tuple[PlannedStage, Result]]:
         """Results of earlier plans of the spec: they took about as long."""
         results = Results(self.store, float("inf"))
-        headers = islice(earlier_headers(self.store, self.plan), EARLIER_PLANS)
-        stages = {stage.id: stage for header in headers for stage in header.stages}
+        plans = islice(earlier_plans(self.store, self.plan, with_others=False), EARLIER_PLANS)
+        stages = {stage.id: stage for plan in plans for stage in plan.stages}
         return [(stage, result) for stage in stages.values() if (result := results.of(stage))]
 
     def _with_seconds(self, node: NodeStatus, pace: Pace) -> NodeStatus:
@@ -166,8 +166,8 @@ class StatusReader:
 
 
 def job_reader(store: Store, plan: str) -> StatusReader:
-    """Make a reader that goes by a plan's header, for the run that starts its jobs."""
-    return StatusReader(store, retry_stale(lambda: outline(store.plan(plan))))
+    """Make a reader for the run that is active, and its jobs."""
+    return StatusReader(store, retry_stale(lambda: plan_file.read(store.plan(plan))), in_run=True)
 
 
 def job_status(store: Store, plan: str) -> PlanStatus:
@@ -188,14 +188,14 @@ def describe_ahead(store: Store, records: Iterable[RunRecord]) -> tuple[RunAhead
 
 def build_status(store: Store, build: str) -> NodeStatus:
     """Read the status of a build, whether or not a plan has it."""
-    return _Snapshot(store, _Facts(Marks(store), {}, {}), HeldLock(), None).build(build, build)
+    return _Snapshot(store, _Facts(Results(store), {}, {}), HeldLock(), None).build(build, build)
 
 
 @dataclass(frozen=True, slots=True)
 class _Facts:
     """Facts that do not change from one look to the next."""
 
-    results: Results | Marks
+    results: Results
     titles: Mapping[str, str]  # of stages
     foreign: Mapping[str, str]  # machine of the plan -> where this host differs from it
 
@@ -230,7 +230,7 @@ class _Snapshot:
             self._broken_builds.append(BrokenRecord(build, folder, why))
         return self._without_result(build, name, None)
 
-    def stage(self, stage: Stage, nodes: Mapping[str, NodeStatus]) -> NodeStatus:
+    def stage(self, stage: PlannedStage, nodes: Mapping[str, NodeStatus]) -> NodeStatus:
         if result := self._facts.results.of(stage):
             return self._with_result(stage, result)
         if stage.origin:
@@ -241,7 +241,7 @@ class _Snapshot:
             return NodeStatus(stage.id, stage.title, Status.ELSEWHERE, why)
         return self._without_result(stage.id, stage.title, _obstacle(stage, nodes))
 
-    def _with_result(self, stage: Stage, result: Result) -> NodeStatus:
+    def _with_result(self, stage: PlannedStage, result: Result) -> NodeStatus:
         node = NodeStatus(stage.id, stage.title, result.status, result.reason, result=result, seconds=result.seconds)
         request = self._redo_requests.get(stage.id)
         if request is None or stage.origin or stage.hardware in self._facts.foreign:
@@ -307,7 +307,7 @@ class _Snapshot:
         return work if has_host else replace(work, doing="starts")
 
 
-def _obstacle(stage: Stage, nodes: Mapping[str, NodeStatus]) -> NodeStatus | None:
+def _obstacle(stage: PlannedStage, nodes: Mapping[str, NodeStatus]) -> NodeStatus | None:
     """Find what keeps a stage from starting: a build, or its parent."""
     earlier = [nodes[node] for node in (*stage.builds, stage.parent or "") if node in nodes]
     stopping = (Status.FAILED, Status.BLOCKED, Status.UNSUPPORTED)
@@ -328,22 +328,22 @@ class Pace:
     by_kind: Mapping[bool, float] = field(default_factory=dict)  # measured / declared, of loads and of what follows
     forms: dict[str, _Form] = field(default_factory=dict, compare=False)  # of stages that were looked at, by id
 
-    def seconds(self, stage: Stage) -> float | None:
+    def seconds(self, stage: PlannedStage) -> float | None:
         seconds = self.by_shape.get(self._form(stage)) if self.by_shape else None
         if seconds is None and stage.seconds > 0:
             return stage.seconds * self.by_kind.get(_is_load(stage), 1.0)
         return seconds
 
-    def knows(self, stage: Stage) -> bool:
+    def knows(self, stage: PlannedStage) -> bool:
         return _is_load(stage) in self.by_kind or self._form(stage) in self.by_shape
 
-    def _form(self, stage: Stage) -> _Form:
+    def _form(self, stage: PlannedStage) -> _Form:
         if stage.id not in self.forms:
             self.forms[stage.id] = _form(stage)
         return self.forms[stage.id]
 
 
-def measured_pace(results: Iterable[tuple[Stage, Result]], forms: dict[str, _Form] | None = None) -> Pace:
+def measured_pace(results: Iterable[tuple[PlannedStage, Result]], forms: dict[str, _Form] | None = None) -> Pace:
     """Work out the pace. `forms`: of stages that the last pace has looked at."""
     times: dict[_Form, list[float]] = defaultdict(list)
     measured, declared = {True: 0.0, False: 0.0}, {True: 0.0, False: 0.0}
@@ -360,7 +360,7 @@ def measured_pace(results: Iterable[tuple[Stage, Result]], forms: dict[str, _For
 
 
 def estimate_time_left(
-    nodes: Iterable[NodeStatus], stages: Mapping[str, Stage], pace: Pace, is_active: bool, now: float
+    nodes: Iterable[NodeStatus], stages: Mapping[str, PlannedStage], pace: Pace, is_active: bool, now: float
 ) -> Eta:
     """Add up what runs and will run. `is_active`: a run of the plan goes on, and does not try again what failed."""
     ahead = [node for node in nodes if node.times and node.id in stages]
@@ -398,9 +398,9 @@ def _elapsed(node: NodeStatus, now: float) -> float:
     return min(max(now - node.work.since, 0.0), node.seconds or 0.0)
 
 
-def _form(stage: Stage) -> _Form:
+def _form(stage: PlannedStage) -> _Form:
     return _is_load(stage), shape(stage)
 
 
-def _is_load(stage: Stage) -> bool:
+def _is_load(stage: PlannedStage) -> bool:
     return stage.parent is None

@@ -43,7 +43,7 @@ class Store(StorePaths):
     # Plans and caches of requests
 
     def publish_plan(
-        self, digest: str, write: Callable[[Path], None], intact: Callable[[Path], bool] = Path.is_dir
+        self, digest: str, write: Callable[[Path], object], intact: Callable[[Path], bool] = Path.is_dir
     ) -> None:
         """Publish a plan's folder, which `write` makes; one that is there is the same, unless it was damaged."""
         target = self.plan(digest)

@@ -15,7 +15,7 @@ from stepgrid.store.paths import RUN_LOCK, folder_bytes, next_time_name, subfold
 from stepgrid.store.plans import outdate_summaries
 from stepgrid.store.store import Store
 
-FILE_KINDS = ("asked", "learnt", "contents", "loads", "secrets")  # a small file each
+FILE_KINDS = ("asked", "learnt", "loads", "secrets")  # a small file each
 KINDS = ("results", "attempts", "images", "builds", "records", "plans", "summary", *FILE_KINDS)
 IMPORTS = ("import", "import-legacy")  # the locks and attempts of imports: the next one sweeps what a killed one left
 TRASH = "trash"  # a folder and a lock

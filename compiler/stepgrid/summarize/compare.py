@@ -7,11 +7,10 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass, replace
 
 from stepgrid.model import units
-from stepgrid.model.plan import Axis, Header, PlannedCell
+from stepgrid.model.plan import Axis, Plan, PlannedCell
 from stepgrid.model.units import counted
 from stepgrid.plan import difference, plan_file
 from stepgrid.plan.difference import Link
-from stepgrid.store.plans import EarlierPlan
 from stepgrid.store.store import Store
 from stepgrid.summarize.comparisons.builds import NO_VERDICT
 from stepgrid.summarize.comparisons.comparison import Case, Comparison, ratio_text
@@ -40,7 +39,7 @@ class ResultSet:
     """Results of one plan, by the name under which they are compared."""
 
     name: str
-    header: Header  # of the plan
+    header: Plan  # of the plan
     tables: Tables
     links: Callable[[Sequence[str]], list[Link]]  # of a chain of stages
 
@@ -51,9 +50,9 @@ class ResultSet:
 
 def stored_results(store: Store, digest: str, name: str) -> ResultSet:
     """Read a plan's tables as they are."""
-    header = plan_file.read_header(store.plan(digest))
+    header = plan_file.read(store.plan(digest))
     tables = tables_reader.load(store.tables(digest), [axis.name for axis in header.axes])
-    return ResultSet(name, header, tables, EarlierPlan(store.plan(digest), header).links)
+    return ResultSet(name, header, tables, difference.links_of(header))
 
 
 def compare_sets(first: ResultSet, second: ResultSet, labels: Sequence[tuple[str, str]]) -> Report:
@@ -137,7 +136,7 @@ class _Match:
                 yield f"{counted(unmatched, 'cell')} of the {name} set, which the other lacks"
 
 
-def _match_cells(first: Header, second: Header, labels: Sequence[tuple[str, str]]) -> _Match:
+def _match_cells(first: Plan, second: Plan, labels: Sequence[tuple[str, str]]) -> _Match:
     sides = [_narrow(header, labels) for header in (first, second)]
     one, two = (_labels_by_axis(header, cells) for header, cells in zip((first, second), sides, strict=True))
     axes = tuple(
@@ -157,7 +156,7 @@ def _match_cells(first: Header, second: Header, labels: Sequence[tuple[str, str]
     return match
 
 
-def _narrow(header: Header, labels: Sequence[tuple[str, str]]) -> list[PlannedCell]:
+def _narrow(header: Plan, labels: Sequence[tuple[str, str]]) -> list[PlannedCell]:
     """Choose cells by label; a set that lacks a label stays as it is, so that two of one axis choose one in each."""
     cells = list(header.cells)
     for axis, label in labels:
@@ -165,7 +164,7 @@ def _narrow(header: Header, labels: Sequence[tuple[str, str]]) -> list[PlannedCe
     return cells
 
 
-def _labels_by_axis(header: Header, cells: Sequence[PlannedCell]) -> dict[str, list[str]]:
+def _labels_by_axis(header: Plan, cells: Sequence[PlannedCell]) -> dict[str, list[str]]:
     """List the labels that the cells have, in the order of the plan."""
     used = {axis.name: {cell.labels.get(axis.name) for cell in cells} for axis in header.axes}
     labels = {axis.name: [label for label in axis.labels if label in used[axis.name]] for axis in header.axes}
@@ -194,13 +193,13 @@ def _disjoint_text(axes: Sequence[str], one: Labels, two: Labels) -> str:
 Facts = Mapping[str, Mapping[str, Mapping[str, str]]]  # scope -> subject -> name -> value
 
 
-def _join_headers(first: ResultSet, second: ResultSet, match: _Match) -> Header:
+def _join_headers(first: ResultSet, second: ResultSet, match: _Match) -> Plan:
     cells = [*_relabel_cells(first, match.first, match), *_relabel_cells(second, match.second, match)]
     return replace(
         second.header,
         title=f"{second.header.title}: {second.name} against {first.name}",
         axes=(Axis(AXIS, (first.name, second.name)), *_join_axes(first.header, second.header, match)),
-        read_cells=lambda: cells,
+        cells=tuple(cells),
         report=replace(second.header.report, base={AXIS: first.name}, tables=(), claims=(), within=None),
         warnings=(),
         machines={},
@@ -209,7 +208,7 @@ def _join_headers(first: ResultSet, second: ResultSet, match: _Match) -> Header:
     )
 
 
-def _join_axes(first: Header, second: Header, match: _Match) -> Iterator[Axis]:
+def _join_axes(first: Plan, second: Plan, match: _Match) -> Iterator[Axis]:
     first_axes, second_axes = ({axis.name: axis for axis in header.axes} for header in (first, second))
     for name in match.axes:
         one, two = first_axes[name], second_axes[name]

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from stepgrid.model import units
 from stepgrid.model.figures import NO_FIGURE
 from stepgrid.model.metrics import CLIENT_CPU, SERVER_CPU
-from stepgrid.model.plan import BUILD, Header, PlannedStep, Report, stage_label
+from stepgrid.model.plan import BUILD, Plan, PlannedStep, Report, stage_label
 from stepgrid.model.status import Status
 from stepgrid.model.table import group
 from stepgrid.model.units import counted, duration, figure, percent, rate, seconds
@@ -76,7 +76,7 @@ class Notes:
 
 
 def doubts(
-    header: Header, setup: Setup, tables: Tables, sections: Sequence[Section], comparisons: Sequence[Comparison]
+    header: Plan, setup: Setup, tables: Tables, sections: Sequence[Section], comparisons: Sequence[Comparison]
 ) -> Iterator[Doubt]:
     """List all doubts of a report: violated expectations first, then those of the plan and the builds."""
     yield from _violated(tables.runs)
@@ -254,12 +254,6 @@ def _of_results(tables: Tables) -> Iterator[Doubt]:
     yield from _failed_attempts(tables)
     yield from _databases(runs, facts.get("image", {}))
     yield from _retracted(runs, facts.get("retracted", {}))
-    files = [entry["files"] for result, entry in facts.get("unknown contents", {}).items() if result in by_result]
-    if files:
-        names = _named(name for text in files for name in text.split(", "))
-        text = f"measured before checksums of {names} were kept; `stepgrid redo` measures again"
-        number = f"{counted(len(files), 'result')} of unknown file contents"
-        yield Doubt(number, f"{number}: {text}")
 
 
 def _failed_attempts(tables: Tables) -> Iterator[Doubt]:

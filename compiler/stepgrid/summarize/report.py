@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from functools import cache, partial
 
 from stepgrid.model.metrics import QPS
-from stepgrid.model.plan import BUILD, Axis, Header, load_counts, other_loads
+from stepgrid.model.plan import BUILD, Axis, Plan, load_counts, other_loads
 from stepgrid.model.result_schema import QUERY_PLANS
 from stepgrid.model.table import Table
 from stepgrid.model.units import counted
@@ -121,7 +121,7 @@ class Report:
 
 
 def make_report(
-    header: Header,
+    header: Plan,
     tables: Tables,
     costs: LoadCosts = LoadCosts(),  # noqa: B008
     across: Links | None = None,
@@ -202,7 +202,7 @@ def _supporting_comparisons(
     return tuple(judge(unjudged, evidence, setup.axes, ratio_intervals(unjudged, setup.alpha)))
 
 
-def _setup(header: Header, tables: Tables, measured: Tables, links: Links) -> Setup:
+def _setup(header: Plan, tables: Tables, measured: Tables, links: Links) -> Setup:
     """`tables`: with what searches tried."""
     tried = {axis.variable for axis in searched_axes(header)}
     compared_axes = tuple(axis for axis in header.axes if axis.name not in tried)
@@ -240,7 +240,7 @@ def _setup(header: Header, tables: Tables, measured: Tables, links: Links) -> Se
     )
 
 
-def _metrics(header: Header, tables: Tables) -> list[ComparedMetric]:
+def _metrics(header: Plan, tables: Tables) -> list[ComparedMetric]:
     """List the metrics that are compared: first the spec's choice, else QPS, else the first that a step declares.
 
     QPS, metrics that steps declare, and those of claims follow where one direction is better."""
@@ -266,7 +266,7 @@ def _section(step: str, axes: Sequence[Axis], runs: Sequence[Run]) -> Section:
 
 
 def _evidence(
-    header: Header, tables: Tables, known_builds: Mapping[str, Build], across: Links | None, links: Links
+    header: Plan, tables: Tables, known_builds: Mapping[str, Build], across: Links | None, links: Links
 ) -> Evidence:
     machines = {stage.id: stage.hardware for stage in header.stages} if len(header.machines) > 1 else {}
     work = partial(declared_work, header, links)

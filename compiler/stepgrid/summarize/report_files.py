@@ -17,9 +17,10 @@ from stepgrid.model import units
 from stepgrid.model.plan import Plan, other_loads
 from stepgrid.model.units import counted
 from stepgrid.plan import plan_file
+from stepgrid.plan.difference import links_of
 from stepgrid.store import plans, stage_requests
 from stepgrid.store.paths import BUILD_FILE, STEPS_TABLE, SUMMARY_BRIEF
-from stepgrid.store.plans import EarlierPlan, newest_request
+from stepgrid.store.plans import newest_request
 from stepgrid.store.store import Store, SummaryFiles, revision
 from stepgrid.summarize import html_page, summary_text
 from stepgrid.summarize.comparisons.decisions import LoadCosts, load_costs
@@ -48,7 +49,7 @@ def current_tables(store: Store, plan: Plan) -> Path:
 
 
 def missing_input(store: Store, plan: str) -> str | None:
-    if not (store.plan(plan) / plan_file.HEADER).is_file():
+    if not store.has_plan(plan):
         return f"there is no plan {plan} under {store.root}/plans; start a run first"
     if not (store.tables(plan) / STEPS_TABLE).is_file():
         return f"the tables of plan {plan} are missing; first: python -m stepgrid.pipeline collect {plan}"
@@ -56,10 +57,10 @@ def missing_input(store: Store, plan: str) -> str | None:
 
 
 def read_report(store: Store, plan: str) -> Report:
-    header = plan_file.read_header(store.plan(plan))
+    header = plan_file.read(store.plan(plan))
     tables = tables_reader.load(store.tables(plan), [axis.name for axis in header.axes])
     costs = load_costs(store, header) if header.until and header.until.within is not None else LoadCosts()
-    report = make_report(header, tables, costs, links=EarlierPlan(store.plan(plan), header).links)
+    report = make_report(header, tables, costs, links=links_of(header))
     return replace(report, setup=replace(report.setup, request=newest_request(store, header)))
 
 
@@ -78,7 +79,7 @@ def write_report(store: Store, report: Report) -> None:
     requests = report.comparisons.load_requests
     profiles = {} if requests else report.comparisons.differing_steps
     if requests or profiles:
-        header = plan_file.read_header(store.plan(report.setup.plan))
+        header = plan_file.read(store.plan(report.setup.plan))
         last_stages = {cell.id: cell.repeats[0].stages[-1] for cell in header.cells}
         imported_loads = other_loads(header)
         for cell, loads, why in requests:  # that it should have with those of other hosts, which nobody measures here

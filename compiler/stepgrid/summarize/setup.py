@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from stepgrid.build.option_difference import same, shorten_number
 from stepgrid.host.facts import pseudonym
 from stepgrid.model import units
-from stepgrid.model.plan import ALPHA, BUILD, FILES, AdaptiveRepeat, Axis, Header, PlannedCell, PlannedStep, is_imported
+from stepgrid.model.plan import ALPHA, BUILD, FILES, AdaptiveRepeat, Axis, Plan, PlannedCell, PlannedStep, is_imported
 from stepgrid.model.table import NOTHING, Table, group, word_table
 from stepgrid.model.units import counted
 from stepgrid.package import __version__
@@ -296,7 +296,7 @@ def planned_steps(cells: Sequence[PlannedCell], axes: Sequence[Axis], links: Lin
 _PACE = ("threads", "clients", "loaders", "duration", "rate", "write_rate")  # settings of how, and how long
 
 
-def declared_work(header: Header, links: Links, key: Place) -> list[tuple[str, Mapping[str, Any]]]:
+def declared_work(header: Plan, links: Links, key: Place) -> list[tuple[str, Mapping[str, Any]]]:
     """List what a step and those before it are asked to do, but not how fast: kinds and settings."""
     parents, chain = {stage.id: stage.parent for stage in header.stages}, [key[0]]
     while (parent := parents.get(chain[0])) is not None:

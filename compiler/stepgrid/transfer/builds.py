@@ -30,31 +30,23 @@ _IDENTIFY_SECONDS = 60.0
 
 def export_build(folder: Path, file: Path) -> Manifest:
     """Write a build to a file, and return the manifest."""
-    record = bundle.parse_record((folder / BUILD_FILE).read_bytes(), folder, CONTENT)
+    record = bundle.parse_record((folder / BUILD_FILE).read_bytes(), folder, CONTENT, dict[str, Any])
     bundle.check_name(file)
     words = [word for argv in record["programs"].values() for word in argv]
     if path := next((word for word in words if word.startswith("/")), None):
         raise BuildError(f"{record['name']} runs {path}, which belongs to this machine: there is nothing to move")
-    if "declared" not in record:
-        raise BuildError(f"{record['name']} was made by a version that did not record all of it; make it again")
-    fields = {"format": FORMAT, "id": record["id"], "machine": platform.machine()}
+    manifest = Manifest(FORMAT, id=record["id"], machine=platform.machine())
     contents = {str(path.relative_to(folder)): (folder, path) for path in bundle.list_files(folder)}
-    return bundle.write_bundle(file, fields, CONTENT, contents)
+    return bundle.write_bundle(file, manifest, CONTENT, contents)
 
 
 def read_build_manifest(file: Path) -> Manifest:
     """Read what the file says it is, of which nothing is verified."""
     manifest = bundle.read_manifest(file, CONTENT)
-    files = manifest.get("files")
-    if (
-        manifest.get("format") != FORMAT
-        or not _ID.fullmatch(str(manifest.get("id")))
-        or not isinstance(files, Mapping)
-        or not all(isinstance(entry, Mapping) for entry in files.values())
-    ):
+    if manifest.format != FORMAT or not _ID.fullmatch(manifest.id):
         raise BuildError(f"{file} is no build that this version can import: its {bundle.MANIFEST} says something else")
-    if manifest.get("machine") != platform.machine():
-        raise BuildError(f"{file} was built for {manifest.get('machine')}, this machine is {platform.machine()}")
+    if manifest.machine != platform.machine():
+        raise BuildError(f"{file} was built for {manifest.machine}, this machine is {platform.machine()}")
     return manifest
 
 
@@ -64,18 +56,18 @@ def import_build(store: Store, file: Path, may_run: Callable[[Record], bool]) ->
     `may_run`: whether the programs of a record, which are somebody else's, may be asked for their version.
     """
     manifest = read_build_manifest(file)
-    _refuse_present(store, manifest["id"])
+    _refuse_present(store, manifest.id)
     with bundle.unpacked(store, file, manifest, CONTENT) as content:
         text = (content / BUILD_FILE).read_bytes() if (content / BUILD_FILE).is_file() else b""
-        record = bundle.parse_record(text, file, CONTENT)
-        _check_id(file, record, manifest["id"])
+        record = bundle.parse_record(text, file, CONTENT, dict[str, Any])
+        _check_id(file, record, manifest.id)
         _check_words(file, record)
         if not may_run(record):
             raise BuildError(f"{file} is not imported: `--run` lets its programs run here")
         _check_programs(file, record, content)
-        with locked(store.lock(manifest["id"])):
-            _refuse_present(store, manifest["id"])
-            store.publish_build(manifest["id"], content)
+        with locked(store.lock(manifest.id)):
+            _refuse_present(store, manifest.id)
+            store.publish_build(manifest.id, content)
         return record
 
 

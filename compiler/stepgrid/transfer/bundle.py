@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import gzip
 import io
-import json
 import os
 import shutil
 import stat
@@ -16,7 +15,9 @@ import tarfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import IO, Any, TypeAlias, cast
+from typing import IO, Annotated, TypeAlias, TypeVar, cast
+
+import msgspec
 
 from stepgrid.build.archive import reading, unpack
 from stepgrid.build.error import BuildError
@@ -26,7 +27,6 @@ from stepgrid.language.site import current_site
 from stepgrid.store.store import Store
 
 Contents: TypeAlias = Mapping[str, tuple[Path, Path]]  # name → the folder that links must not leave, and the path
-Manifest: TypeAlias = Mapping[str, Any]
 
 MANIFEST = "export.json"
 SUFFIXES = (".tar.gz", ".tar.zst")
@@ -36,15 +36,44 @@ _SIGNATURE_NAMESPACE = "stepgrid"  # a signature for another purpose does not co
 _SIGNATURE_SECONDS = 60
 
 
+class FileEntry(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A regular file, or a link that stays in its folder."""
+
+    sha256: str | None = None
+    bytes: Annotated[int, msgspec.Meta(ge=0, lt=1 << 50)] | None = None
+    executable: bool | None = None
+    link: str | None = None
+
+
+class Manifest(msgspec.Struct, frozen=True, omit_defaults=True):
+    """Description of a bundle: of a build, or of results."""
+
+    format: int
+    files: dict[str, FileEntry] = {}
+    created: str = msgspec.field(name="made", default="")
+    kind: str = ""  # of content: `results`
+    id: str = ""  # of a build
+    machine: str = ""  # that a build runs on
+    plan: str = ""  # of results: its digest
+    spec: str = ""
+    title: str = ""
+    results: dict[str, list[str]] = {}  # stage -> times
+    skipped: list[str] = []  # files that are neither regular ones nor links within their folder
+
+
+_Record = TypeVar("_Record")
+
+
 def check_name(file: Path) -> None:
     if not file.name.endswith(SUFFIXES):
         raise BuildError(f"{file} must end with {' or '.join(SUFFIXES)}: that says how it is compressed")
 
 
-def write_bundle(file: Path, fields: Manifest, folder: str, contents: Contents) -> Manifest:
+def write_bundle(file: Path, manifest: Manifest, folder: str, contents: Contents) -> Manifest:
     """Write the manifest with checksums of the contents, then the contents below `folder`; return the manifest."""
-    manifest = {**fields, "files": {name: describe_file(*paths) for name, paths in contents.items()}}
-    text = (json.dumps(manifest, indent=1, sort_keys=True) + "\n").encode()
+    entries = {name: describe_file(*paths) for name, paths in contents.items()}
+    manifest = msgspec.structs.replace(manifest, files=entries)
+    text = msgspec.json.format(msgspec.json.encode(manifest), indent=1) + b"\n"
 
     def anonymous(header: tarfile.TarInfo) -> tarfile.TarInfo:
         header.uid = header.gid = 0
@@ -81,23 +110,20 @@ def _compressed(file: Path, zstd: bool) -> Iterator[IO[bytes]]:
                 raise BuildError(f"zstd ended with status {packer.returncode}")
 
 
-def read_manifest(file: Path, content: str) -> dict[str, Any]:
+def read_manifest(file: Path, content: str) -> Manifest:
     """Read what the file says it is, of which nothing is verified. `content`: result or build, for messages."""
     with reading(file) as entries:
         first = next(entries, None)
         if first is None or first.name != MANIFEST or first.content is None or first.size > LARGEST_MANIFEST:
             raise BuildError(f"{file} is no exported {content}: it does not begin with {MANIFEST}")
-        return parse_record(first.content.read(), file, content)
+        return parse_record(first.content.read(), file, content, Manifest)
 
 
-def parse_record(text: bytes, file: Path, content: str) -> dict[str, Any]:
+def parse_record(text: bytes, file: Path, content: str, kind: type[_Record]) -> _Record:
     try:
-        record = json.loads(text)
-    except (ValueError, RecursionError):
-        record = None
-    if not isinstance(record, dict):
-        raise BuildError(f"{file} is no exported {content}: a record in it cannot be read")
-    return record
+        return msgspec.json.decode(text, type=kind)
+    except (msgspec.MsgspecError, ValueError, RecursionError):
+        raise BuildError(f"{file} is no exported {content}: a record in it cannot be read") from None
 
 
 @contextmanager
@@ -108,10 +134,10 @@ def unpacked(store: Store, file: Path, manifest: Manifest, folder: str, limit: i
         content = staged / "bundle" / folder
         if {path.name for path in content.parent.iterdir()} != {MANIFEST, folder} or not content.is_dir():
             raise BuildError(f"{file} is not imported: beside its manifest it holds more than {folder}/, or not that")
-        if parse_record((content.parent / MANIFEST).read_bytes(), file, "bundle") != manifest:
+        if parse_record((content.parent / MANIFEST).read_bytes(), file, "bundle", Manifest) != manifest:
             raise BuildError(f"{file} changed while it was read, or holds two manifests")
         files = {str(path.relative_to(content)): describe_file(content, path) for path in list_files(content)}
-        if fault := _difference(manifest["files"], files):
+        if fault := _difference(manifest.files, files):
             raise BuildError(f"{file} is not imported: {fault}")
         yield content
 
@@ -143,18 +169,18 @@ def list_files(folder: Path) -> list[Path]:
     return sorted(paths)
 
 
-def describe_file(folder: Path, path: Path) -> Mapping[str, Any]:
+def describe_file(folder: Path, path: Path) -> FileEntry:
     """Describe a regular file, or a link that stays in the folder; a BuildError for others, which cannot be moved."""
     if path.is_symlink():
         target = os.readlink(path)  # noqa: PTH115 - as it is written
         root = os.path.realpath(folder)
         if target.startswith("/") or os.path.commonpath((root, os.path.realpath(path))) != root:
             raise BuildError(f"{path} is a link out of its folder, to {target}: it cannot be moved")
-        return {"link": target}
+        return FileEntry(link=target)
     status = path.lstat()
     if not stat.S_ISREG(status.st_mode):
         raise BuildError(f"{path} is neither a file nor a link: it cannot be moved")
-    return {"sha256": sha256(path), "bytes": status.st_size, "executable": bool(status.st_mode & stat.S_IXUSR)}
+    return FileEntry(sha256(path), status.st_size, bool(status.st_mode & stat.S_IXUSR))
 
 
 def is_movable(folder: Path, path: Path) -> bool:
@@ -166,7 +192,7 @@ def is_movable(folder: Path, path: Path) -> bool:
         return False
 
 
-def _difference(expected: Manifest, files: Manifest) -> str | None:
+def _difference(expected: Mapping[str, FileEntry], files: Mapping[str, FileEntry]) -> str | None:
     """Describe the first file that is not what it was."""
     for name in sorted(expected.keys() | files.keys()):
         if name not in files:

@@ -33,7 +33,7 @@ from stepgrid.model.secret_variables import mask, mask_yaml
 from stepgrid.model.status import BrokenRecord
 from stepgrid.model.units import size
 from stepgrid.plan import plan_file, stage_tree
-from stepgrid.plan.plan_file import DAMAGED, is_intact
+from stepgrid.plan.plan_file import DAMAGED, PLAN_FILE, is_intact
 from stepgrid.plugins.registry import PluginError
 from stepgrid.store import plans, stage_requests
 from stepgrid.store.paths import (
@@ -55,18 +55,17 @@ from stepgrid.store.store import Store
 from stepgrid.transfer import bundle
 from stepgrid.transfer.bundle import Contents, Manifest
 
-KIND, FORMAT = "results", 2  # 1 had neither spec nor report
+KIND, FORMAT = "results", 3
 CONTENT, PLAN, BUILDS, RESULTS, ATTEMPTS = "content", "plan", "builds", "results", "attempts"
 SPEC, REPORT = "spec", "report"
 BUILD_RECORDS = (BUILD_FILE, CATALOGUE_FILE)
 
 _RESULT = re.compile(rf"s-[0-9a-f]+/(?P<time>{TIME_PATTERN})", re.ASCII)
 _PATH = re.compile(
-    rf"{PLAN}/[a-z]+\.jsonl?|{BUILDS}/b-[0-9a-f]+/({'|'.join(map(re.escape, BUILD_RECORDS))})"
+    rf"{PLAN}/{re.escape(PLAN_FILE)}|{BUILDS}/b-[0-9a-f]+/({'|'.join(map(re.escape, BUILD_RECORDS))})"
     rf"|({RESULTS}|{ATTEMPTS})/s-[0-9a-f]+/{TIME_PATTERN}/.+"
     rf"|{SPEC}/.+|{REPORT}/(summary\.txt|index\.html|tables/[a-z0-9_.]+\.parquet)"
 )
-_LARGEST_FILE = 1 << 50  # bytes
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,15 +89,17 @@ def export_results(store: Store, plan: Plan, file: Path, options: ExportOptions)
     times_by_stage = defaultdict[str, list[str]](list)
     for stage, result in _selected_results(store, plan, options):
         times_by_stage[stage.id].append(result.name)
-    fields = {"kind": KIND, "format": FORMAT, "made": now(), "plan": plan.digest, "spec": plan.spec}
     skipped = list[str]()
     contents = dict(_list_contents(store, plan, options, skipped))
-    fields |= {"title": plan.title, "results": times_by_stage, "skipped": skipped}
+    manifest = Manifest(
+        FORMAT, created=now(), kind=KIND, plan=plan.digest, spec=plan.spec, title=plan.title, results=times_by_stage,
+        skipped=skipped,
+    )  # fmt: skip
     with tempfile.TemporaryDirectory(prefix="stepgrid-export-") as folder:
         if not options.host:
             contents = {**contents, **hide_host(contents, Path(folder))}
         contents = {**contents, **hide_secrets(contents, Path(folder), plans.stored_secrets(store, plan))}
-        return bundle.write_bundle(file, fields, CONTENT, contents)
+        return bundle.write_bundle(file, manifest, CONTENT, contents)
 
 
 def has_results(store: Store, plan: Plan) -> bool:
@@ -122,8 +123,7 @@ def _list_contents(
     `skipped` gets what programs left that is no file: links out of the folder, sockets, pipes. Figures are parsed again
     where they come to; who signed the import is noted there.
     """
-    folder = store.plan(plan.digest)
-    yield from ((f"{PLAN}/{path.name}", (folder, path)) for path in sorted(folder.iterdir()) if path.is_file())
+    yield f"{PLAN}/{PLAN_FILE}", (store.plan(plan.digest), store.plan(plan.digest) / PLAN_FILE)
     for name, folder in _attempt_folders(store, plan, options):
         for path in bundle.list_files(folder):
             relative = path.relative_to(folder)
@@ -169,7 +169,7 @@ def imported_plan(store: Store, digest: str) -> Plan | None:
     """Return a plan of published results, or one that came with results of another checkout: its spec is not needed."""
     folder = store.plan(digest)
     try:
-        if is_intact(folder) and (store.texts(digest).is_dir() or is_imported(plan_file.read_header(folder).spec)):
+        if is_intact(folder) and (store.texts(digest).is_dir() or is_imported(plan_file.read_head(folder).spec)):
             return plan_file.read(folder)
     except DAMAGED:
         pass
@@ -322,9 +322,9 @@ def import_results(store: Store, file: Path, as_loads: bool = False) -> Imported
     manifest = bundle.read_manifest(file, "result")
     limit = _check_manifest(store, file, manifest)
     with bundle.unpacked(store, file, manifest, CONTENT, limit) as content:
-        if path := next((name for name in manifest["files"] if not _PATH.fullmatch(name)), None):
+        if path := next((name for name in manifest.files if not _PATH.fullmatch(name)), None):
             raise BuildError(f"{file} is not imported: results have no file {path}")
-        imports = ImportedResults(_read_plan(file, content / PLAN, str(manifest.get("plan"))), signer)
+        imports = ImportedResults(_read_plan(file, content / PLAN, manifest.plan), signer)
         for fault in (*_id_faults(imports.plan), *_content_faults(content, imports.plan)):
             raise BuildError(f"{file} is not imported: {fault}")
         if as_loads:
@@ -335,7 +335,7 @@ def import_results(store: Store, file: Path, as_loads: bool = False) -> Imported
 
 
 def holds_results(manifest: Manifest) -> bool:
-    return manifest.get("kind") == KIND
+    return manifest.kind == KIND
 
 
 def result_fault(name: object) -> str | None:
@@ -347,22 +347,17 @@ def result_fault(name: object) -> str | None:
 
 def bundle_results(file: Path) -> set[str]:
     """List the results in a bundle, by its manifest."""
-    files = bundle.read_manifest(file, "result").get("files")
-    names = files if isinstance(files, Mapping) else ()
+    names = bundle.read_manifest(file, "result").files
     return {match[1] for name in names if (match := re.fullmatch(rf"{RESULTS}/([^/]+/[^/]+)/{RESULT_FILE}", name))}
 
 
 def _check_manifest(store: Store, file: Path, manifest: Manifest) -> int:
     """Check what the manifest says, before anything is unpacked; return the bytes that it may come to."""
-    version, files = manifest.get("format"), manifest.get("files")
-    if holds_results(manifest) and isinstance(version, int) and version > FORMAT:
-        raise BuildError(f"{file} is of a newer stepgrid: its format is {version}, this one reads up to {FORMAT}")
-    if not holds_results(manifest) or not isinstance(version, int) or not isinstance(files, Mapping):
+    if holds_results(manifest) and manifest.format > FORMAT:
+        raise BuildError(f"{file} is of a newer stepgrid: its format is {manifest.format}, this one reads {FORMAT}")
+    if not holds_results(manifest) or manifest.format != FORMAT:
         raise BuildError(f"{file} holds no results that this version can import: its manifest says something else")
-    sizes: list[Any] = [entry.get("bytes", 0) for entry in files.values() if isinstance(entry, Mapping)]
-    if any(not isinstance(count, int) or not 0 <= count < _LARGEST_FILE for count in sizes):
-        raise BuildError(f"{file} is not imported: its manifest has a file of no size that a file can have")
-    needed = int(sum(sizes))
+    needed = sum(entry.bytes or 0 for entry in manifest.files.values())
     folder = next(path for path in (store.root, *store.root.absolute().parents) if path.exists())
     if needed > (free := shutil.disk_usage(folder).free):
         raise BuildError(f"{file} is not imported: it takes {size(needed)}, and {size(free)} are free at {store.root}")
@@ -371,9 +366,8 @@ def _check_manifest(store: Store, file: Path, manifest: Manifest) -> int:
 
 def _read_plan(file: Path, folder: Path, digest: str) -> Plan:
     try:
-        plan = plan_file.read(folder)
-        if plan_file.digest(replace(plan, digest="")) == plan.digest == digest:
-            return plan
+        if is_intact(folder, digest):
+            return replace(plan_file.read(folder), digest=digest)
     except DAMAGED:
         pass
     raise BuildError(f"{file} is not imported: its plan cannot be read, or is not the one that it names")
@@ -413,7 +407,7 @@ def _content_faults(content: Path, plan: Plan) -> Iterator[str]:
 
 def _publish(store: Store, imports: ImportedResults, content: Path) -> None:
     plan = imports.plan
-    plans.publish(store, plan)
+    store.publish_plan(plan.digest, lambda folder: shutil.copytree(content / PLAN, folder), is_intact)
     _publish_builds(store, imports, content)
     for result in sorted(content.glob(f"{RESULTS}/*/*")):
         _publish_result(store, imports, result)

@@ -190,7 +190,7 @@ class _Exchange:
         texts = imported_texts(self.store, plan.digest)
         chosen = ExportOptions(host=host, texts=texts, only={*names})
         manifest = export_results(self.store, plan, file, chosen)
-        results = [f"{stage}/{time}" for stage, times in manifest["results"].items() for time in times]
+        results = [f"{stage}/{time}" for stage, times in manifest.results.items() for time in times]
         digest, size = files.sha256(file), file.stat().st_size
         name = f"{BUNDLES}/{digest}{SUFFIX}"
         self.remote.put(file, name)

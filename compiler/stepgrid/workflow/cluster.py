@@ -43,7 +43,7 @@ def remote_work(config: Mapping[str, Any]) -> RemainingWork:
         return work_of_job(requested_plan(plan_request(config)), store)
     try:
         return work_of_job(retry_stale(lambda: plan_file.read(store.plan(digest))), store)
-    except (OSError, ValueError, KeyError) as error:
+    except plan_file.DAMAGED as error:
         folder = store.plan(digest).absolute()
         sentence = f"this node does not see the plan of the run ({folder}: {error}): is the folder shared?"
         raise Fault(sentence, FAILED) from None

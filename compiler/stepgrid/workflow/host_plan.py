@@ -43,7 +43,6 @@ def compile_for_host(
     from stepgrid.host.limits import limited, unlimited
     from stepgrid.plan.assembly import Context, compile_spec
     from stepgrid.store.builds import existing_build
-    from stepgrid.store.plans import StoredIds
     from stepgrid.store.stage_requests import load_records
 
     results = store()
@@ -55,7 +54,6 @@ def compile_for_host(
         pin_source=pin,
         keep_apart=partial(keep_apart, outputs=results.root),
         find_build=partial(existing_build, results),
-        choose_id=StoredIds(results).choose,
         loads=load_records(results),
         no_power_cut=missing_for_power_cut(),
     )

@@ -176,7 +176,6 @@ def remaining_work(plan: Plan, store: Store, dry_run: bool = False) -> Remaining
     """Publish the plan where its jobs read it, and compare it with the store; a dry run writes nothing."""
     if not dry_run:
         plans.publish(store, plan)
-        plans.note_contents(store, plan.stages)
     work = RemainingWork(plan, store, StatusReader(store, plan).read(), dry_run)
     if not dry_run:
         for broken in work.status.broken:  # else Snakemake has what it asks for

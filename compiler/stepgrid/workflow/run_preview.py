@@ -4,33 +4,25 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import islice
 from pathlib import Path
 from statistics import fmean, median
-from typing import Any
+from typing import Any, NamedTuple, TypeAlias
 
 from stepgrid.collect.step_figures import figures_mark
 from stepgrid.model.plan import Plan, PlannedCell, PlannedStage, Repeat
 from stepgrid.model.status import Action, NodeStatus, Status
 from stepgrid.plan import actions, plan_file
-from stepgrid.plan.difference import Input, Link, differences
+from stepgrid.plan.difference import Input, Link, differences, links_of
 from stepgrid.plan.estimate import MADE_BY, AbandonedResult, Node, Preview, estimate_power, saved_seconds
 from stepgrid.plugins.registry import read_settings
 from stepgrid.store.builds import build_catalogue
 from stepgrid.store.images import image_bytes
 from stepgrid.store.paths import ATTEMPT_FILE, RESULT_FILE, folder_bytes
-from stepgrid.store.plans import (
-    EarlierPlan,
-    Place,
-    abandoned_stages,
-    earlier_plans,
-    past_figures,
-    plans_of_spec,
-    specs_by_node,
-)
+from stepgrid.store.plans import earlier_plans, is_of_spec, past_figures
 from stepgrid.store.results import read_head, record_seconds
 from stepgrid.store.status import StatusReader
 from stepgrid.store.store import Store
@@ -66,26 +58,31 @@ class _Previewer:
 
     def _changed_metrics(self, stage: PlannedStage, folder: Path) -> set[str]:
         """Compare what is read of a stage's output with the newest plan that had it read; empty if there is none."""
-        for earlier in plans_of_spec(self._earlier, self.plan):
-            links = earlier.links((stage.id,)) if stage.id in earlier.stages else []
-            if links and figures_mark(folder, links[0].stage.steps):
-                pairs = zip(links[0].stage.steps, stage.steps, strict=True)
+        for earlier in self._earlier_of_spec:
+            steps = next((old.steps for old in earlier.stages if old.id == stage.id), ())
+            if steps and figures_mark(folder, steps):
+                pairs = zip(steps, stage.steps, strict=True)
                 return {name for old, new in pairs for name in changed_readings(read_settings(old), read_settings(new))}
         return set()
 
     def _abandoned(self) -> list[AbandonedResult]:
         """List results of earlier plans of this spec that belong to no spec any more."""
-        plans = reversed(plans_of_spec(self._earlier, self.plan))
-        titles = {stage.id: stage.title for plan in plans for stage in plan.header.stages}
-        results = {stage: self.store.result(stage) for stage in abandoned_stages(self._earlier, self.plan)}
+        titles = {stage.id: stage.title for plan in reversed(self._earlier_of_spec) for stage in plan.stages}
+        other_plans = (plan for plan in self._earlier if not is_of_spec(plan, self.plan))
+        needed = {stage.id for plan in (self.plan, *other_plans) for stage in plan.stages}
+        results = {stage: self.store.result(stage) for stage in titles.keys() - needed}
         heads = {stage: read_head(result / RESULT_FILE) for stage, result in sorted(results.items()) if result}
         return [
             AbandonedResult(stage, titles[stage], record_seconds(record)) for stage, record in heads.items() if record
         ]
 
     @cached_property
-    def _earlier(self) -> list[EarlierPlan]:
-        return earlier_plans(self.store, self.plan)
+    def _earlier(self) -> list[Plan]:
+        return list(earlier_plans(self.store, self.plan))
+
+    @cached_property
+    def _earlier_of_spec(self) -> list[Plan]:
+        return [earlier for earlier in self._earlier if is_of_spec(earlier, self.plan)]
 
     @cached_property
     def _nodes(self) -> Mapping[str, NodeStatus]:
@@ -98,7 +95,9 @@ class _Previewer:
 
     def _reused(self, nodes: Mapping[str, NodeStatus]) -> dict[str, NodeStatus]:
         """Explain nodes that the run of another spec has done."""
-        foreign = specs_by_node(self._earlier, self.plan)
+        other_plans = [plan for plan in self._earlier if plan.spec != self.plan.spec]
+        stages = {stage.id: plan.spec for plan in other_plans for stage in plan.stages}
+        foreign = stages | {build.id: plan.spec for plan in other_plans for build in plan.builds}
         reused = {}
         for node in nodes.keys() & foreign.keys():
             if nodes[node].action is Action.KEEP and (spec := self._spec_of(nodes[node])) not in (None, self.plan.spec):
@@ -110,7 +109,7 @@ class _Previewer:
         folder = node.result.folder if node.result else self.store.build(node.id)
         try:
             plan = json.loads((folder / ATTEMPT_FILE).read_text(encoding="utf-8"))["plan"]
-            return plan_file.read_header(self.store.plan(plan)).spec
+            return plan_file.read_head(self.store.plan(plan)).spec
         except plan_file.DAMAGED:
             return None
 
@@ -118,7 +117,7 @@ class _Previewer:
     def _comparisons(self) -> Mapping[str, Comparison]:
         runs = (Action.MEASURE, Action.RETRY)
         stale = [node.id for node in self._nodes.values() if not node.is_build and node.action in runs]
-        return compare_inputs(self.plan, self.store, plans_of_spec(self._earlier, self.plan), stale)
+        return compare_inputs(self.plan, self.store, self._earlier_of_spec, stale)
 
     @cached_property
     def _stages(self) -> Mapping[str, PlannedStage]:
@@ -200,6 +199,9 @@ class Comparison:
     old: Sequence[Link] = ()  # the chain of the stage that it was compared with
 
 
+_Place: TypeAlias = tuple[frozenset[tuple[str, str]], int, int]  # labels, load, run
+
+
 @dataclass(frozen=True, slots=True)
 class _Position:
     """Position of a stage: a cell, its repeat, and the index in the chain."""
@@ -208,15 +210,13 @@ class _Position:
     repeat: Repeat
     index: int
 
-    def key(self, axes: frozenset[str], repeat: Repeat | None = None) -> Place:
+    def key(self, axes: frozenset[str], repeat: Repeat | None = None) -> _Place:
         labels = frozenset((axis, label) for axis, label in self.cell.labels.items() if axis in axes)
         load, run = (repeat.load, repeat.run) if repeat else (self.repeat.load, self.repeat.run)
         return labels, load, run
 
 
-def compare_inputs(
-    plan: Plan, store: Store, earlier: Sequence[EarlierPlan], stale: Sequence[str]
-) -> dict[str, Comparison]:
+def compare_inputs(plan: Plan, store: Store, earlier: Sequence[Plan], stale: Sequence[str]) -> dict[str, Comparison]:
     """Compare stale stages with earlier plans of the same spec, newest first."""
     if not earlier or not stale:
         return {}
@@ -226,50 +226,66 @@ def compare_inputs(
     return comparisons | dict.fromkeys(stale[MOST_STAGES:], skipped)
 
 
+class _EarlierPlan(NamedTuple):
+    plan: Plan
+    axes: frozenset[str]  # that the present plan has, too
+    chains: Mapping[_Place, Sequence[str]]  # of stages, by the labels that their cells have on these axes
+    links: Callable[[Sequence[str]], list[Link]]
+
+    @classmethod
+    def of(cls, plan: Plan, present_axes: Collection[str]) -> _EarlierPlan:
+        axes = frozenset(axis.name for axis in plan.axes if axis.name in present_axes)
+        chains: dict[_Place, Sequence[str]] = {}
+        for cell in plan.cells:
+            for repeat in cell.repeats:
+                chains.setdefault(_Position(cell, repeat, 0).key(axes), repeat.stages)
+        return cls(plan, axes, chains, links_of(plan))
+
+    def axes_of(self, root: str) -> list[str]:
+        """List the axes on which the first cell has a point whose stages begin with this one."""
+        cells = (cell for cell in self.plan.cells if any(repeat.stages[0] == root for repeat in cell.repeats))
+        return next((sorted(cell.labels) for cell in cells), [])
+
+
 class _Comparer:
-    def __init__(self, plan: Plan, store: Store, earlier: Sequence[EarlierPlan]) -> None:
+    def __init__(self, plan: Plan, store: Store, earlier: Sequence[Plan]) -> None:
         self._store, self._share = store, plan.share
-        self._stages = {stage.id: stage for stage in plan.stages}
-        self._builds = {build.id: build for build in plan.builds}
+        self._stages, self._links = {stage.id for stage in plan.stages}, links_of(plan)
         self._positions = defaultdict[str, list[_Position]](list)
         for cell in plan.cells:
             for repeat in cell.repeats:
                 for index, stage in enumerate(repeat.stages):
                     self._positions[stage].append(_Position(cell, repeat, index))
-        axes = frozenset(axis.name for axis in plan.axes)
-        self._earlier = [
-            (old_plan, old_plan.axes & axes, old_plan.chains(old_plan.axes & axes)) for old_plan in earlier
-        ]
+        axes = {axis.name for axis in plan.axes}
+        self._earlier = [_EarlierPlan.of(old, axes) for old in earlier]
 
     def compare(self, node: str) -> Comparison:
         positions = self._positions[node][:MOST_CELLS]
         comparisons = []
         for position in positions:
             for old_plan, chain in islice(self._candidates(position), MOST_PLANS):
-                if links := old_plan.links(chain):
-                    comparisons.append(self._compare_chains(old_plan, links, positions[0]))
+                comparisons.append(self._compare_chains(old_plan, old_plan.links(chain), positions[0]))
         if comparisons:
             return min(comparisons, key=lambda comparison: len(comparison.inputs))
-        _, axes, chains = self._earlier[0]
+        _, axes, chains, _ = self._earlier[0]
         if positions[0].key(axes) in chains:
             return Comparison("was not measured yet")
         is_measured_cell = positions[0].key(axes, Repeat(0, 0, ())) in chains
         return Comparison("a further repeat" if is_measured_cell else "a new cell")
 
-    def _candidates(self, position: _Position) -> Iterator[tuple[EarlierPlan, Sequence[str]]]:
+    def _candidates(self, position: _Position) -> Iterator[tuple[_EarlierPlan, Sequence[str]]]:
         """List chains at the same place of the same cell, as far as they have results."""
-        for old_plan, axes, chains in self._earlier:
-            chain = chains.get(position.key(axes), ())[: position.index + 1]
+        for old_plan in self._earlier:
+            chain = old_plan.chains.get(position.key(old_plan.axes), ())[: position.index + 1]
             is_complete = len(chain) == position.index + 1
             if is_complete and chain[-1] not in self._stages and self._store.result(chain[-1]):
                 yield old_plan, chain
 
-    def _compare_chains(self, old_plan: EarlierPlan, old: Sequence[Link], position: _Position) -> Comparison:
+    def _compare_chains(self, old_plan: _EarlierPlan, old: Sequence[Link], position: _Position) -> Comparison:
         cell, stages = position.cell, position.repeat.stages[: position.index + 1]
-        new = [Link.of(self._stages[node], self._builds.__getitem__) for node in stages]
-        inputs = differences(old, new)
-        if old_plan.header.share != self._share:
-            inputs = (Input("share", old_plan.header.share, self._share), *inputs)
+        inputs = differences(old, self._links(stages))
+        if old_plan.plan.share != self._share:
+            inputs = (Input("share", old_plan.plan.share, self._share), *inputs)
         elif not self._share and (axes := old_plan.axes_of(old[0].stage.id)) != sorted(cell.labels):
             # a cell that shares nothing is an input of its stages, by its labels
             inputs = (Input("axes of the cell (share: false)", axes, sorted(cell.labels)), *inputs)

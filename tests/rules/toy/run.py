@@ -26,7 +26,7 @@ def stop(number: int, _: object) -> None:
 
 
 store, plan = Store(), sys.argv[1]
-stage = plan_file.stage(store.plan(plan), sys.argv[2])
+stage = plan_file.read(store.plan(plan)).stage(sys.argv[2])
 ctypes.CDLL(None).prctl(1, signal.SIGTERM)
 for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
     signal.signal(number, signal.SIG_IGN if Path("deaf").exists() else stop)

@@ -9,7 +9,7 @@ from enum import StrEnum
 
 from stepgrid.model import units
 from stepgrid.model.metrics import QPS
-from stepgrid.model.plan import AdaptiveRepeat, Header
+from stepgrid.model.plan import AdaptiveRepeat, Plan
 from stepgrid.model.units import counted, duration
 from stepgrid.store.paths import RESULT_FILE
 from stepgrid.store.results import read_head, record_seconds
@@ -68,7 +68,7 @@ class LoadCosts:
         return math.fsum(stages.values())
 
 
-def load_costs(store: Store, header: Header) -> LoadCosts:
+def load_costs(store: Store, header: Plan) -> LoadCosts:
     stages = {stage for cell in header.cells for repeat in cell.repeats for stage in repeat.stages}
     seconds = {stage: _stage_seconds(store, stage) for stage in stages}
     by_cell = {

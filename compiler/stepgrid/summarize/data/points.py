@@ -12,7 +12,7 @@ from stepgrid.expand.scope import Label
 from stepgrid.language.expressions import Objective, parse_objective
 from stepgrid.model import units
 from stepgrid.model.metrics import QPS
-from stepgrid.model.plan import BUILD, Header
+from stepgrid.model.plan import BUILD, Plan
 from stepgrid.model.search import Trial, boundary, knee, peak
 from stepgrid.model.status import Status
 from stepgrid.model.table import group
@@ -232,7 +232,7 @@ class Search:
         yield from sorted(by_value.items())
 
 
-def searched_axes(header: Header) -> list[SearchedAxis]:
+def searched_axes(header: Plan) -> list[SearchedAxis]:
     names = ("step", "variable", "param", "for", "least", "most")
     return [SearchedAxis(*(search[name] for name in names)) for search in header.searches]
 
