@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import argparse
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from stepgrid.cli import main, run
+from stepgrid.cli import main
+from stepgrid.cli.commands import command_parser
 from stepgrid.cli.spec_arguments import narrowing
 from stepgrid.workflow.host_plan import compile_for_host
 from tests.cli.samples import SPEC
@@ -57,12 +57,6 @@ def test_another_value(capsys: Capture) -> None:
     assert "  to do    build: 2; measure: 6 stages, about 4m0" in capsys.readouterr().out
 
 
-def parsed(*arguments: str) -> tuple[argparse.Namespace, list[str]]:
-    parser = argparse.ArgumentParser()
-    run.add_run_arguments(parser)
-    return run._separate_words(parser.parse_args(arguments))
-
-
 @pytest.mark.parametrize(
     "arguments",
     [
@@ -71,6 +65,6 @@ def parsed(*arguments: str) -> tuple[argparse.Namespace, list[str]]:
     ],
 )
 def test_run_takes_them_before_and_after_the_spec(arguments: list[str]) -> None:
-    args, more = parsed(*arguments)
+    args = command_parser("run").parse_args(arguments)
     narrowed: dict[str, Any] = {"only": "x == 1", "set": ["a=1", "b=2"]}
-    assert (args.spec, narrowing(args), more) == ("s.yaml", narrowed, ["-j", "1"])
+    assert (args.spec, narrowing(args), args.more) == ("s.yaml", narrowed, ["-j", "1"])

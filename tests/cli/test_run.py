@@ -26,8 +26,6 @@ def test_until_something_that_is_neither_a_time_nor_a_rule(capsys: pytest.Captur
         "--until: expected a duration such as 6h, 90m or 1h30m, or a time of day such as 07:30; "
         "or a rule: build, run, collect, summarize, all; found `yesterday`\n"
     )
-    rules = ["--until=run", "--until", "collect"]
-    assert run._take_until(rules) == (None, rules)
 
 
 def test_a_run_that_does_not_wait_for_the_host(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from stepgrid.model.search import AxisSearch
+from stepgrid.expand.search import AxisSearch
 from stepgrid.plan.estimate import search_text
 from tests.expand.samples import BASE, Compile, Complaints, ids
 

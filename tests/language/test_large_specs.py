@@ -4,10 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 
-import pytest
-
-from stepgrid.language import expressions
-from stepgrid.language.expressions import BUDGET
 from stepgrid.language.problems import MOST_NAMES, MOST_SHOWN, Location, Problems, close_names, nearest
 
 
@@ -23,13 +19,3 @@ def test_what_is_not_shown_has_no_suggestion() -> None:
     for number in range(MOST_SHOWN + 5):
         problems.undefined("build", f"nam{number}", Location("a.yaml", number + 1, 1), ["name"])
     assert Counter(each.hint for each in problems.items) == {"did you mean `name`?": MOST_SHOWN + 1, "": 4}
-
-
-def test_a_new_expression_is_paid_for() -> None:
-    many = [f"{number} + 1 == {number}" for number in range(20_000, 20_001 + expressions.MOST_COMPILED)]
-    with BUDGET.of_spec():
-        for each in many[:-1]:
-            assert expressions.evaluate(each, {}) is False
-        assert expressions.evaluate(many[0], {}) is False, "one that is known costs nothing more"
-        with pytest.raises(expressions.ExpressionError, match="take more than 100,000,000 steps together"):
-            expressions.evaluate(many[-1], {})

@@ -94,7 +94,8 @@ def every_command() -> dict[str, Command]:
 class Parser(argparse.ArgumentParser):
     """A parser that allows options before and between the names that a command takes.
 
-    argparse takes a list of names for empty when an option stands before it: `redo SPEC --load CELL`.
+    argparse takes a list of names for empty when an option stands before it: `redo SPEC --load CELL`. A command with a
+    default of `more` gets there what it does not know.
     """
 
     _is_inside = False  # parse_known_intermixed_args calls parse_known_args twice
@@ -102,13 +103,16 @@ class Parser(argparse.ArgumentParser):
     def parse_known_args(  # type: ignore[override]
         self, args: Sequence[str] | None = None, namespace: argparse.Namespace | None = None
     ) -> tuple[argparse.Namespace, list[str]]:
-        if self._is_inside or any(action.nargs in (argparse.REMAINDER, argparse.PARSER) for action in self._actions):
+        if self._is_inside or any(action.nargs == argparse.PARSER for action in self._actions):
             return super().parse_known_args(args, namespace)
         self._is_inside = True
         try:
-            return self.parse_known_intermixed_args(args, namespace)
+            values, unknown = self.parse_known_intermixed_args(args, namespace)
         finally:
             self._is_inside = False
+        if self.get_default("more") is not None:
+            values.more, unknown = [word for word in unknown if word != "--"], []
+        return values, unknown
 
 
 def command_parser(name: str) -> argparse.ArgumentParser:

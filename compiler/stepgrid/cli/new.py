@@ -156,9 +156,8 @@ def complete(parser: argparse.ArgumentParser) -> None:
         """Complete what argparse has no choices for."""
 
         def __call__(self, *, prefix: str, action: argparse.Action, **_: object) -> Iterable[str]:
-            words = typed_words()
-            if words[: -1 if prefix else None][-1:] == ["--scale"]:  # after `run SPEC` argparse leaves options alone
-                return _scales(words)
+            if action.dest == "scale":
+                return _scales(typed_words())
             if action.dest == "engine":
                 return engines()
             return FilesCompleter(SPEC_ENDINGS if action.dest in ("spec", "specs") else ())(prefix)

@@ -26,19 +26,10 @@ RULES = ("build", "run", "collect", "summarize", "all")
 
 
 def add_run_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.allow_abbrev = False  # an option of Snakemake's may begin as one of these
+    parser.set_defaults(more=[])
+    parser.epilog = "Any other option is Snakemake's."
     parser.add_argument("spec", metavar="SPEC", help="the file that describes the experiment")
-    _add_options(parser)
-    parser.add_argument(
-        "--until",
-        metavar="TIME",
-        type=_end_time,
-        help="start no stage that would end after 6h, or after 07:30 (other values are passed to Snakemake's --until)",
-    )
-    words = parser.add_argument("more", nargs=argparse.REMAINDER, metavar="…", help="more arguments, for Snakemake")
-    words.required = False  # else a missing spec is said to be "SPEC, …"
-
-
-def _add_options(parser: argparse.ArgumentParser) -> None:
     add_narrowing(parser)
     parser.add_argument("-n", "--dry-run", action="store_true", help="show the jobs, run none")
     parser.add_argument("--on", choices=("slurm",), help="measure on the nodes that the site file's `slurm` names")
@@ -48,25 +39,20 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
         help="start nothing while another run goes on, here or on this host (exit status 5)",
     )
     add_strict(parser)
-
-
-def _end_time(text: str) -> str:
-    from stepgrid.run.end_time import EXPECTED
-
-    if not _is_end_time(text):
-        raise argparse.ArgumentTypeError(f"expected {EXPECTED}, found {text!r}")
-    return text
-
-
-def _is_end_time(text: str) -> bool:
-    from stepgrid.run.end_time import parse_end_time
-
-    return parse_end_time(text, 0.0) is not None
+    parser.add_argument(
+        "--until",
+        metavar="TIME",
+        action="append",
+        default=[],
+        help="start no stage that would end after 6h, or after 07:30 (a rule's name is for Snakemake's --until)",
+    )
 
 
 def run_run(args: argparse.Namespace) -> int:
     signals.exit_on_signals(FAILED)
-    args, snakemake_words = _separate_words(args)
+    end_time, rules = _separate_until(args.until)
+    args.more += ["--until", *rules] if rules else []
+    snakemake_words = args.more
     if problems := use_site(args):
         raise spec_error(problems[0].where.file, problems)
     if args.on:
@@ -74,7 +60,7 @@ def run_run(args: argparse.Namespace) -> int:
         snakemake_words = ["--profile", str(PROFILES / args.on), *snakemake_words]
     if args.all_warnings:
         os.environ[host_plan.ALL_WARNINGS] = "1"
-    values = {"spec": args.spec, "scale": args.scale or None, "until": args.until, **narrowing(args)}
+    values = {"spec": args.spec, "scale": args.scale or None, "until": end_time, **narrowing(args)}
     request = {name: value for name, value in values.items() if value is not None}
     request |= {"no_wait": True} if args.no_wait else {}
     work = _remaining_work(request, args)
@@ -108,37 +94,18 @@ def _remaining_work(request: Mapping[str, Any], args: argparse.Namespace) -> Rem
     return remaining_work(request, args.dry_run, bool(args.on))
 
 
-def _separate_words(args: argparse.Namespace) -> tuple[argparse.Namespace, list[str]]:
-    """Take stepgrid's options out of the words after the spec, which argparse has put into `more`."""
-    parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
-    _add_options(parser)
-    until, words = _take_until(args.more)
-    later, unknown = parser.parse_known_args(words)
-    later.spec, later.until = args.spec, until or args.until
-    later.sets = [*args.sets, *later.sets]
-    later.site = later.site if later.site is not None else args.site
-    for name in ("scale", "only", "dry_run", "all_warnings", "on", "strict", "no_wait"):
-        setattr(later, name, getattr(later, name) or getattr(args, name))
-    later.more = [word for word in unknown if word != "--"]
-    return later, later.more
-
-
-def _take_until(words: Sequence[str]) -> tuple[str | None, list[str]]:
-    """Take `--until TIME` out of the words; the name of a rule is left to Snakemake.
+def _separate_until(values: Sequence[str]) -> tuple[str | None, list[str]]:
+    """Tell a time from rules, which are left to Snakemake.
 
     Any other value is refused: Snakemake would search for it among its files."""
-    from stepgrid.run.end_time import EXPECTED
+    from stepgrid.run.end_time import EXPECTED, parse_end_time
 
-    remaining, until = list(words), None
-    for index in reversed(range(len(words))):
-        name, equals, value = words[index].partition("=")
-        value = value if equals else "".join(words[index + 1 : index + 2])
-        if name == "--until" and _is_end_time(value):
-            until = value
-            del remaining[index : index + (1 if equals else 2)]
-        elif name == "--until" and value not in RULES:
+    times = [value for value in values if parse_end_time(value, 0.0) is not None]
+    rules = [value for value in values if value not in times]
+    for value in rules:
+        if value not in RULES:
             raise CommandError(f"--until: expected {EXPECTED}; or a rule: {', '.join(RULES)}; found `{value}`")
-    return until, remaining
+    return times[-1] if times else None, rules
 
 
 def _check_cluster() -> None:

@@ -34,8 +34,10 @@ from stepgrid.collect.counts import (
 )
 from stepgrid.collect.samples import Row, Usage, read_samples, series
 from stepgrid.collect.series import series_figures, series_warnings, stall_figures
+from stepgrid.expand.search import SEARCH, AxisSearch, Trial, as_run, parse_objective
 from stepgrid.host.files import parse_json, read_bytes, read_json, write_cache
 from stepgrid.host.noise import unnamed_record
+from stepgrid.language.expressions import ExpressionError
 from stepgrid.model.figures import (
     Bucket,
     Buckets,
@@ -49,7 +51,6 @@ from stepgrid.model.figures import (
 )
 from stepgrid.model.plan import PlannedStep
 from stepgrid.model.result_schema import QUERY_PLANS
-from stepgrid.model.search import SEARCH, AxisSearch, Trial, as_run
 from stepgrid.model.status import Result
 from stepgrid.plugins.driver import RateTargets
 from stepgrid.plugins.registry import driver, parse_step, read_settings, require_runner, runner
@@ -197,11 +198,6 @@ def _target_figures(metrics: Mapping[str, float]) -> dict[str, float]:
 
 def trial(search: AxisSearch, value: int, metrics: Mapping[str, float]) -> Trial:
     """ExpressionError where it has no figure that the search looks at."""
-    from stepgrid.language.expressions import (
-        ExpressionError,  # much to import, and few stages search
-        parse_objective,
-    )
-
     condition, names = parse_objective(search.objective), {**metrics, search.variable: float(value)}
     if condition.name not in names:
         raise ExpressionError(f"`{condition.name}` is not defined", condition.name)
@@ -213,8 +209,6 @@ def _trial_figures(step: PlannedStep, record: Record, metrics: Mapping[str, floa
     search = AxisSearch.from_setup(step.setup)
     if search is None or SEARCH not in record:
         return {}
-    from stepgrid.language.expressions import ExpressionError
-
     value = int(record[SEARCH])
     try:
         return {TRIED: float(value), HOLDS: float(trial(search, value, metrics).holds)}

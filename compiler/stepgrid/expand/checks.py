@@ -14,6 +14,7 @@ from stepgrid.expand.builds import Build
 from stepgrid.expand.evaluation import ResolvedStep, Segment
 from stepgrid.expand.options import check_placeholders
 from stepgrid.expand.scope import PARAMS, STORAGE_ENGINE, mentioned_names
+from stepgrid.expand.search import SEARCH
 from stepgrid.expand.service import unreached_options
 from stepgrid.expand.setup import is_timed, takes_probe
 from stepgrid.expand.steps import Checkpoint, StepEntry
@@ -23,7 +24,6 @@ from stepgrid.language.problems import MOST_SHOWN, Location, Problems, close_nam
 from stepgrid.language.spec_file import Document, definition_location
 from stepgrid.language.yaml import Map, Node, Seq, Text, node_location
 from stepgrid.model.plan import ENGINE_WARM, SERVICE, runs_already
-from stepgrid.model.search import SEARCH
 from stepgrid.model.units import counted
 from stepgrid.plugins.driver import PID_PLACEHOLDER, PLACEHOLDERS
 from stepgrid.plugins.registry import COLLECTORS, driver, engine

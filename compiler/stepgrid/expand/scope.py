@@ -134,7 +134,7 @@ class Label(str):
     def _difference(self, other: object) -> float:
         value = units.number(other) if isinstance(other, str) else other
         if self.number is None or not isinstance(value, int | float):
-            raise TypeError(f"`{self}` and `{other}` have no order")
+            raise ValueError(f"`{self}` and `{other}` have no order")
         return self.number - value
 
 

@@ -23,6 +23,7 @@ from stepgrid.expand.scope import (
     Name,
     Scope,
 )
+from stepgrid.expand.search import SEARCH
 from stepgrid.expand.service import TIMEOUT, mentioned_by_service, resolve_service
 from stepgrid.expand.steps import StepEntry
 from stepgrid.language import files, site
@@ -43,7 +44,6 @@ from stepgrid.model.plan import (
     encode,
     runs_already,
 )
-from stepgrid.model.search import SEARCH
 from stepgrid.model.secret_variables import must_hide, seal
 from stepgrid.plugins.driver import (
     InputFiles,

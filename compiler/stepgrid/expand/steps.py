@@ -11,13 +11,13 @@ from typing import Any, NamedTuple, TypeAlias
 
 from stepgrid.expand.axes import RESERVED, Axis
 from stepgrid.expand.definitions import ResolvedDefinitions
-from stepgrid.language.expressions import ExpressionError, parse_objective
+from stepgrid.expand.search import AxisSearch, parse_objective, placeholder
+from stepgrid.language.expressions import ExpressionError
 from stepgrid.language.models import Search, Step
 from stepgrid.language.problems import Location, Problems, nearest, nearest_name
 from stepgrid.language.spec_file import Document
 from stepgrid.language.yaml import Map, Text, key_location, width
 from stepgrid.model import units
-from stepgrid.model.search import AxisSearch, placeholder
 from stepgrid.plugins.driver import Placeholders
 from stepgrid.plugins.registry import DRIVERS, driver
 

@@ -1,33 +1,30 @@
-"""Expressions of a spec, evaluated in Jinja2's sandbox with bounds: at once or not at all, and the same each time.
+"""Expressions of a spec: Jinja2 reads them, and the nodes of a white list are evaluated here.
 
-Names that are not defined are errors, and an expression keeps its native type. Jinja2 is imported when the first
-expression is evaluated: many commands never do.
+No node loops, an expression has few nodes, and each makes a small value: so all of them cost little, and give the same
+each time. Jinja2 is imported when the first expression is read: many commands never do.
 """
 
 from __future__ import annotations
 
 import math
+import operator
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sized
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from functools import lru_cache, wraps
-from typing import TYPE_CHECKING, Any, NamedTuple
+from functools import lru_cache, partial
+from typing import Any, NoReturn, TypeAlias
 
 from stepgrid.errors import StepgridError
 
-if TYPE_CHECKING:
-    from jinja2.sandbox import SandboxedEnvironment
-
-LONGEST = 20_000  # characters of an expression
-MOST_STEPS, MOST_STEPS_OF_SPEC = 1_000_000, 100_000_000  # items that one expression and all of a spec look at
-MOST_PARTS = 100_000  # items and characters of a value
-MOST_COMPILED = 5_000  # different expressions of a spec: Jinja2 takes a millisecond for each
-COMPILING = MOST_STEPS_OF_SPEC // MOST_COMPILED
-_WHOLE = re.compile(r"\s*\{\{((?:(?!\}\}|\{\{).)*)\}\}\s*", re.S)
+LONGEST, LONGEST_TEXT = 20_000, 100_000  # characters of an expression; of a text that expressions were put into
+MOST_NODES = 1_000  # of an expression
+MOST_PARTS = 10_000  # items and characters of a value that a node makes
+MOST_BITS, MOST_DIGITS = 1024, 100  # of a whole number; to which a number is rounded
+_EXPRESSION = re.compile(r"\{\{(.*?)\}\}", re.S)
 _WORD = re.compile(r"([^\W\d]\w*)(?:\.([^\W\d]\w*))?")
-_ASSIGNMENT = re.compile(r"(?<![=!<>])=(?![=])")
-_CALL = re.compile(r"(?<!\w)\w++\([^()]*+\)?")  # its arguments have names
 _NAME = re.compile(r"(?<![\w.'\"])([A-Za-z_]\w*)(?:\.([A-Za-z_]\w*))?")
+
+Names: TypeAlias = Mapping[str, Any]
 
 
 class ExpressionError(StepgridError):
@@ -47,49 +44,54 @@ def is_template(text: str) -> bool:
     return "{{" in text or "{%" in text
 
 
-def evaluate(expression: str, names: Mapping[str, Any]) -> Any:
+def evaluate(expression: str, names: Names) -> Any:
     """Compute the value of a bare expression, as in `when:` and `exclude:`."""
-    return _guard(expression, lambda: _compile(expression)(**names))
+    tree = parse(expression)
+    with _explaining(expression):
+        value = _value(tree, names)
+        if callable(value):
+            raise ValueError("a function is no value")
+        if isinstance(value, float) and not math.isfinite(value):
+            raise ValueError(f"it would be {'no number' if math.isnan(value) else 'infinite'}")
+        return value
 
 
-def render(text: str, names: Mapping[str, Any]) -> Any:
+def render(text: str, names: Names) -> Any:
     """Compute the value of a text with {{ }}: native when the text is one expression, else text."""
     if "{%" in text:
         raise ExpressionError("a value has no `{% %}`", hint="only expressions: `{{ … }}`")
-    match = _WHOLE.fullmatch(text)
-    if match and not match[1].strip():
-        raise ExpressionError("there is nothing in `{{ }}`")
-    if match:
-        return evaluate(match[1].strip(), names)
-    return _guard(text, lambda: _compile(text, is_template=True)(**names))
+    pieces = _split(text.removesuffix("\n"))
+    if len(pieces) == 3 and not pieces[0].strip() and not pieces[2].strip():
+        return evaluate(pieces[1], names)
+    values = [evaluate(piece, names) if index % 2 else piece for index, piece in enumerate(pieces)]
+    with _explaining(text[:LONGEST]):
+        return _join(values, most=LONGEST_TEXT)
 
 
-def settle(text: str, names: Mapping[str, Any]) -> str:
+def settle(text: str, names: Names) -> str:
     """Evaluate the expressions of a text that do not depend on the version; the others stay as they are."""
+    pieces = _split(text) if is_template(text) else [text]
+    for index in range(1, len(pieces), 2):
+        is_open = "version" in pieces[index]
+        pieces[index] = f"{{{{ {pieces[index]} }}}}" if is_open else str(evaluate(pieces[index], names))
+    return "".join(pieces)
+
+
+def _split(text: str) -> list[str]:
+    """Split a text into what is around expressions and, at odd places, the expressions."""
     end = text.rfind("}}") + 2 if "}}" in text else 0  # behind it nothing ends: looked at, it would be again and again
-
-    def value(match: re.Match[str]) -> str:
-        return match[0] if "version" in match[1] else str(evaluate(match[1].strip(), names))
-
-    return re.sub(r"\{\{(.*?)\}\}", value, text[:end], flags=re.S) + text[end:]
-
-
-def find_nodes(expression: str, *kinds: Any) -> list[list[Any]]:
-    """List the nodes of each kind in Jinja2's tree of a bare expression."""
-
-    def find() -> list[list[Any]]:
-        if not expression.strip():
-            raise ExpressionError("there is no expression")
-        tree = _environment().parse("{{ " + expression + " }}")
-        return [list(tree.find_all(kind)) for kind in kinds]
-
-    nodes: list[list[Any]] = _guard(expression, find)
-    return nodes
+    pieces = [piece.strip() if index % 2 else piece for index, piece in enumerate(_EXPRESSION.split(text[:end]))]
+    pieces[-1] += text[end:]
+    if "{{" in pieces[-1]:
+        raise ExpressionError("a `{{` is not closed")
+    if "" in pieces[1::2]:
+        raise ExpressionError("there is nothing in `{{ }}`")
+    return pieces
 
 
 def references(text: str) -> set[tuple[str, str]]:
     """List the names of an expression, as (name, attribute or ''): ('params', 'keys')."""
-    inside = " ".join(re.findall(r"\{\{(.*?)\}\}", text[: text.rfind("}}") + 2], re.S)) if is_template(text) else text
+    inside = " ".join(_EXPRESSION.findall(text[: text.rfind("}}") + 2])) if is_template(text) else text
     return {(match[1], match[2] or "") for match in _NAME.finditer(inside)}
 
 
@@ -99,370 +101,124 @@ def mentions(text: str) -> frozenset[tuple[str, str]]:
     return frozenset((match[1], match[2] or "") for match in _WORD.finditer(text))
 
 
-class Objective(NamedTuple):
-    """The aim of a search on an axis: `max rate where stall_pct < 1 and p99_us < 5000`."""
-
-    name: str  # a metric, or the variable itself
-    condition: str  # empty: there is none
-
-    @property
-    def names(self) -> set[str]:
-        """Metrics, and perhaps the variable."""
-        from jinja2 import nodes
-
-        named = find_nodes(self.condition, nodes.Name)[0] if self.condition else []
-        return {self.name, *(str(node.name) for node in named)}
-
-    def holds(self, names: Mapping[str, float]) -> bool:
-        """Evaluate the condition; ExpressionError if a name is undefined."""
-        value = evaluate(self.condition, names) if self.condition else True
-        if not isinstance(value, bool):
-            raise ExpressionError(f"`{self.condition}` is neither true nor false")
-        return value
+# Reading
 
 
-_OBJECTIVE = re.compile(r"\s*max\s+([^\W\d]\w*)(?:\s+where\s+(.+?))?(?<!\s)\s*+", re.S)
+@lru_cache(maxsize=4096)
+def parse(expression: str) -> Any:
+    """Read a bare expression as a tree of Jinja2's nodes, each of them on the white list."""
+    from jinja2 import Environment, TemplateSyntaxError, nodes
+    from jinja2.parser import Parser
 
-
-def parse_objective(text: str) -> Objective:
-    match = _OBJECTIVE.fullmatch(text)
-    if match is None:
-        hint = "expected `max NAME`, or `max NAME where CONDITION`"
-        raise ExpressionError(f"`{text}` is not what a search can be for", hint=hint)
-    objective = Objective(match[1], match[2] or "")
-    assert objective.names  # raises if the condition cannot be read
-    return objective
-
-
-class Budget:
-    """Steps that expressions may take; one that needs others pays for them, too."""
-
-    def __init__(self) -> None:
-        self._steps, self._depth = MOST_STEPS, 0
-        self._steps_of_spec = math.inf
-
-    @contextmanager
-    def of_spec(self) -> Iterator[None]:
-        """Limit all expressions of a spec together."""
-        before, self._steps_of_spec = self._steps_of_spec, MOST_STEPS_OF_SPEC
+    if not expression.strip():
+        raise ExpressionError("there is no expression")
+    with _explaining(expression):
+        parser: Parser | None = None
         try:
-            yield
-        finally:
-            self._steps_of_spec = before
-
-    def __enter__(self) -> None:
-        if self._depth == 0:
-            self._steps = MOST_STEPS
-        self._depth += 1
-
-    def __exit__(self, *_: object) -> None:
-        self._depth -= 1
-
-    def pay(self, steps: int) -> None:
-        self._steps -= steps
-        self._steps_of_spec -= steps
-        if self._steps < 0:
-            raise ValueError(f"it takes more than {MOST_STEPS:,} steps")
-        if self._steps_of_spec < 0:
-            raise ValueError(f"the expressions of the spec take more than {MOST_STEPS_OF_SPEC:,} steps together")
-
-    def measure(self, value: Any) -> None:
-        """Refuse a value of too many parts: a list may hold another one many times, and be small until written out."""
-        parts = MOST_PARTS
-        queue = [value]
-        while queue:
-            item = queue.pop()
-            parts -= len(item) if isinstance(item, str) else 1
-            if isinstance(item, list | tuple):
-                queue += item[: parts + 1]
-            elif isinstance(item, dict):
-                queue += [*item.keys(), *item.values()][: parts + 1]
-            if parts - len(queue) < 0:
-                raise ValueError(f"its value has more than {MOST_PARTS:,} parts")
+            parser = Parser(Environment(autoescape=False), expression, state="variable")
+            tree = parser.parse_expression()
+            fault = "" if parser.stream.eos else f"`{parser.stream.current.value}` cannot follow"
+        except ValueError:
+            fault = "a number has too many digits"
+        except TemplateSyntaxError as error:
+            fault = str(error.message) if parser is None else _syntax_fault(str(error.message), parser.stream.current)
+        all_nodes = [] if fault else [*nodes.Output([tree]).find_all(nodes.Node)]
+        fault = fault or next(filter(None, map(_node_fault, all_nodes)), "")
+        if len(all_nodes) > MOST_NODES:
+            raise RecursionError
+    if fault:
+        hint = "equal is `==`" if parser is not None and parser.stream.current.type == "assign" else ""
+        hint = "an expression stands here without `{{ }}`" if is_template(expression) else hint
+        raise ExpressionError(f"`{_short(expression)}` is not an expression: {fault}", hint=hint)
+    return tree
 
 
-BUDGET = Budget()
+def find_nodes(expression: str, *kinds: Any) -> list[list[Any]]:
+    """List the nodes of each kind in the tree of a bare expression."""
+    from jinja2 import nodes
 
-# a NameError comes from a constant that Jinja2 computes beforehand: infinity has no literal
-_FAULTS = (ArithmeticError, TypeError, ValueError, AttributeError, LookupError, NameError)
+    tree = nodes.Output([parse(expression)])
+    return [list(tree.find_all(kind)) for kind in kinds]
 
 
-def _guard(expression: str, action: Callable[[], Any]) -> Any:
-    if len(expression) > LONGEST:
-        raise ExpressionError(f"`{_short(expression)}` is too long or too deep to be evaluated")
+def _syntax_fault(fault: str, token: Any) -> str:
+    """Describe a fault by the token at which Jinja2 stopped, and by what it expected there."""
+    expected = re.search(r"\bexpected (?:token )?'(.+?)'", fault)
+    if token.type == "eof" and "unexpected char" not in fault:
+        is_bracket = expected is not None and expected[1] in ")]}"
+        return f"`{expected[1]}` is missing at its end" if expected and is_bracket else "it ends too early"
+    return f"`{token.value}` stands where `{expected[1]}` is expected" if expected and ", got" in fault else fault
+
+
+def _node_fault(node: Any) -> str:
+    kind = type(node).__name__
+    if kind in ("Filter", "Test") and node.name not in (_FILTERS if kind == "Filter" else _TESTS):
+        return f"there is no {kind.lower()} `{node.name}`"
+    if getattr(node, "dyn_args", None) or getattr(node, "dyn_kwargs", None):
+        return "`*` cannot stand before an argument"
+    if kind == "CondExpr" and node.expr2 is None:
+        return "its `if` has no `else`"
+    return "" if kind in _NODES or kind in _INNER else f"it has a {kind.lower()}, which is not for specs"
+
+
+@contextmanager
+def _explaining(expression: str) -> Iterator[None]:
+    """Put what Python says of an expression into a sentence."""
     try:
-        with BUDGET:
-            value = action()
-            if isinstance(value, float) and not math.isfinite(value):
-                raise ValueError(f"it would be {'no number' if math.isnan(value) else 'infinite'}")
-            return value if isinstance(value, int | float) else _settle(value)
-    except ExpressionError:
-        raise
-    except Exception as error:
-        raise _explain(error, expression) from None
-
-
-def _explain(error: Exception, expression: str) -> Exception:
-    """Put the fault of an expression into a sentence; any other is returned as it is."""
-    from jinja2 import TemplateError, TemplateSyntaxError, UndefinedError
-
-    if isinstance(error, UndefinedError):
-        # Jinja2 says "'x' is undefined" or "'… object' has no attribute 'x'"
-        name = next(reversed(re.findall(r"'([^']*)'", str(error))), "")
-        group = next((first for first, second in references(expression) if second == name), "")
-        path = f"{group}.{name}" if group else name or expression
-        return ExpressionError(f"`{path}` is not defined", name)
-    if isinstance(error, TemplateSyntaxError):
-        message = f"`{_short(expression)}` is not an expression: {_translate(str(error.message))}"
-        return ExpressionError(message, hint=hint(expression))
-    if isinstance(error, RecursionError | MemoryError | SyntaxError):
-        return ExpressionError(f"`{_short(expression)}` is too long or too deep to be evaluated")
-    if isinstance(error, (TemplateError, *_FAULTS)):
-        return ExpressionError(f"`{_short(expression)}` has no value: {_translate(str(error))}")
-    return error
-
-
-def hint(expression: str) -> str:
-    """Suggest what is usually meant by a text that is no expression."""
-    if is_template(expression):
-        return "an expression stands here without `{{ }}`"
-    return "equal is `==`" if _ASSIGNMENT.search(_CALL.sub("", expression)) else ""
+        if len(expression) > LONGEST:
+            raise RecursionError
+        yield
+    except (RecursionError, MemoryError):
+        raise ExpressionError(f"`{_short(expression)}` is too long or too deep to be evaluated") from None
+    except (ArithmeticError, TypeError, ValueError, AttributeError, LookupError) as error:
+        raise ExpressionError(f"`{_short(expression)}` has no value: {error}") from None
 
 
 def _short(text: str) -> str:
     return text if len(text) <= 120 else f"{text[:120]}…"
 
 
-_TYPES = {
-    "str": "a text", "Text": "a text", "int": "a number", "float": "a number", "bool": "true or false",
-    "list": "a list", "dict": "a map", "tuple": "a list", "NoneType": "nothing", "range": "a range", "View": "a map",
-    "Label": "a label", "Machine": "the hardware", "Version": "a version", "function": "a function",
-    "builtin_function_or_method": "a function", "generator": "a list", "method": "a function",
-}  # fmt: skip
-# what Python and Jinja2 say -> a sentence: {1} is what the first group matched, {t1} the type that it names
-_SENTENCES = (
-    (r"unsupported operand type\(s\) for (\S+?)(?: or pow\(\))?: '(\w+)' and '(\w+)'",
-     "there is no `{1}` of {t2} and {t3}"),
-    (r"name 'inf' is not defined", "it would be infinite"),
-    (r"name 'nan' is not defined", "it would be no number"),
-    (r"bad operand type for unary (\S+): '(\w+)'", "there is no `{1}` of {t2}"),
-    (r"'\S+' not supported between instances of '(\w+)' and '(\w+)'", "{t1} and {t2} have no order"),
-    (r"can only concatenate \w+ \(not \"(\w+)\"\) to (\w+)", "there is no `+` of {t2} and {t1}: `~` joins texts"),
-    (r"access to attribute '(\w+)' of '\w+' object is unsafe", "`{1}` is not for specs"),
-    (r"'(\w+)' object is not (?:iterable|subscriptable)", "{t1} has no parts"),
-    (r"argument of type '(\w+)' is not (?:iterable|a container)", "{t1} has no parts"),
-    (r"'(\w+)' object is not callable", "{t1} cannot be called"),
-    (r"object of type '(\w+)' has no len\(\)", "{t1} has no length"),
-    (r"can't multiply sequence by non-int of type '(\w+)'", "there is no `*` of a text and {t1}"),
-    (r"'(\w+)' object cannot be interpreted as an integer", "{t1} is no whole number"),
-    (r"type (\w+) doesn't define __round__ method", "{t1} cannot be rounded"),
-    (r"No (filter|test) named '(\w+)'", "there is no {1} `{2}`"),
-    (r"unexpected 'end of (?:template|print statement)'", "it ends too early"),
-    (r"chunk after expression", "more follows where it ends"),
-    (r"expected token 'end of (?:print statement|statement block)', got '(.+)'", "`{1}` cannot follow"),
-    (r"expected token '(.+)', got 'end of (?:template|print statement)'", "`{1}` is missing at its end"),
-    (r"expected token '(.+)', got '(.+)'", "`{2}` stands where `{1}` is expected"),
-    (r"Exceeds the limit \((\d+) digits\)", "a number has more than {1} digits"),
-    (r"(?:integer |float )?(?:division|modulo|division or modulo) by zero", "a division by zero"),
-)  # fmt: skip
+# Evaluation
 
 
-def _translate(message: str) -> str:
-    """Say it by the first sentence that fits, else as Python or Jinja2 do."""
-    for pattern, sentence in _SENTENCES:
-        if match := re.search(pattern, message):
-            types = {f"t{n}": _TYPES.get(name, "another value") for n, name in enumerate(match.groups(), 1)}
-            return sentence.format("", *match.groups(), **types)
-    return message
+def _value(node: Any, names: Names) -> Any:
+    return _NODES[type(node).__name__](node, names)
 
 
-@lru_cache(maxsize=2 * MOST_COMPILED)
-def _compile(text: str, is_template: bool = False) -> Callable[..., Any]:
-    BUDGET.pay(COMPILING)
-    if is_template:
-        return _environment().from_string(text).render
-    return _environment().compile_expression(text, undefined_to_none=False)
+def _values(nodes: Iterable[Any], names: Names) -> list[Any]:
+    return [_value(node, names) for node in nodes]
 
 
-MOST_BITS = 1024  # of a whole number
-MOST_ITEMS = 10_000  # of a list or a text
-_FILTERS = frozenset({
-    "abs", "capitalize", "count", "d", "default", "first", "float", "int", "items", "join", "last", "length", "list",
-    "lower", "map", "max", "min", "reject", "rejectattr", "replace", "reverse", "round", "select", "selectattr",
-    "sort", "string", "sum", "title", "trim", "unique", "upper",
-})  # fmt: skip
-_TEXT_METHODS = frozenset({
-    "capitalize", "count", "endswith", "find", "index", "isalnum", "isalpha", "isdecimal", "isdigit", "islower",
-    "isnumeric", "isupper", "lower", "lstrip", "partition", "removeprefix", "removesuffix", "replace", "rpartition",
-    "rsplit", "rstrip", "split", "splitlines", "startswith", "strip", "title", "upper",
-})  # fmt: skip
-_METHODS: Mapping[type, frozenset[str]] = {
-    str: _TEXT_METHODS,
-    list: frozenset({"count", "index"}),
-    tuple: frozenset({"count", "index"}),
-    dict: frozenset({"get", "items", "keys", "values"}),
-    int: frozenset(),
-    float: frozenset({"is_integer"}),
-}
-_SURROGATE = re.compile("[\ud800-\udfff]")
+def _kind(value: Any) -> str:
+    kinds = ((bool, "true or false"), (int | float, "a number"), (str, "a text"), (list | tuple, "a list"))
+    words = (word for kind, word in kinds if isinstance(value, kind))
+    return next(words, "nothing" if value is None else "a function" if callable(value) else "a map")
 
 
-@lru_cache(maxsize=1)
-def _environment() -> SandboxedEnvironment:
-    from jinja2 import StrictUndefined
-    from jinja2.compiler import CodeGenerator
-    from jinja2.sandbox import SandboxedEnvironment
-
-    class Code(CodeGenerator):
-        def visit_Concat(self, node: Any, frame: Any) -> None:  # noqa: N802 - the visitor calls it so
-            """Let `~` join only what has a text that is the same each time."""
-            self.write("environment.concatenate((")
-            for part in node.nodes:
-                self.visit(part, frame)
-                self.write(", ")
-            self.write("))")
-
-    class Sandbox(SandboxedEnvironment):
-        code_generator_class = Code
-        intercepted_binops = frozenset({"*", "**", "%", "+"})
-
-        def concatenate(self, parts: tuple[Any, ...]) -> str:
-            return _join(_settle(part) for part in parts)
-
-        def is_safe_attribute(self, obj: Any, attr: str, value: Any) -> bool:
-            kind = next((kind for kind in _METHODS if isinstance(obj, kind)), None)
-            return kind is not None and attr in _METHODS[kind]
-
-        def call(self, context: Any, function: Any, *arguments: Any, **named: Any) -> Any:
-            if getattr(function, "__name__", "") == "replace" and isinstance(function.__self__, str):
-                return _replace(function.__self__, *arguments, **named)
-            return _bounded(super().call(context, function, *arguments, **named))
-
-        def call_binop(self, context: Any, operator: str, first: Any, second: Any) -> Any:
-            _check_operands(operator, first, second)
-            return _bounded(super().call_binop(context, operator, first, second))
-
-    environment = Sandbox(undefined=StrictUndefined, autoescape=False, finalize=_settle)
-    environment.globals = {"range": _range}
-    environment.filters = {name: _metered(environment.filters[name]) for name in _FILTERS}
-    environment.filters |= {
-        "replace": _replace,
-        "sum": _sum,
-        "join": _join,
-        "string": lambda value: str(_settle(value)),
-    }
-    return environment
-
-
-def _metered(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Wrap a filter so that it pays for each item that it looks at."""
-    position = 1 if hasattr(function, "jinja_pass_arg") else 0  # of some the first argument is Jinja2's own
-
-    @wraps(function)
-    def metered(*arguments: Any, **named: Any) -> Any:
-        values = list(arguments)
-        values[position] = _pay_for(values[position])
-        return _bounded(function(*values, **named))
-
-    return metered
-
-
-def _pay_for(value: Any) -> Any:
-    from jinja2 import Undefined
-
-    if isinstance(value, Undefined):  # which `default` is for
-        return value
-    if isinstance(value, Sized) or not isinstance(value, Iterable):
-        BUDGET.pay(len(value) if isinstance(value, Sized) else 1)
-        _refuse_unstable(value)
-        return value
-    return _paid_items(value)
-
-
-def _paid_items(values: Iterable[Any]) -> Iterator[Any]:
-    for value in values:
-        BUDGET.pay(1)
-        yield value
-
-
-def _refuse_unstable(value: Any) -> None:
-    """Refuse functions, whose text has their address in memory, and texts that no file can hold."""
-    if callable(value):
-        raise TypeError("a function is no value")
-    if isinstance(value, str) and _SURROGATE.search(value):
-        raise ValueError("half a character is no text")
-    if isinstance(value, str) and "\0" in value:
-        raise ValueError("no text of a program or a file can hold NUL (U+0000)")
-
-
-def _settle(value: Any) -> Any:
-    """Turn a value into what a plan or a text can hold: `map` and `select` give lists."""
-    from jinja2 import Undefined
-
-    if isinstance(value, Undefined):
-        value._fail_with_undefined_error()
-    _refuse_unstable(value)
-    if isinstance(value, Iterator):
-        value = [_settle(item) for item in _paid_items(value)]
-    if isinstance(value, str | list | tuple | dict):
-        BUDGET.measure(value)
+def _small(value: Any) -> Any:
+    """Refuse a value that is large, or that holds what is no value: a list may hold another one many times."""
+    parts, queue = 0, [value]
+    while queue:
+        item = queue.pop()
+        if isinstance(item, str | list | tuple | dict):
+            parts += len(item)
+            _check_parts(parts + len(queue))
+        if isinstance(item, str):
+            if re.search("[\0\ud800-\udfff]", item):
+                nul = "no text of a program or a file can hold NUL (U+0000)"
+                raise ValueError(nul if "\0" in item else "half a character is no text")
+        elif isinstance(item, list | tuple | dict):
+            queue += [*item, *item.values()] if isinstance(item, dict) else item
+        elif isinstance(item, int):
+            _check_bits(item.bit_length())
+        elif not isinstance(item, float | None):
+            raise ValueError("it would be no number" if isinstance(item, complex) else f"{_kind(item)} is no value")
     return value
 
 
-def _range(*bounds: int) -> range:
-    numbers = range(*bounds)
-    if numbers.__len__() > MOST_ITEMS:
-        raise ValueError(f"a range has at most {MOST_ITEMS} numbers")
-    return numbers
-
-
-def _replace(value: Any, old: Any, new: Any, count: int | None = None) -> str:
-    text, before, after = str(_settle(value)), str(old), str(new)
-    occurrences = text.count(before)
-    times = occurrences if count is None or count < 0 else min(occurrences, count)
-    _check_length(len(text) + times * (len(after) - len(before)))
-    return text.replace(before, after, times)
-
-
-def _sum(values: Iterable[Any], attribute: str | None = None, start: float = 0) -> Any:
-    total: Any = start
-    for item in _pay_for(values):
-        if attribute is not None and not isinstance(item, Mapping):
-            raise TypeError("only maps have fields")
-        value = item if attribute is None else item[attribute]
-        if not isinstance(value, int | float) or not isinstance(total, int | float):
-            raise TypeError("only numbers have a sum")
-        total = _bounded(total + value)
-    return total
-
-
-def _join(values: Iterable[Any], between: str = "") -> str:
-    parts: list[str] = []
-    length = 0
-    for value in map(_settle, _pay_for(values)):
-        parts.append(str(value))
-        length += len(parts[-1]) + len(between)
-        _check_length(length)
-    return str(between).join(parts)
-
-
-def _check_operands(operator: str, first: Any, second: Any) -> None:
-    if operator == "**" and isinstance(first, int) and isinstance(second, int):
-        _check_bits(first.bit_length() * abs(second))
-    elif operator == "*":
-        for value, times in ((first, second), (second, first)):
-            if hasattr(value, "__len__") and isinstance(times, int):
-                _check_length(len(value) * times)
-    elif operator == "%" and isinstance(first, str):
-        raise ValueError("texts have no `%`: `~` joins them")
-
-
-def _bounded(value: Any) -> Any:
-    if isinstance(value, int):
-        _check_bits(value.bit_length())
-    if isinstance(value, str | list | tuple):
-        _check_length(len(value))
-    return value
+def _check_parts(parts: int, most: int = MOST_PARTS) -> None:
+    if parts > most:
+        raise ValueError(f"a text or a list has at most {most} parts")
 
 
 def _check_bits(bits: int) -> None:
@@ -470,6 +226,180 @@ def _check_bits(bits: int) -> None:
         raise ValueError(f"a number has at most {MOST_BITS} bits")
 
 
-def _check_length(length: int) -> None:
-    if length > MOST_ITEMS:
-        raise ValueError(f"a text or a list has at most {MOST_ITEMS} parts")
+def _refuse_name(name: str, holder: str = "") -> NoReturn:
+    raise ExpressionError(f"`{holder}{name}` is not defined", name)
+
+
+def _part(node: Any, names: Names) -> Any:
+    """Look up `holder.name` or `holder[key]`: a method of a text, or an entry."""
+    holder, is_named = _value(node.node, names), type(node).__name__ == "Getattr"
+    key = node.attr if is_named else _value(node.arg, names)
+    if is_named and isinstance(holder, str) and key in _METHODS:
+        return getattr(holder, key)
+    try:
+        return holder[key]
+    except (TypeError, LookupError):
+        if is_named and hasattr(type(holder), key):
+            raise ValueError(f"`{key}` is not for specs") from None
+    _refuse_name(str(key), f"{node.node.name}." if type(node.node).__name__ == "Name" else "")
+
+
+def _operation(node: Any, names: Names) -> Any:
+    """Calculate with numbers; only `+` takes two texts or two lists, too."""
+    values, sign = _values(node.iter_child_nodes(), names), node.operator
+    is_joining = sign == "+" and any(all(isinstance(value, kind) for value in values) for kind in (str, list))
+    if not is_joining and not all(isinstance(value, int | float) for value in values):
+        hint = ": `~` joins texts" if sign == "+" and any(isinstance(value, str) for value in values) else ""
+        raise ValueError(f"there is no `{sign}` of {' and '.join(map(_kind, values))}{hint}")
+    if sign == "**" and all(isinstance(value, int) for value in values):
+        _check_bits(values[0].bit_length() * abs(values[1]))
+    try:
+        return _small(_OPERATORS[type(node).__name__](*values))
+    except ZeroDivisionError:
+        raise ValueError("a division by zero") from None
+    except OverflowError:
+        raise ValueError("it would be infinite") from None
+
+
+def _comparison(node: Any, names: Names) -> bool:
+    first = _value(node.expr, names)
+    for operand in node.ops:
+        second = _value(operand.expr, names)
+        try:
+            if not _COMPARISONS[operand.op](first, second):
+                return False
+        except (TypeError, LookupError):
+            fault = "cannot be compared by `in`" if operand.op in ("in", "notin") else "have no order"
+            raise ValueError(f"{_kind(first)} and {_kind(second)} {fault}") from None
+        first = second
+    return True
+
+
+def _call(node: Any, names: Names) -> Any:
+    function = _value(node.node, names)
+    if not callable(function):
+        raise ValueError(f"{_kind(function)} cannot be called")
+    arguments, named = _arguments(node, names)
+    if getattr(function, "__name__", "") == "replace":
+        function = partial(_replace, getattr(function, "__self__", ""))
+    return _small(function(*arguments, **named))
+
+
+def _arguments(node: Any, names: Names) -> tuple[list[Any], dict[str, Any]]:
+    return _values(node.args, names), {part.key: _value(part.value, names) for part in node.kwargs}
+
+
+def _filter(node: Any, names: Names) -> Any:
+    arguments, named = _arguments(node, names)
+    if node.name == "default":
+        return _value(node.node, names) if _is_defined(node.node, names) else [*arguments, ""][0]
+    value = _value(node.node, names)
+    if node.name in ("first", "last", "max", "min") and isinstance(value, list | str) and not value:
+        raise ValueError(f"there is no `{node.name}` of nothing")
+    try:
+        return _small(_FILTERS[node.name](value, *arguments, **named))
+    except (TypeError, AttributeError):
+        raise ValueError(f"there is no `{node.name}` of {_kind(value)}") from None
+
+
+def _is_defined(node: Any, names: Names) -> bool:
+    try:
+        _value(node, names)
+    except ExpressionError as error:
+        if not error.name or type(node).__name__ not in ("Name", "Getattr", "Getitem"):
+            raise
+        return False
+    return True
+
+
+def _join(values: Iterable[Any], between: str = "", most: int = MOST_PARTS) -> str:
+    texts: list[str] = []
+    length = 0
+    for value in values:
+        texts.append(value if isinstance(value, str) else str(_small(value)))
+        length += len(texts[-1]) + len(between)
+        _check_parts(length, most)
+    return between.join(texts)
+
+
+def _replace(text: str, old: Any, new: Any, count: int = -1) -> str:
+    before, after = _join([old]), _join([new])
+    _check_parts(len(text) + text.count(before) * (len(after) - len(before)))
+    return text.replace(before, after, count)
+
+
+def _float(value: Any) -> float:
+    try:
+        return float(value)
+    except ValueError:
+        raise ValueError(f"`{value}` is no number") from None
+
+
+def _round(value: float, digits: int = 0, method: str = "common") -> float:
+    if abs(digits) > MOST_DIGITS:
+        raise ValueError(f"a number is rounded to at most {MOST_DIGITS} digits")
+    if method == "common":
+        return round(value, digits)
+    scale = 10.0**digits
+    return {"ceil": math.ceil, "floor": math.floor}[method](value * scale) / scale
+
+
+_OPERATORS: Mapping[str, Callable[..., Any]] = {
+    "Add": operator.add, "Sub": operator.sub, "Mul": operator.mul, "Div": operator.truediv, "Mod": operator.mod,
+    "FloorDiv": operator.floordiv, "Pow": operator.pow, "Neg": operator.neg, "Pos": operator.pos,
+}  # fmt: skip
+_COMPARISONS: Mapping[str, Callable[[Any, Any], Any]] = {
+    "eq": operator.eq, "ne": operator.ne, "lt": operator.lt, "lteq": operator.le, "gt": operator.gt,
+    "gteq": operator.ge, "in": lambda item, items: item in items, "notin": lambda item, items: item not in items,
+}  # fmt: skip
+_FILTERS: Mapping[str, Callable[..., Any]] = {
+    "abs": abs,
+    "default": _filter,  # which does this one by itself
+    "first": lambda items: items[0],
+    "float": _float,
+    "int": lambda number: int(number if isinstance(number, int) else _float(number)),
+    "join": lambda items, between="": _join(list(items), between),
+    "last": lambda items: items[-1],
+    "length": len,
+    "list": list,
+    "lower": str.lower,
+    "max": max,
+    "min": min,
+    "replace": _replace,
+    "round": _round,
+    "sort": sorted,
+    "string": lambda value: _join([value]),
+    "sum": sum,
+    "trim": str.strip,
+    "unique": lambda items: list(dict.fromkeys(items)),
+    "upper": str.upper,
+}
+_TESTS: Mapping[str, Callable[[Any, Names], bool]] = {
+    "defined": _is_defined,
+    "undefined": lambda node, names: not _is_defined(node, names),
+    "none": lambda node, names: _value(node, names) is None,
+}
+_METHODS = frozenset({
+    "capitalize", "count", "endswith", "find", "index", "isalnum", "isalpha", "isdigit", "islower", "isupper", "lower",
+    "lstrip", "partition", "removeprefix", "removesuffix", "replace", "rpartition", "rsplit", "rstrip", "split",
+    "splitlines", "startswith", "strip", "title", "upper",
+})  # fmt: skip
+_INNER = frozenset({"Keyword", "Operand", "Pair"})  # parts of the nodes that have them
+_NODES: Mapping[str, Callable[[Any, Names], Any]] = {
+    "And": lambda node, names: _value(node.left, names) and _value(node.right, names),
+    "Call": _call,
+    "Compare": _comparison,
+    "Concat": lambda node, names: _small(_join(_values(node.nodes, names))),
+    "CondExpr": lambda node, names: _value(node.expr1 if _value(node.test, names) else node.expr2, names),
+    "Const": lambda node, names: _small(node.value),
+    "Filter": _filter,
+    "Getattr": _part,
+    "Getitem": _part,
+    "List": lambda node, names: _small(_values(node.items, names)),
+    "Name": lambda node, names: names[node.name] if node.name in names else _refuse_name(node.name),
+    "Not": lambda node, names: not _value(node.node, names),
+    "Or": lambda node, names: _value(node.left, names) or _value(node.right, names),
+    "Test": lambda node, names: _TESTS[node.name](node.node, names),
+    "Tuple": lambda node, names: _small(_values(node.items, names)),
+    **dict.fromkeys(_OPERATORS, _operation),
+}

@@ -11,6 +11,7 @@ from typing import NamedTuple
 COUNTS = {"": 1, "k": 10**3, "K": 10**3, "M": 10**6, "B": 10**9}
 SIZES = {"KiB": 2**10, "MiB": 2**20, "GiB": 2**30, "TiB": 2**40}
 DURATIONS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
+SIZED = ("_rate", "_size", "memory")  # how settings end that are bytes
 LONGEST = 20  # digits of a number: more than 64 bits have
 TIMES = "×"  # the sign of multiplication
 WIDEST = 1000.0  # an interval whose ends are further apart has no digits

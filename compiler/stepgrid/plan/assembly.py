@@ -17,8 +17,8 @@ from stepgrid.expand.axes import Point
 from stepgrid.expand.builds import Build
 from stepgrid.expand.cells import Expansion, expand
 from stepgrid.expand.definitions import Differs, stands_in_for_none
+from stepgrid.expand.search import AxisSearch
 from stepgrid.language import files, lock_file
-from stepgrid.language.expressions import BUDGET
 from stepgrid.language.lock_file import Releases
 from stepgrid.language.problems import Location, Problem, Problems, SpecError, nearest
 from stepgrid.language.sources import ReleaseQuestion, can_move, source_key, source_parts
@@ -27,7 +27,6 @@ from stepgrid.language.yaml import MOST_FILE_BYTES, Map, load
 from stepgrid.lint import runner as lint
 from stepgrid.lint.subject import Places
 from stepgrid.model.plan import ALL, BUILD, CHANGED, LINK, Axis, Json, Plan, PlannedBuild, PlannedCell, ProfilePass
-from stepgrid.model.search import AxisSearch
 from stepgrid.plan import identity, plan_file, report_check
 from stepgrid.plan.order import NO_RECORDS, LoadCounts, LoadRecords
 from stepgrid.plan.stage_tree import StageTree
@@ -78,8 +77,7 @@ def compile_spec(
     document = read_spec(os.path.normpath(path), scale, problems, context.sets)
     if document is None:
         raise SpecError(problems.items)
-    with BUDGET.of_spec():
-        expansion = _expand(document, host, problems, context)
+    expansion = _expand(document, host, problems, context)
     if problems.errors:
         _check_declared(document, context.only, problems)
     else:

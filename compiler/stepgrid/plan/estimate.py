@@ -13,9 +13,8 @@ from types import MappingProxyType
 from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 from stepgrid.model.plan import BUILD, Json, Plan, PlannedCell, PlannedStage
-from stepgrid.model.search import SIZED
 from stepgrid.model.status import Action, NodeStatus, Status
-from stepgrid.model.units import exact_size
+from stepgrid.model.units import SIZED, exact_size
 from stepgrid.plan.actions import choose_base
 from stepgrid.plan.difference import UNSET, Input
 

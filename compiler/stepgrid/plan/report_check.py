@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 
 from stepgrid.errors import StepgridError
 from stepgrid.expand.scope import Label
-from stepgrid.language.expressions import ExpressionError, find_nodes
+from stepgrid.language.expressions import ExpressionError, find_nodes, parse
 from stepgrid.language.models import Claim, Step, Table
 from stepgrid.language.problems import Problem, Problems, nearest
 from stepgrid.language.spec_file import Document
@@ -427,9 +427,7 @@ def parse_claim(expect: str, labels: Mapping[str, Iterable[str]] = MappingProxyT
 
     `labels`: those of each axis in order, between two of which something is stable.
     """
-    from jinja2 import nodes
-
-    return _statement(find_nodes(expect, nodes.Output)[0][0].nodes[0], labels)
+    return _statement(parse(expect), labels)
 
 
 def comparisons(statement: Statement) -> Iterator[Comparison]:

@@ -10,11 +10,12 @@ from itertools import takewhile
 from pathlib import Path
 from typing import Any, NamedTuple, cast
 
+from stepgrid.expand.search import AxisSearch, Trial, next_boundary, next_peak, parse_objective
 from stepgrid.host.failure import StageError, end_of_log, explaining_log
 from stepgrid.host.processes.signals import MARK, kill_marked
+from stepgrid.language.expressions import ExpressionError
 from stepgrid.language.files import checksum, reuse_checksums
 from stepgrid.model.plan import FILES, PlannedStage, PlannedStep, input_paths
-from stepgrid.model.search import AxisSearch, Trial, next_boundary, next_peak
 from stepgrid.plugins.registry import server_engine
 from stepgrid.plugins.server import LoadedTables
 from stepgrid.run.attempt import Attempt
@@ -136,8 +137,6 @@ def choose_value(step: PlannedStep, finished: Sequence[FinishedStep]) -> int | N
     search = AxisSearch.from_setup(step.setup)
     if search is None:
         return None
-    from stepgrid.language.expressions import parse_objective  # few stages search
-
     trials = list(_trials(search, step.name, finished))
     if parse_objective(search.objective).name == search.variable:
         return next_boundary(search.least, search.most, trials)
@@ -146,7 +145,6 @@ def choose_value(step: PlannedStep, finished: Sequence[FinishedStep]) -> int | N
 
 def _trials(search: AxisSearch, name: str, finished: Sequence[FinishedStep]) -> Iterator[Trial]:
     from stepgrid.collect.step_figures import TRIED, read_step, trial
-    from stepgrid.language.expressions import ExpressionError
 
     for point in finished:
         other = AxisSearch.from_setup(point.step.setup)

@@ -14,6 +14,7 @@ from pathlib import Path, PurePath
 from typing import Any, NamedTuple, cast
 
 from stepgrid.collect.counts import EVENT_FILE
+from stepgrid.expand.search import SEARCH, with_value
 from stepgrid.host.disk import cut_power, disk_full, is_disk_full, met_full_disk, read_only
 from stepgrid.host.failure import FOUND_NOTHING, NO_ROWS, StageError, end_of_log, explaining_log
 from stepgrid.host.files import modification_times, open_regular, read_json, scan, write_json
@@ -34,7 +35,6 @@ from stepgrid.host.sampling import Sampler
 from stepgrid.language.files import holds_data
 from stepgrid.model.figures import ParseError
 from stepgrid.model.plan import Command, PlannedStage, PlannedStep, input_paths
-from stepgrid.model.search import SEARCH, with_value
 from stepgrid.model.secret_variables import hide_secrets
 from stepgrid.model.units import counted, duration, exact_size
 from stepgrid.plugins import hit_rate

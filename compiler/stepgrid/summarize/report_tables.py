@@ -12,7 +12,6 @@ from typing import Any
 from stepgrid.collect.step_figures import HOLDS
 from stepgrid.model import units
 from stepgrid.model.plan import BUILD, Axis
-from stepgrid.model.search import SIZED
 from stepgrid.model.status import Status
 from stepgrid.model.table import ABSENT, MOST_ROWS, NOTHING, WITHOUT_FIGURE, Cell, Column, Table, group
 from stepgrid.plugins import metrics, registry
@@ -270,7 +269,7 @@ def _median(axis: SearchedAxis, values: Sequence[int]) -> str:
 
 
 def _value_text(axis: SearchedAxis, value: float) -> str:
-    return units.size(value) if axis.param.endswith(SIZED) else f"{value:,.4g}"
+    return units.size(value) if axis.param.endswith(units.SIZED) else f"{value:,.4g}"
 
 
 # Arrangement of a table, and the blocks of points that its layout turns into tables

@@ -14,7 +14,6 @@ from typing import NamedTuple
 
 from stepgrid.collect.step_figures import HOLDS
 from stepgrid.model import units
-from stepgrid.model.search import SIZED
 from stepgrid.summarize.charts import drawing, forms
 from stepgrid.summarize.charts.drawing import NARROW, WIDE, Marks
 from stepgrid.summarize.charts.forms import Axes, Mark, Row, Rows
@@ -164,7 +163,7 @@ def search_charts(searches: Sequence[Search], marks: Marks) -> Iterator[Chart]:
         if points:
             arms = dict.fromkeys(point.arm for point in points)
             paths = [[point for point in points if point.arm == arm] for arm in arms]
-            axes = Axes(axis.variable, axis.figures[0], has_sizes=axis.param.endswith(SIZED))
+            axes = Axes(axis.variable, axis.figures[0], has_sizes=axis.param.endswith(units.SIZED))
             yield Chart(axis.title, forms.trade_off(axis.title, axes, points, paths, marks))
 
 

@@ -9,11 +9,10 @@ from functools import cached_property
 
 from stepgrid.collect.step_figures import HOLDS, TRIED
 from stepgrid.expand.scope import Label
-from stepgrid.language.expressions import Objective, parse_objective
+from stepgrid.expand.search import Objective, Trial, boundary, knee, parse_objective, peak
 from stepgrid.model import units
 from stepgrid.model.metrics import QPS
 from stepgrid.model.plan import BUILD, Plan
-from stepgrid.model.search import Trial, boundary, knee, peak
 from stepgrid.model.status import Status
 from stepgrid.model.table import group
 from stepgrid.model.units import counted

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from stepgrid.language.expressions import ExpressionError, Objective, parse_objective
+from stepgrid.expand.search import Objective, parse_objective
+from stepgrid.language.expressions import ExpressionError
 
 
 def test_a_figure_alone():

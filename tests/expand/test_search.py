@@ -7,7 +7,7 @@ import math
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from stepgrid.model.search import KNEE, Trial, boundary, knee, next_boundary, next_peak, peak
+from stepgrid.expand.search import KNEE, Trial, boundary, knee, next_boundary, next_peak, peak
 
 MIB = 2**20
 

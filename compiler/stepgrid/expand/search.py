@@ -11,16 +11,17 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
+from stepgrid.language.expressions import ExpressionError, evaluate, find_nodes
 from stepgrid.model.plan import Json, PlannedStep
 
 SEARCH = "search"  # of a step's setup, and of its record
-SIZED = ("_rate", "_size", "memory")  # how settings end that are bytes
 KNEE = 0.95  # of the best figure
 _WRONG = 0.1  # how often a try is taken for wrong: a host that is busy for a moment
 _CELLS, _OUTSIDE = 240, 0.025  # of the range, on a logarithmic scale; the share of each side of it
 _KEYS = ("variable", "param", "least", "most", "for", "points", "number")  # of a search in a step's setup
+_OBJECTIVE = re.compile(r"\s*max\s+([^\W\d]\w*)(?:\s+where\s+(.+?))?(?<!\s)\s*+", re.S)
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +74,38 @@ def with_value(step: PlannedStep, value: int) -> PlannedStep:
 def as_run(step: PlannedStep, record: Mapping[str, Any]) -> PlannedStep:
     """Set the value that the step's record says was tried."""
     return with_value(step, int(record[SEARCH])) if SEARCH in record else step
+
+
+class Objective(NamedTuple):
+    """The aim of a search on an axis: `max rate where stall_pct < 1 and p99_us < 5000`."""
+
+    name: str  # a metric, or the variable itself
+    condition: str  # empty: there is none
+
+    @property
+    def names(self) -> set[str]:
+        """Metrics, and perhaps the variable."""
+        from jinja2 import nodes
+
+        named = find_nodes(self.condition, nodes.Name)[0] if self.condition else []
+        return {self.name, *(str(node.name) for node in named)}
+
+    def holds(self, names: Mapping[str, float]) -> bool:
+        """Evaluate the condition; ExpressionError if a name is undefined."""
+        value = evaluate(self.condition, names) if self.condition else True
+        if not isinstance(value, bool):
+            raise ExpressionError(f"`{self.condition}` is neither true nor false")
+        return value
+
+
+def parse_objective(text: str) -> Objective:
+    match = _OBJECTIVE.fullmatch(text)
+    if match is None:
+        hint = "expected `max NAME`, or `max NAME where CONDITION`"
+        raise ExpressionError(f"`{text}` is not what a search can be for", hint=hint)
+    objective = Objective(match[1], match[2] or "")
+    assert objective.names  # raises if the condition cannot be read
+    return objective
 
 
 @dataclass(frozen=True, slots=True)
