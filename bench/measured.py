@@ -11,7 +11,7 @@ from io import StringIO
 from pathlib import Path
 from typing import Any
 
-from stepgrid.collect.step_figures import read_result
+from stepgrid.collect.result_figures import read_result
 from stepgrid.model.plan import PlannedStage
 from stepgrid.model.status import Result
 from stepgrid.store import results

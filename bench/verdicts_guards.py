@@ -28,7 +28,7 @@ from stepgrid.summarize.statistics import confidence_intervals as intervals  # n
 POINTS = 0.03
 NAMES, SIGNS, COVERED = ("different", "2 % apart", "covered", "same", "5 % found"), np.array([1, 1, -1, -1, -1]), 2
 
-LEAST_CHANCE = intervals._least_chance
+CHANCE_OF_OWN_NOISE = intervals._chance_of_own_noise
 
 
 def limma(spreads: intervals.Spreads) -> intervals.Moderated:
@@ -48,9 +48,9 @@ def limma(spreads: intervals.Spreads) -> intervals.Moderated:
     return intervals.Moderated(moderated, posterior, weight**2 / np.maximum(total * posterior, 1e-9))
 
 
-def _least_chance_of_three_loads(freedom: Array, evidence: Array, usual: intervals.Flags) -> Array:
+def _chance_of_three_loads(freedom: Array, evidence: Array, usual: intervals.Flags) -> Array:
     """Judge two loads as three are."""
-    return LEAST_CHANCE(np.maximum(freedom, 2), evidence, usual)
+    return CHANCE_OF_OWN_NOISE(np.maximum(freedom, 2), evidence, usual)
 
 
 BASE_SHARES = "shares of the base"
@@ -59,8 +59,8 @@ WITHOUT: Mapping[str, Mapping[str, object]] = {
     "FEWEST": {"FEWEST": 1},
     "NOISY": {"NOISY": 0.0},
     "LITTLE": {"LITTLE": 0.0},
-    "OFTEN": {"OFTEN": (0.0, 0.0)},
-    "WARY": {"_least_chance": _least_chance_of_three_loads},
+    "PER_OUTLIER": {"PER_OUTLIER": 0.0},
+    "WARY": {"_chance_of_own_noise": _chance_of_three_loads},
     BASE_SHARES: {"_base_shares": lambda samples, base: np.full(len(samples), intervals.LEAST_SHARED)},
     "any rule: plain limma": {"moderated": limma},
 }

@@ -19,7 +19,7 @@ from scipy.signal import lfilter
 
 from stepgrid.model.plan import Axis
 from stepgrid.model.status import Status
-from stepgrid.summarize.data.tables_reader import Run, Tables, from_pairs
+from stepgrid.summarize.data.tables_reader import Run, Tables
 
 SHARES = {"load": 0.5, "run": 0.25, "series": 0.15, "drift": 0.1}
 TAILS = 4
@@ -68,7 +68,7 @@ def _experiment(kind: Kind, arms: int, shared: bool, generator: np.random.Genera
         for load in range(kind.loads)
     ]
     kept = {run.place: _points(rates[labels.index(run.build), run.load]) for run in runs} if kind.series else {}
-    return Made((Axis(AXIS, labels, (STEP,) if shared else None),), Tables(tuple(runs), from_pairs(kept), {}))
+    return Made((Axis(AXIS, labels, (STEP,) if shared else None),), Tables(tuple(runs), kept, {}))
 
 
 def _figures(kind: Kind, place: Array, shared: bool, generator: np.random.Generator) -> tuple[Array, Array]:

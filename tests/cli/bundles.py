@@ -56,7 +56,7 @@ def result(stage: PlannedStage) -> Path:
         folder.mkdir(parents=True)
         (folder / "stdout").write_text(f"output of {step.name}")
     write_json(attempt / "attempt.json", {"host": {"hostname": "bench-7"}})
-    write_json(attempt / "figures.db_bench.1.json", {})
+    (attempt / "figures.1.msgpack").write_bytes(b"")
     write_json(attempt / "result.json", {"stage": stage.id, "status": "done", "steps": [{} for _ in stage.steps]})
     return Store().publish_result(stage.id, attempt)
 

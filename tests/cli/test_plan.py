@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec import msgpack
 
 from stepgrid.cli import main
 from stepgrid.model.plan import Plan, PlannedStage
@@ -196,9 +197,9 @@ def test_the_spread_of_repeats_says_what_a_small_difference_needs(folder: Path, 
     built(plan)
     measured(plan, plan.stages)
     for stage in plan.stages:
-        figures = {"sha256": "", "body": {"steps": [{"metrics": {"qps": 100.0 + 2 * stage.load}}]}}
-        path = Store().root / "results" / stage.id / "20260101T000000.000000Z" / "figures.0.json"
-        path.write_text(json.dumps(figures))
+        figures = {"steps": [{"metrics": {"qps": 100.0 + 2 * stage.load}}]}
+        path = Store().root / "results" / stage.id / "20260101T000000.000000Z" / "figures.0.msgpack"
+        path.write_bytes(bytes(32) + msgpack.encode(figures))
     text = "loads differ by 1.4 % (readww): a difference of 3 % shows with 6 loads (18m00s), a verdict beyond"
     assert f"  repeats  {text[:70]}" in told(capsys)
     assert f" {text} 2 % with 35 loads " in " ".join(told(capsys).split()) + " "

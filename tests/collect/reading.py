@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from stepgrid.collect.result_figures import read_result
 from stepgrid.collect.samples import Usage, Window, read_samples, series
-from stepgrid.collect.step_figures import StepFigures, read_result
+from stepgrid.collect.step_figures import StepFigures
 from stepgrid.host import files
 from stepgrid.model.plan import PlannedStep
 from stepgrid.model.status import Result
@@ -28,4 +29,4 @@ def series_rows(folder: Path) -> list[dict[str, float]]:
 
 
 def figures(result: Result, steps: Sequence[PlannedStep]) -> Sequence[StepFigures]:
-    return read_result(result, steps)[0].steps
+    return read_result(result, steps).steps

@@ -4,7 +4,6 @@ import duckdb
 import pytest
 
 from stepgrid import pipeline
-from stepgrid.collect import job
 from stepgrid.collect.job import collect
 from stepgrid.collect.query import open_tables
 from stepgrid.model.result_schema import SCHEMA
@@ -119,37 +118,16 @@ def test_the_schema_is_in_every_file(experiment):
         assert found == [(b"stepgrid_schema", str(SCHEMA).encode())]
 
 
-@pytest.fixture
-def stages_read(experiment, monkeypatch):
-    """Stages whose figures a collect has read, after a first one."""
+def test_a_collect_reads_what_is_new(experiment):
     collect(experiment.store, experiment.plan)
-    stages, stored = [], job._stored
-    monkeypatch.setattr(job, "_stored", lambda result, stage: stages.append(stage.id) or stored(result, stage))
-    return stages
-
-
-def test_a_collect_reads_what_is_new(experiment, stages_read):
     experiment.add(BUILD, "hyper", "2", 0, {"readww": 700.0, "overwrite": 600.0})
     collect(experiment.store, experiment.plan)
-    assert stages_read == ["s-7.8.3-hyper-2-0"]
     with open_tables(experiment.store.tables("p-synthetic")) as connection:
         rates = connection.execute("SELECT qps FROM steps WHERE step = 'readww' AND qps IS NOT NULL ORDER BY qps")
         assert rates.fetchall() == [(700.0,), (1000.0,), (2000.0,)]
         assert connection.execute("SELECT count(DISTINCT stage) FROM series").fetchone() == (4,)
         facts = "SELECT count(DISTINCT subject) FROM environment WHERE scope = 'host' AND name = 'kernel'"
         assert connection.execute(facts).fetchone() == (4,)
-
-
-@pytest.mark.parametrize("name", ["series.parquet", "parts/figures.0.parquet", "parts/0.json"])
-@pytest.mark.parametrize("content", [None, b"", b'{"results": [1], "code": 2, "files": 3}'])
-def test_a_part_that_is_damaged_is_read_again(experiment, stages_read, name, content):
-    path = experiment.store.tables("p-synthetic") / name
-    path.unlink()
-    if content is not None:
-        path.write_bytes(content)
-    collect(experiment.store, experiment.plan)
-    assert len(stages_read) == 3
-    assert query(experiment, "SELECT count(DISTINCT stage), count(*) FROM series") == [(3, 20)]
 
 
 def test_the_command_says_what_is_missing(experiment, monkeypatch, capsys):

@@ -4,7 +4,7 @@ from dataclasses import replace
 import pytest
 
 from stepgrid.collect import step_figures
-from stepgrid.collect.step_figures import read_result, stored_figures
+from stepgrid.collect.result_figures import read_result, stored_figures
 from stepgrid.plugins.registry import driver
 from stepgrid.store.results import load_result
 from tests.collect.reading import figures
@@ -22,13 +22,13 @@ def made(tmp_path):
 
 
 def files(result):
-    return sorted(path.name.split(".")[0] for path in result.glob("*.*.json"))
+    return sorted(path.name.split(".")[0] for path in result.glob("*.*.msgpack"))
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", '{"sha256":"0","body":{}}'])
 def test_figures_that_are_damaged_are_read_again(made, text):
     figures(*made)
-    for path in made[0].folder.glob("figures.*.json"):
+    for path in made[0].folder.glob("figures.*"):
         path.write_text(text)
     assert stored_figures(made[0].folder, made[1]) is None
     figures(*made)
@@ -37,8 +37,8 @@ def test_figures_that_are_damaged_are_read_again(made, text):
 
 def test_one_changed_byte_is_damage(made):
     figures(*made)
-    [path] = made[0].folder.glob("figures.*.json")
-    path.write_bytes(path.read_bytes().replace(b"2000.0", b"2001.0", 1))
+    [path] = made[0].folder.glob("figures.*")
+    path.write_bytes(path.read_bytes()[:-1] + b"x")
     assert stored_figures(made[0].folder, made[1]) is None
 
 
@@ -119,5 +119,5 @@ def test_a_command_that_the_program_of_a_step_wrote_is_none(made):
     record = {"argv": 3, "env": {"a": {}}, "environment": [], "launch": 1, "more": 2}
     for folder in made[0].folders:
         (folder / "command.json").write_text(json.dumps(record))
-    rows = [row for row in read_result(*made)[0].environment if row[0] == "command"]
+    rows = [row for row in read_result(*made).environment if row[0] == "command"]
     assert not {name for _, _, name, _ in rows} & record.keys()

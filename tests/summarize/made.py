@@ -8,7 +8,7 @@ from typing import Any
 
 from stepgrid.model.plan import PlannedCell, Repeat
 from stepgrid.summarize.data.points import Point
-from stepgrid.summarize.data.tables_reader import PastFigure, Run, Tables, from_pairs
+from stepgrid.summarize.data.tables_reader import PastFigure, Run, Tables
 
 START = datetime(2026, 11, 20, 10)
 
@@ -57,7 +57,7 @@ def past(
 
 
 def tables(runs: Iterable[Run], **more: Any) -> Tables:
-    return Tables(tuple(runs), from_pairs({}), {}, **more)
+    return Tables(tuple(runs), {}, {}, **more)
 
 
 def cell(labels: Mapping[str, str], stage: str, build: str = "b") -> PlannedCell:

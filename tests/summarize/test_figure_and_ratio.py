@@ -154,7 +154,7 @@ def _check_cells(base: str, arm: str) -> None:
 
 def _check(arm: float, base: float, ratio: str) -> None:
     digits = len(ratio.partition(".")[2])
-    assert arm / base == pytest.approx(_number(ratio), abs=0.51 * 10**-digits, rel=0.011)
+    assert arm / base == pytest.approx(_number(ratio), abs=0.51 * 10**-digits + 0.011 * _number(ratio))
 
 
 def _number(text: str) -> float:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from stepgrid.model.plan import Option, PlannedStep
-from stepgrid.summarize.data.tables_reader import Run, from_pairs
+from stepgrid.summarize.data.tables_reader import Run
 from stepgrid.summarize.implausible import implausible_runs
 from tests.summarize import made
 
@@ -21,7 +21,7 @@ READ = PlannedStep(
 def doubts(*runs: Run, step: PlannedStep = READ, series: Any = None, facts: Any = None, commit: str = "") -> list[str]:
     """`commit`: which failures writes survive, as planned; `facts`: of each result."""
     by_result = {scope: {f"{run.place[0]}/1": values for run in runs} for scope, values in (facts or {}).items()}
-    tables = replace(made.tables(runs), series=from_pairs(series or {}), facts=by_result)
+    tables = replace(made.tables(runs), series=series or {}, facts=by_result)
     durability = {"commit": commit} if commit else {}
     return [doubt.text for doubt in implausible_runs(tables, [step], lambda _: durability)]
 

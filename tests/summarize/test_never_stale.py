@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from stepgrid.collect import query, step_figures, tables
+from stepgrid.collect import query, result_figures, step_figures
 from stepgrid.collect.job import collect
 from stepgrid.store import stage_requests
 from stepgrid.store.store import SummaryFiles
@@ -31,8 +31,8 @@ class Parser:
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.parser = 1
         self._real = step_figures.require_runner("db_bench")
-        for name in ("require_runner", "runner"):
-            monkeypatch.setattr(step_figures, name, lambda _: self)
+        monkeypatch.setattr(step_figures, "require_runner", lambda _: self)
+        monkeypatch.setattr(result_figures, "runner", lambda _: self)
 
     def parse(self, folder: Path, settings: Mapping[str, Any]) -> Any:
         found = self._real.parse(folder, settings)
@@ -127,7 +127,6 @@ def fresh(found: Experiment) -> Outputs:
 def test_any_story_ends_as_if_nothing_had_been_before(
     seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(tables, "LARGE", 50 if seed % 2 else tables.LARGE)
     monkeypatch.setattr(step_charts, "MOST_PANELS", 2)
     story = Story(tmp_path, seed, Parser(monkeypatch))
     told = []

@@ -204,15 +204,13 @@ def test_a_load_that_is_disturbed_and_far_off_is_one_doubt() -> None:
     assert alone.text == "load 1: far off in 2 ratios; more loads outweigh it (`--set repeat=N`)"
 
 
-def test_results_that_were_measured_again_retracted_or_of_unknown_contents() -> None:
+def test_results_that_were_measured_again_or_retracted() -> None:
     why = {"why": "a disturbance"}
     number = "1 of 5 stages measured again"
     text = f"{number} on request, and only the newest result counts: a disturbance"
     assert of_results("asked", {RESULTS[0]: why}) == [(number, text)]
     text = "2 results retracted (readww of b): a disturbance"
     assert of_results("retracted", {"s-x-0-0/1": why, "s-x-1-0/2": why}) == [("2 results retracted", text)]
-    ((brief, text),) = of_results("unknown contents", {RESULTS[0]: {"files": "a.sh, b.csv"}, "s/9": {"files": "c"}})
-    assert (brief, text.count("a.sh, b.csv")) == ("1 result of unknown file contents", 1)
 
 
 def test_databases_that_were_created_in_different_ways() -> None:

@@ -56,7 +56,7 @@ def test_the_host_in_a_line() -> None:
             "python -m stepgrid_databases.drivers.sql request.json",
         ),
         (
-            ["/srv/one/.venv/bin/python", "-m", "stepgrid.drivers.vector_search", "request.json"],
+            ["/srv/one/.venv/bin/python", "-P", "-m", "stepgrid_databases.drivers.vector_search", "request.json"],
             {"PYTHONPATH": "/srv/one/compiler", "A": "1"},
             "A=1 python -m stepgrid_databases.drivers.vector_search request.json",
         ),

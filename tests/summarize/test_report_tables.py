@@ -109,7 +109,7 @@ def test_usual_tables_and_the_same_when_they_are_too_long(tmp_path: Path, monkey
     monkeypatch.setattr(report_tables, "MOST_ROWS", 0)
     long = scenario.report(experiment)
     names = [table.name for table in long.tables.long]
-    assert sorted(names) == sorted(table.name for tables in long.tables.long for table in tables.make())
+    assert sorted(names) == sorted(table.name for tables in long.tables.long for table in tables.tables)
     assert [name for name, _ in long.tables.hidden] == names
     assert {why for _, why in long.tables.hidden} == {report_tables.REPEATED, report_tables.TOO_LONG}
     all_tables = ({table.name: table for table in report_formats.tables(report)} for report in (long, usual))

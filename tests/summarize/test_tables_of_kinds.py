@@ -75,7 +75,7 @@ def test_costs_of_many_steps_are_only_named(monkeypatch: pytest.MonkeyPatch) -> 
     short, long = report_tables.tables([], TableInputs(AXES, {"server": "my"}, made.tables(RUNS)))
     assert not [table for table in short if table.title == "per operation"]
     assert [table.name for table in long][:2] == ["per operation: scan.pre", "per operation: read-only.pre, range=10"]
-    assert [table.name for table in long[0].make()] == ["per operation: scan.pre"] * 2
+    assert [table.name for table in long[0].tables] == ["per operation: scan.pre"] * 2
 
 
 def test_a_spec_may_ask_for_the_load_alone() -> None:

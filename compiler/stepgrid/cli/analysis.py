@@ -20,7 +20,8 @@ from stepgrid.cli.spec_arguments import (
 )
 from stepgrid.collect import query
 from stepgrid.collect.counts import profiled_cpu
-from stepgrid.collect.step_figures import ENGINE, StepFigures, stored_figures
+from stepgrid.collect.result_figures import stored_figures
+from stepgrid.collect.step_figures import ENGINE, StepFigures
 from stepgrid.errors import FINE
 from stepgrid.host import files
 from stepgrid.language.problems import nearest

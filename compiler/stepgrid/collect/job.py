@@ -12,17 +12,8 @@ from typing import Any
 
 from stepgrid.collect import parquet
 from stepgrid.collect.counts import probe_metrics
-from stepgrid.collect.step_figures import (
-    STATED,
-    Columns,
-    ResultFigures,
-    StepFigures,
-    fact_rows,
-    figures_mark,
-    read_result,
-    stored_figures,
-    stored_samples,
-)
+from stepgrid.collect.result_figures import ResultFigures, fact_rows, figures_file, read_result, stored_figures
+from stepgrid.collect.step_figures import STATED, StepFigures
 from stepgrid.collect.tables import GROWING, ResultTables
 from stepgrid.host.files import read_json
 from stepgrid.host.locks import LockBusy, lock_holders, locked
@@ -43,7 +34,6 @@ from stepgrid.store.store import Store, revision
 
 Rows = Iterator[parquet.Row]
 Stages = Mapping[str, PlannedStage]
-Reading = tuple[ResultFigures, Sequence[Columns]]
 
 
 def collect_stamped(store: Store, plan: Plan) -> Mapping[str, NodeStatus]:
@@ -65,7 +55,7 @@ def collect(store: Store, plan: Plan) -> dict[str, NodeStatus]:
         **step_metrics(step for stage in plan.stages for step in stage.steps),
     }
     with parquet.connect() as connection:
-        tables = ResultTables(connection, folder, [*metrics])
+        tables = ResultTables(connection, folder)
         nodes = _read_results(store, plan, tables)
         attempts = {stage.id: nodes[stage.id].attempt for stage in plan.stages}
         fixed = {
@@ -76,13 +66,13 @@ def collect(store: Store, plan: Plan) -> dict[str, NodeStatus]:
         for name, (columns, rows) in fixed.items():
             parquet.write_rows(connection, folder / f"{name}.parquet", columns, rows)
         tables.write_environment(environment_rows(store, plan))
-        tables.write_steps(plan, nodes, violations(plan, nodes))
+        tables.write(plan, metrics, nodes, violations(plan, nodes))
     return nodes
 
 
 def _read_results(store: Store, plan: Plan, tables: ResultTables) -> dict[str, NodeStatus]:
     """Read what is not read yet; again while damaged results could be set aside: an older one may count instead."""
-    readings: dict[Path, Reading] = {}
+    readings: dict[Path, ResultFigures] = {}
     while True:
         status = StatusReader(store, plan).read()
         note_sound(store, status)
@@ -94,21 +84,15 @@ def _read_results(store: Store, plan: Plan, tables: ResultTables) -> dict[str, N
     for record in stuck:  # one that could not be moved has no figures either
         reason = broken_sentence(record.folder, record.why)
         nodes[record.node] = NodeStatus(record.node, nodes[record.node].title, Status.INTERRUPTED, reason)
-    results = [(stage, result) for stage in plan.stages if (result := _figures_of(nodes[stage.id]))]
-    names = {stage.id: f"{stage.id}/{result.folder.name}" for stage, result in results}
-    stored = ((names[stage.id], figures_mark(result.folder, stage.steps)) for stage, result in results)
-    marks = {name: mark for name, mark in stored if mark}
+    stages = {stage.id: stage for stage in plan.stages}
     profiled = {profile: measured for measured, profile in (plan.profile.stages if plan.profile else {}).items()}
-    in_parts, stages = tables.keep_parts(marks), {stage.id: stage for stage in plan.stages}
-    for has_mark in (True, False):  # those that are read each time are a part of their own
-        for stage, result in results:
-            if (names[stage.id] in marks) == has_mark and names[stage.id] not in in_parts:
-                reading = readings.get(result.folder) or _stored(result, stage)
-                if stage.id in profiled:
-                    tables.add_profile(stages[profiled[stage.id]], result.folder, reading[0])
-                    continue
-                _add_result(stage, stages, result, reading, tables)
-        tables.write_part()
+    for stage in plan.stages:
+        if result := _figures_of(nodes[stage.id]):
+            figures = readings.get(result.folder) or _stored(result, stage)
+            if stage.id in profiled:
+                tables.add_profile(stages[profiled[stage.id]], result.folder, figures)
+            else:
+                tables.add(stage, result.folder, _complete(figures, result.folder, stage, stages))
     return nodes
 
 
@@ -117,48 +101,39 @@ def _figures_of(node: NodeStatus) -> Result | None:
 
 
 def _read_raw_output(
-    plan: Plan, nodes: Mapping[str, NodeStatus], readings: dict[Path, Reading]
+    plan: Plan, nodes: Mapping[str, NodeStatus], readings: dict[Path, ResultFigures]
 ) -> Iterator[BrokenRecord]:
     """Read the results whose figures are not stored; those whose figures cannot be stored are added to `readings`."""
     for stage in plan.stages:
         result = _figures_of(nodes[stage.id])
-        if result and result.folder not in readings and not figures_mark(result.folder, stage.steps):
+        if result and result.folder not in readings and not figures_file(result.folder, stage.steps).exists():
             try:
                 reading = read_figures(result, stage)
             except BrokenResult as error:
                 yield BrokenRecord(stage.id, result.folder, str(error))
                 continue
-            if not figures_mark(result.folder, stage.steps):
+            if not figures_file(result.folder, stage.steps).exists():
                 readings[result.folder] = reading
 
 
-def _stored(result: Result, stage: PlannedStage) -> Reading:
-    figures = stored_figures(result.folder, stage.steps)
-    samples = stored_samples(result.folder, stage.steps)
-    return read_figures(result, stage) if figures is None or samples is None else (figures, samples)
+def _stored(result: Result, stage: PlannedStage) -> ResultFigures:
+    return stored_figures(result.folder, stage.steps) or read_figures(result, stage)
 
 
-def _add_result(stage: PlannedStage, stages: Stages, result: Result, reading: Reading, tables: ResultTables) -> None:
-    figures, samples = reading
-    steps = with_expected_rates(stage, stages, figures.steps)
-    imported = result.folder / IMPORTED
+def _complete(figures: ResultFigures, result: Path, stage: PlannedStage, stages: Stages) -> ResultFigures:
+    """Add what depends on other results, and who signed a result of another checkout."""
+    steps, imported = with_expected_rates(stage, stages, figures.steps), result / IMPORTED
     signer = {"signer": str(read_json(imported).get("signer") or "")} if imported.exists() else {}
-    environment = [*fact_rows("imported", None, signer), *figures.environment]
-    tables.add(stage, result.folder, replace(figures, steps=steps, environment=environment), samples)
+    return replace(figures, steps=steps, environment=[*fact_rows("imported", None, signer), *figures.environment])
 
 
-def read_figures(result: Result, stage: PlannedStage) -> Reading:
+def read_figures(result: Result, stage: PlannedStage) -> ResultFigures:
     """Read the raw output of a result. BrokenResult: its files are not what was published, or cannot be read."""
     full = result if result.folders else load_result(result.folder, stage)
     if sentence := changed_file(full):
         raise BrokenResult(sentence)
-    figures, samples = read_result(full, stage.steps)
-    if full.files is not None:
-        return replace(figures, steps=[_explain(full, *step) for step in enumerate(figures.steps)]), samples
-    for folder, step in zip(full.folders, figures.steps, strict=True):  # results of before checksums
-        if step.error and _is_written_later(folder, full.folder):
-            raise BrokenResult(step.error)
-    return figures, samples
+    figures = read_result(full, stage.steps)
+    return replace(figures, steps=[_explain(full, *step) for step in enumerate(figures.steps)])
 
 
 UNCHANGED = "its files did not change since they were published: please report this as a fault of stepgrid"
@@ -166,18 +141,9 @@ UNCHANGED = "its files did not change since they were published: please report t
 
 def _explain(result: Result, position: int, step: StepFigures) -> StepFigures:
     """Blame the parser for what it cannot read of a sound result; published results may state that a step failed."""
-    if step.error is None or (result.folders[position] / STATED).exists():
+    if step.error is None or not result.files or (result.folders[position] / STATED).exists():
         return step
     return replace(step, error=f"{step.error}; {UNCHANGED}")
-
-
-def _is_written_later(folder: Path, result: Path) -> bool:
-    """The record is written last."""
-    try:
-        written = (result / RESULT_FILE).stat().st_mtime_ns
-        return any(path.stat().st_mtime_ns > written for path in (folder, *folder.rglob("*")))
-    except OSError:  # it is being moved
-        return False
 
 
 NEXT = "; the next run measures it again"
@@ -268,7 +234,7 @@ class _MeasuredNames:
             return
         stage = self._stages[node]
         if node not in self._figures:
-            self._figures[node] = with_expected_rates(stage, self._stages, _stored(result, stage)[0].steps)
+            self._figures[node] = with_expected_rates(stage, self._stages, _stored(result, stage).steps)
         figures, step = self._figures[node][cell_step.index], stage.steps[cell_step.index]
         if figures.error is None:
             machine = self._plan.machines.get(stage.hardware, self._plan.hardware)
@@ -346,9 +312,8 @@ def environment_rows(store: Store, plan: Plan) -> Rows:
         yield from _facts("requested", build_id, options)
     for stage in plan.stages:
         for result in store.all_results(stage.id):
-            subject = f"{stage.id}/{result.name}"
             if note := stage_requests.read_retraction(result):
-                yield from _facts("retracted", subject, note.to_json())
+                yield from _facts("retracted", f"{stage.id}/{result.name}", note.to_json())
     yield from _failures(store, plan)
 
 
@@ -428,8 +393,7 @@ def _older_results(
 
 
 def _older_figures(result: Path, stage: PlannedStage) -> Sequence[StepFigures]:
-    figures = stored_figures(result, stage.steps)
     try:
-        return (figures or read_figures(Result(result), stage)[0]).steps
+        return _stored(Result(result), stage).steps
     except BrokenResult:
         return ()

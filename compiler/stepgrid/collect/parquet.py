@@ -83,18 +83,9 @@ def selectable_rows(path: Path, columns: Mapping[str, str], rows: Iterable[Row])
         written.unlink(missing_ok=True)
 
 
-def table_file(name: str, number: int) -> str:
-    """Name a file of a table that may go on in other files."""
-    return f"{name}.{number}.parquet" if number else f"{name}.parquet"
-
-
-def table_files(folder: Path, name: str) -> list[Path]:
-    return [*folder.glob(f"{name}.parquet"), *sorted(folder.glob(f"{name}.[0-9]*.parquet"))]
-
-
-def files(paths: Iterable[Path]) -> str:
-    """Several files as one table; a column that one of them lacks is NULL there."""
-    return f"read_parquet([{', '.join(quoted(str(path)) for path in paths)}], union_by_name = true)"
+def source(path: Path) -> str:
+    """Name a table, to select from."""
+    return f"read_parquet({quoted(str(path))})"
 
 
 def quoted(text: str) -> str:

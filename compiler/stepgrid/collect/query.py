@@ -66,8 +66,7 @@ def _naming_damage(folder: Path) -> Iterator[None]:
 
 
 def table_source(folder: Path, table: str) -> str:
-    """Name the files of a table, to select from."""
-    return parquet.files(parquet.table_files(folder, table))
+    return parquet.source(folder / f"{table}.parquet")
 
 
 def check_version(connection: DuckDBPyConnection, folder: Path) -> None:

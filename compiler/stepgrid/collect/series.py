@@ -11,7 +11,7 @@ from operator import attrgetter, itemgetter
 from statistics import NormalDist, fmean, median
 
 from stepgrid.model.figures import ClientRate
-from stepgrid.model.metrics import VARIATION
+from stepgrid.model.metrics import SLOW, VARIATION
 
 Points = Sequence[tuple[float, float]]  # (second, operations per second)
 Span = tuple[float, float]  # seconds
@@ -38,7 +38,7 @@ def _variation(rates: Sequence[float]) -> dict[str, float]:
     deviation = math.sqrt(math.fsum((rate - mean) ** 2 for rate in rates) / (count - 1))
     return {
         VARIATION: 100 * deviation / mean,
-        "slow_seconds_pct": 100 * sum(rate < HALF * middle for rate in rates) / count,
+        SLOW: 100 * sum(rate < HALF * middle for rate in rates) / count,
         "stalled_seconds_pct": 100 * sum(rate < middle / 10 for rate in rates) / count,
         "worst_qps_p99": sorted(rates)[math.ceil(count / 100) - 1],
     }

@@ -143,10 +143,10 @@ def write_text(path: Path, text: str) -> None:
         new.write_text(text, encoding="utf-8")
 
 
-def write_cache(path: Path, text: str) -> None:
+def write_cache(path: Path, content: str | bytes) -> None:
     """Write all or nothing; after a power cut it may be lost or empty."""
     with _claimed(path) as new:
-        new.write_text(text, encoding="utf-8")
+        new.write_bytes(content.encode() if isinstance(content, str) else content)
         os.replace(new, path)
 
 

@@ -89,6 +89,7 @@ def follows_host(name: str, unit: str, is_same_work: bool) -> bool:
 
 
 VARIATION = "qps_variation_pct"
+SLOW = "slow_seconds_pct"  # with less than half of the median QPS
 QPS = "qps"  # what is compared unless something else is asked for
 CLIENT_CPU, SERVER_CPU = "client_cpu_us_per_op", "server_cpu_us_per_op"
 
@@ -162,7 +163,7 @@ ANSWERS = (
 VARIANCE = (
     Metric(VARIATION, "%", "lower",
            "Standard deviation of the seconds' QPS, of their mean: the coefficient of variation.", SERIES),
-    Metric("slow_seconds_pct", "%", "lower", "Share of the seconds with less than half of the median QPS.", SERIES),
+    Metric(SLOW, "%", "lower", "Share of the seconds with less than half of the median QPS.", SERIES),
     Metric("stalled_seconds_pct", "%", "lower",
            "Share of the seconds with less than a tenth of the median QPS: all but a standstill.", SERIES),
     Metric("worst_qps_p99", "operations/s", "higher",

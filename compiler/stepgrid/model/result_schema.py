@@ -93,8 +93,6 @@ OBJECT_FIGURES: Mapping[str, str] = {
 QUERY_PLANS = "query plan"  # scope of `environment`
 
 SCHEMA = 8
-SEPARATOR = "\x1e"  # between the warnings of a row of `figures`
-
 _STEP = {
     "schema": "INTEGER",
     "plan": "VARCHAR",
@@ -153,7 +151,7 @@ METRICS = {
     "schema": "INTEGER",
     **dict.fromkeys(("name", "unit", "better", "definition", "measured_over"), "VARCHAR"),
 }
-PARTS = {  # what grows result by result; `attempts` is a part of `environment`
+GROWING = {  # result by result
     "series": SERIES,
     "samples": SAMPLES,
     "rates": RATES,
@@ -163,7 +161,6 @@ PARTS = {  # what grows result by result; `attempts` is a part of `environment`
     "levels": LEVEL,
     "sizes": SIZES,
     "events": EVENTS,
-    "attempts": ENVIRONMENT,
 }
 COLUMNS = dict.fromkeys(("table_name", "column_name", "type", "unit", "meaning"), "VARCHAR")
 
@@ -172,13 +169,6 @@ def steps(axes: Sequence[str], metrics: Iterable[str]) -> dict[str, str]:
     """Columns of `steps`: one for each axis and, behind the fixed ones, one for each metric."""
     labels = dict.fromkeys(axis_columns(axes).values(), "VARCHAR")
     return {**_STEP, **labels, **_STEP_REST, **dict.fromkeys(metrics, "DOUBLE")}
-
-
-def figures(metrics: Iterable[str]) -> dict[str, str]:
-    """Columns of a result's steps, whatever plan asks for it."""
-    texts = dict.fromkeys(("folder", "started", "error", "warnings"), "VARCHAR")
-    keys = {name: kind for name, kind in _POINT.items() if name != "step"}
-    return {**keys, **texts, "step_seconds": "DOUBLE", **dict.fromkeys(metrics, "DOUBLE")}
 
 
 def utc(text: object) -> str | None:

@@ -266,6 +266,13 @@ class WriteDurability(Protocol):
 
 
 @runtime_checkable
+class DerivedFigures(Protocol):
+    """A kind whose figures and those of the host give others."""
+
+    def derived(self, metrics: Mapping[str, float]) -> Mapping[str, float]: ...
+
+
+@runtime_checkable
 class RateTargets(Protocol):
     """A kind whose steps may be asked for a rate."""
 

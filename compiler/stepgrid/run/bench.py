@@ -150,7 +150,7 @@ def _trials(search: AxisSearch, name: str, finished: Sequence[FinishedStep]) -> 
         other = AxisSearch.from_setup(point.step.setup)
         if not point.step.measured or other is None or other.group(point.step.name) != search.group(name):
             continue  # a warm-up, or a point of another search
-        figures = read_step(point.folder, point.step, point.record).figures
+        figures = read_step(point.folder, point.step, point.record)
         if figures.error:
             raise StageError(f"the search cannot go on: {figures.error}")
         try:

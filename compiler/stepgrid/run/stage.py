@@ -38,7 +38,7 @@ from stepgrid.store.results import checksum_difference, is_sound_step, record_fa
 from stepgrid.store.stage_requests import pending_redo
 
 if TYPE_CHECKING:
-    from stepgrid.collect.step_figures import ResultFigures
+    from stepgrid.collect.result_figures import ResultFigures
 
 
 def run(job: Job) -> bool:
@@ -149,10 +149,10 @@ def _measure(attempt: Attempt) -> None:
 
 def _read_figures(folder: Path, steps: Sequence[Mapping[str, Any]], stage: PlannedStage) -> ResultFigures:
     """Parse the output into the result's own figures; where they are missing, readers take the raw output."""
-    from stepgrid.collect.step_figures import read_result
+    from stepgrid.collect.result_figures import read_result
 
     folders = tuple(next(folder.glob(f"steps/{position}-*")) for position in range(len(steps)))
-    return read_result(Result(folder, steps=tuple(steps), folders=folders), stage.steps)[0]
+    return read_result(Result(folder, steps=tuple(steps), folders=folders), stage.steps)
 
 
 # Output in which something required was not found. No measurement mends a pattern: the output is kept whole, a changed
@@ -234,7 +234,7 @@ def _quiet(attempt: Attempt, data: Path) -> Iterator[Mapping[str, Any]]:
     attempt.end_wait()
     job, site = attempt.job, attempt.job.site
     _refuse_other_hardware(attempt, data)
-    import stepgrid.collect.step_figures  # noqa: F401  # for _read_figures
+    import stepgrid.collect.result_figures  # noqa: F401  # for _read_figures
 
     measured = any(step.measured for step in job.stage.steps)
     with quiet(job.store.data, site, host_lock_path(), measured, job.first) as noise:

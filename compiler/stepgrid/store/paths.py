@@ -243,6 +243,8 @@ def folder_bytes(*folders: Path) -> int:
 
 # Attempts and results are named by time. What comes later looks later, also when the clock was set back in between.
 
+FIGURES_DIGEST = 32  # bytes that a file of figures begins with: the SHA-256 of all others
+
 TIME_FORMAT = "%Y%m%dT%H%M%S.%fZ"
 TIME_PATTERN = r"\d{8}T\d{6}\.\d{6}Z"
 LAST_TIME = datetime.max.strftime(TIME_FORMAT)  # nothing sorts after it

@@ -10,6 +10,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import NamedTuple
 
+from msgspec import MsgspecError, msgpack
+
 from stepgrid.host.files import make_folder, read_bytes, read_json
 from stepgrid.language.files import digest, record_file
 from stepgrid.model.metrics import QPS
@@ -17,7 +19,7 @@ from stepgrid.model.plan import Plan
 from stepgrid.model.secret_variables import Secret, is_digest, mask_settings, secret_name, variables_of
 from stepgrid.plan import plan_file
 from stepgrid.plan.plan_file import DAMAGED, Head, is_intact
-from stepgrid.store.paths import TIME_FORMAT, subfolders
+from stepgrid.store.paths import FIGURES_DIGEST, TIME_FORMAT, subfolders
 from stepgrid.store.store import Store
 
 
@@ -154,11 +156,11 @@ def past_figures(store: Store, plan: Plan) -> dict[str, list[Sequence[float]]]:
 def _figure(store: Store, stage: str, index: int) -> float | None:
     """Read the figure of a step from the newest reading of the result."""
     result = store.result(stage)
-    paths = result.glob("figures.*.json") if result else ()
+    paths = result.glob("figures.*.msgpack") if result else ()
     for path in sorted(paths, key=lambda path: path.stat().st_mtime, reverse=True):
         try:
-            value = json.loads(path.read_text(encoding="utf-8"))["body"]["steps"][index]["metrics"].get(QPS)
-        except (OSError, ValueError, LookupError, TypeError, AttributeError):
+            value = msgpack.decode(path.read_bytes()[FIGURES_DIGEST:])["steps"][index]["metrics"].get(QPS)
+        except (OSError, MsgspecError, LookupError, TypeError, AttributeError):
             continue  # by an earlier version
         return float(value) if isinstance(value, int | float) and value > 0 else None
     return None

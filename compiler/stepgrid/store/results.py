@@ -196,7 +196,7 @@ def read_head(path: Path | str) -> dict[str, Any]:
 
 # Checksums of a result's files, as they were when it was published
 
-READINGS = re.compile(r"(figures|samples)\.[\w.]+\.json")  # what parsers made of the files: caches
+READINGS = re.compile(r"figures\.\w+\.msgpack")  # what parsers made of the files: caches
 CHUNK = 2**18  # bytes
 # a file that is gone, or a disk that lost it; a lack of permission, memory or descriptors says nothing of a file
 _LOST = (errno.ENOENT, errno.ENOTDIR, errno.EISDIR, errno.EIO, errno.EBADMSG, errno.EUCLEAN, *IRREGULAR)

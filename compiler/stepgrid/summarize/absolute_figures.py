@@ -6,14 +6,13 @@ from collections.abc import Callable, Iterator
 from functools import lru_cache, partial
 
 from stepgrid.model import units
-from stepgrid.model.metrics import QPS
+from stepgrid.model.metrics import QPS, SLOW, VARIATION
 from stepgrid.model.status import Status
-from stepgrid.model.table import NOTHING, Cell, Column, Table, group, status_cell
+from stepgrid.model.table import NOTHING, Cell, Column, Table, status_cell
 from stepgrid.summarize.comparisons.comparison_axes import Section
 from stepgrid.summarize.data.points import Point
 from stepgrid.summarize.report import Report
 from stepgrid.summarize.statistics import confidence_intervals
-from stepgrid.summarize.statistics.time_series import Steadiness
 
 FILES, SIZE = "files", "B"
 WIDEST = 10.0  # an interval of a mean whose ends are further apart says nothing
@@ -109,8 +108,8 @@ def _columns(report: Report, section: Section) -> list[tuple[Column, Show]]:
         (_head("QPS", "" if report.setup.loads[1] == 1 else "mean"), _mean),
         (_head("lowest-highest", "of the loads"), _range),
         (_head("95 %", "of the mean"), _interval),
-        (_head("variation", "of seconds"), lambda point: _steady(report, point, lambda run: run.variation)),
-        (_head("slow", "seconds"), lambda point: _steady(report, point, lambda run: run.slow)),
+        (_head("variation", "of seconds"), lambda point: _percent(point, VARIATION)),
+        (_head("slow", "seconds"), lambda point: _percent(point, SLOW)),
         *(_metric(name, name, report.data.units.get(name, "")) for name in own_metrics(section)),
         *(_metric(*metric) for metric in METRICS if metric[0] in names),
         *(_metric(*metric, show=partial(units.figure, unit=metric[2])) for metric in GARBAGE if metric[0] in names),
@@ -144,11 +143,9 @@ def _interval(point: Point) -> Cell | None:
     return Cell(units.span(*interval))
 
 
-def _steady(report: Report, point: Point, figure: Callable[[Steadiness], float]) -> Cell | None:
-    steadiness = report.data.series.steadiness
-    runs = group((run.load, figure(steadiness[run.place])) for run in point.runs if run.place in steadiness)
-    share = units.mean([*map(units.mean, runs.values())]) if runs else None
-    return None if share is None else Cell(units.percent(share), value=share)
+def _percent(point: Point, metric: str) -> Cell | None:
+    spread = point.spread(metric)
+    return Cell(units.percent(spread[0] / 100), value=spread[0] / 100) if spread else None
 
 
 def _durations(section: Section) -> Iterator[str]:

@@ -240,7 +240,7 @@ def _join_tables(first: ResultSet, second: ResultSet, match: _Match) -> Tables:
     one, two = first.tables, second.tables
     return Tables(
         runs=tuple(run if owners[run.place] == run.cell else replace(run, same_as=owners[run.place]) for run in runs),
-        series=tables_reader.join_series(one.series, two.series, lambda position: _rename(position, renamed)),
+        series={**{_rename(key, renamed): pairs for key, pairs in two.series.items()}, **one.series},
         facts=_join_facts(one, two, renamed),
         units={**one.units, **two.units},
         better={**one.better, **two.better},

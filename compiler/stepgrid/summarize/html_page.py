@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from base64 import b64encode
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import accumulate, zip_longest
 from pathlib import Path
@@ -16,12 +16,11 @@ from stepgrid.model.table import MOST_ROWS, Table, word_table
 from stepgrid.model.units import counted
 from stepgrid.package import TEMPLATES
 from stepgrid.plugins.layout import MARK
-from stepgrid.summarize import absolute_figures, claims, sentences, setup, summary_text
+from stepgrid.summarize import absolute_figures, claims, findings, sentences, setup, summary_text
 from stepgrid.summarize.charts import report_charts, step_charts
 from stepgrid.summarize.charts.drawing import PageMarks, stand_alone
 from stepgrid.summarize.charts.step_charts import Chart
 from stepgrid.summarize.comparisons.comparison import Comparison, compact_table, comparison_table, pooled_table, shorten
-from stepgrid.summarize.findings import findings
 from stepgrid.summarize.formats import group_html, html_body, html_text
 from stepgrid.summarize.report import Report
 from stepgrid.summarize.report_tables import search_tables
@@ -32,14 +31,12 @@ from stepgrid.summarize.why import why_table
 if TYPE_CHECKING:
     from markupsafe import Markup
 
-MOST_CARDS, MOST_CLAIMS, MOST_OPEN = 3, 6, 2  # open answers, claims, and comparisons beside the first
+MOST_OPEN = 2  # comparisons beside the first
 MOST_METRICS = 6  # other metrics whose ratios are drawn
 MOST_CELLS, MOST_COLUMNS = 72, 8  # of a table that is open
-ARTIFACT = ("name", "version", "digest")
-POINT_AT = "Point at a ratio for its interval."
 DOUBT_ROOMS = 270, 85  # letters of doubts that two lines hold, of a wide and a narrow screen
 MEANS = "Means of the loads."
-# title, note, and what is true of several loads
+# title, and notes: the second where there are several loads
 KINDS = {
     "latency": ("Latency", "In µs: the mark is p50, the ticks are p99 and p99.9.", MEANS),
     "over time": (
@@ -56,6 +53,7 @@ KINDS = {
     "trade-offs": ("Trade-offs", "A line joins the points that no other one beats in both figures.", MEANS),
     "scaling": ("Scaling", "", f"{MEANS} A band reaches from the lowest to the highest load."),
 }
+MODULES = absolute_figures, claims, findings, sentences, setup, verdicts  # whose functions templates call
 STYLES, SCRIPT = ("chart.css", "style.css"), "page.js"
 
 
@@ -76,7 +74,33 @@ class ComparisonPart(NamedTuple):
 
 def page(report: Report, alone: bool = False, image: str = "") -> str:
     """Render the page of a report. `alone`: no other files lie beside it; `image`: address of its picture."""
-    return render("index.html.j2", {**_context(report), "alone": alone, "image": image})
+    marks = PageMarks()  # arms get their marks in the order of the charts
+    charts = {
+        "main_chart": report_charts.main_chart(report, marks),
+        "comparisons": [*_comparisons(report, marks)],
+        "other_metrics": _other_metrics(report, marks),
+        "step_charts": _step_charts(report, marks),
+        "curves": [*report_charts.search_charts(report.comparisons.searches, marks)],
+    }
+    briefs = sentences.doubt_briefs(report)
+    lengths = [*accumulate(len(brief) + 3 for brief in briefs)]
+    command = "" if is_imported(report.setup.spec) else f"stepgrid run {setup.spec_words(report.setup)}"
+    values = {
+        **charts,
+        "report": report,
+        "alone": alone,
+        "image": image,
+        "doubt_briefs": briefs,
+        # as many as two lines hold whole, at least one
+        "most_doubts": [max(1, sum(length <= room for length in lengths)) for room in DOUBT_ROOMS],
+        "kinds": KINDS,
+        "searches": group_html(list(search_tables(report.comparisons.searches))),
+        "causes": _causes(report),
+        "tables": group_html([_with_names(table) for table in report.tables.visible]),
+        "run_command": command,
+        "setup_facts": _setup(report),
+    }
+    return render("index.html.j2", values)
 
 
 def fragment(report: Report) -> str:
@@ -87,19 +111,8 @@ def fragment(report: Report) -> str:
     if comparison and table and len(table.rows) * len(table.columns) > MOST_CELLS:
         pooled = pooled_table(comparison)
         table = pooled and shorten(pooled)
-    values = {
-        "report": report,
-        "setup_line": sentences.subtitle(report),
-        "answers": findings(report)[:MOST_CARDS],
-        "doubt_line": sentences.doubts_line(report),
-        "chart": chart,
-        "picture": b64encode(stand_alone(chart.svg).encode()).decode() if chart else "",
-        "why": sentences.reason_line(report),
-        "table": table,
-        "legend": sentences.legend(report),
-        "origin": setup.origin_line(report.setup),
-    }
-    return render("fragment.html.j2", values) + "\n"
+    picture = b64encode(stand_alone(chart.svg).encode()).decode() if chart else ""
+    return render("fragment.html.j2", {"report": report, "chart": chart, "picture": picture, "table": table}) + "\n"
 
 
 def render(name: str, values: Mapping[str, Any], folder: str = "report", script: bool = True) -> str:
@@ -113,9 +126,17 @@ def render(name: str, values: Mapping[str, Any], folder: str = "report", script:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters["quoted"] = quoted
-    environment.filters["split_figure"] = split_figure
+    environment.filters |= {"quoted": quoted, "split_figure": split_figure, "body": _body}
+    environment.globals |= {module.__name__.rpartition(".")[2]: module for module in MODULES}
+    environment.globals |= {"counted": counted, "zip": zip, "comparison_table": comparison_table}
+    environment.globals |= {"words": _words, "most_rows": MOST_ROWS}
     return environment.get_template(name).render(**policy(script), **values)
+
+
+def _body(table: Table) -> Markup:
+    from markupsafe import Markup
+
+    return Markup(html_body(table))
 
 
 def quoted(text: str) -> Markup:
@@ -155,76 +176,6 @@ def policy(script: bool = True) -> Mapping[str, Markup]:
 
 def _template(name: str) -> str:
     return Path(TEMPLATES / "report" / name).read_text(encoding="utf-8")
-
-
-def _context(report: Report) -> dict[str, Any]:
-    marks = PageMarks()
-    answers = findings(report)
-    main = report_charts.main_chart(report, marks)
-    hosts = report.data.facts.get("host", {})
-    short = [comparison for comparison in report.comparisons.all if len(comparison.rows) <= MOST_ROWS]
-    return {
-        "report": report,
-        "setup_line": sentences.subtitle(report),
-        "banner": sentences.banner(report),
-        "cards": answers[:MOST_CARDS],
-        "more_cards": answers[MOST_CARDS:],
-        "doubt_briefs": sentences.doubt_briefs(report),
-        "most_doubts": [_doubts_within(sentences.doubt_briefs(report), room) for room in DOUBT_ROOMS],
-        "main_chart": main,
-        "why": sentences.reason_line(report),
-        "comparisons": [*_comparisons(report, marks)],
-        "other_metrics": _other_metrics(report, marks),
-        "legend": " ".join((sentences.legend(report), POINT_AT)),
-        "ladders": [
-            (ladder, html_body(ladder.table) if ladder.changes else "") for ladder in report.comparisons.ladders
-        ],
-        "most_claims": MOST_CLAIMS,
-        "claim_words": claims,
-        "step_charts": _step_charts(report, marks),
-        "kinds": {
-            kind: (title, " ".join(filter(None, notes if report.setup.loads[1] > 1 else notes[:1])))
-            for kind, (title, *notes) in KINDS.items()
-        },
-        "searches": group_html(list(search_tables(report.comparisons.searches))),
-        "curves": [*report_charts.search_charts(report.comparisons.searches, marks)],
-        "causes": _causes(report),
-        "intervals": [(table.title, html_body(table)) for table in map(comparison_table, short)],
-        "sections": [_section(report, section) for section in report.comparisons.sections],
-        "figures_title": absolute_figures.title(report),
-        "steps": html_body(setup.step_table(report.setup.steps, report.comparisons.points_by_step))
-        if report.setup.steps
-        else "",
-        "tables": group_html([_with_names(table) for table in report.tables.visible]),
-        "settings": [(setting.axis, html_body(setting.table)) for setting in report.setup.settings],
-        "dropped": setup.dropped_options(report.comparisons.sections, report.data.facts.get("command", {})),
-        "defaults": html_body(report.setup.defaults.table) if report.setup.defaults else "",
-        "many_commands": setup.MANY,
-        "artifacts": {
-            build.id: _words([tuple(artifact[name] for name in ARTIFACT) for artifact in build.artifacts], ARTIFACT)
-            for build in report.setup.builds.values()
-        },
-        "facts": _words(
-            [
-                *setup.host_rows(report.setup.hardware, hosts),
-                *setup.database_rows(report.data.facts.get("image", {})),
-            ]
-        ),
-        "method": verdicts.METHOD,
-        "meaning": [*sentences.glossary(report).items(), *absolute_figures.meanings(report)],
-        "run_command": "" if is_imported(report.setup.spec) else f"stepgrid run {setup.spec_words(report.setup)}",
-        "setup": _setup(report),
-        "advice": sentences.advice(report),
-        "next_steps": sentences.next_steps(report),
-        "zip": zip,
-        "counted": counted,
-    }
-
-
-def _doubts_within(briefs: Sequence[str], room: int) -> int:
-    """Count the doubts that two lines hold whole, at least one."""
-    lengths = accumulate(len(brief) + 3 for brief in briefs)
-    return max(1, sum(length <= room for length in lengths))
 
 
 # Comparisons
@@ -279,20 +230,12 @@ def _step_charts(report: Report, marks: PageMarks) -> dict[str, list[Chart]]:
     return {kind: charts[kind] for kind in KINDS if kind in charts}
 
 
-def _causes(report: Report) -> list[tuple[str, str]]:
+def _causes(report: Report) -> list[tuple[str, Table]]:
     tables = (
         (comparison, why_table(comparison, report.setup, report.data.details, MOST_ROWS))
         for comparison in report.comparisons.all
     )
-    return [(f"Differences from {comparison.base}", html_body(table)) for comparison, table in tables if table]
-
-
-def _section(report: Report, section: Any) -> dict[str, Any]:
-    return {
-        "step": section.step,
-        "figures": html_body(absolute_figures.table(report, section)),
-        "commands": setup.shorten_commands(list(setup.commands(section, report.data.facts.get("command", {})))),
-    }
+    return [(f"Differences from {comparison.base}", table) for comparison, table in tables if table]
 
 
 def _with_names(table: Table) -> Table:
@@ -316,5 +259,5 @@ def _setup(report: Report) -> list[tuple[str, Sequence[str]]]:
     return [(name.capitalize(), texts) for name, texts in facts.items() if name != "builds" and any(texts)]
 
 
-def _words(rows: Sequence[Sequence[str]], names: Sequence[str] = ("", "")) -> str:
-    return html_body(word_table("", names, rows))
+def _words(rows: Iterable[Sequence[str]], names: Sequence[str] = ("", "")) -> Markup:
+    return _body(word_table("", names, list(rows)))

@@ -95,7 +95,7 @@ class ReportTables:
     """Tables of a report, in the layouts of published ones."""
 
     prepared: tuple[Table, ...] = ()
-    long: tuple[report_tables.LongTable, ...] = ()  # made when someone wants them
+    long: tuple[report_tables.LongTable, ...] = ()
     are_chosen: bool = False  # by the spec
 
     @property

@@ -73,7 +73,7 @@ def tables(report: Report) -> Iterator[Table]:
     yield from (absolute_figures.table(report, section) for section in report.comparisons.sections)
     if not report.tables.are_chosen:
         yield from report.tables.prepared
-    yield from (table for long in report.tables.long for table in long.make())
+    yield from (table for long in report.tables.long for table in long.tables)
 
 
 def _joined(parts: Iterable[str], form: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache, cached_property, partial
+from functools import cache, cached_property
 from itertools import product, takewhile
 from statistics import fmean, median_low
 from typing import Any
@@ -47,10 +47,10 @@ _IN_ABSOLUTE_FIGURES = ("p50_us", "p99_us", "p99_9_us")
 
 @dataclass(frozen=True, slots=True)
 class LongTable:
-    """A table that the spec does not ask for and the report only names: it is made when a reader asks for it."""
+    """Tables that the spec does not ask for and the report only names."""
 
     name: str
-    make: Callable[[], list[Table]]
+    tables: Sequence[Table]
     why: str = TOO_LONG
 
 
@@ -148,19 +148,12 @@ class _TableMaker:
         blocks = [*form.blocks()]
         is_much = (name in TOGETHER and _is_much(form.points)) or (layout.functions and len(blocks) > MOST_PROFILES)
         for key, members in blocks:
-            make = partial(_tables_with_figures, form, key, members)
+            tables = [*filter(has_figures, layout.tables(block(form, key, members)))]
             if name not in REPEATING and not is_much and not (name in LINES and _is_much(members)):
-                yield from make()
-                continue
-            if layout.levels or layout.functions:
-                details = self.tables.details
-                keys = details.profiled_places if layout.functions else details.places_with_levels
-                has_any = any(not keys.isdisjoint(point.places) for point in members)
-            else:
-                has_any = any(name in run.metrics for point in members for run in point.runs for name in layout.metrics)
-            if has_any:
+                yield from tables
+            elif tables:
                 title = Table(form.title, (), (), form.words(key, form.by)).name
-                yield LongTable(title, make, REPEATED if name in REPEATING else TOO_LONG)
+                yield LongTable(title, tables, REPEATED if name in REPEATING else TOO_LONG)
 
 
 def _response_times(runs: Iterable[Run]) -> Iterator[Request]:
@@ -181,11 +174,6 @@ def _steps(runs: Iterable[Run]) -> list[str]:
 
 def _is_much(points: Sequence[Point]) -> bool:
     return sum(point.status == Status.DONE for point in points) > MOST_ROWS
-
-
-def _tables_with_figures(form: Arrangement, key: Labels, points: Sequence[Point]) -> list[Table]:
-    """Make the tables of a block, but those of zeros only."""
-    return list(filter(has_figures, form.layout.tables(block(form, key, points))))
 
 
 def has_figures(table: Table) -> bool:

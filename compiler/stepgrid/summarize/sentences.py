@@ -18,6 +18,7 @@ from stepgrid.collect.counts import PROFILE, SESSION_WAITS
 from stepgrid.collect.series import Points, Span, dips, slow_seconds
 from stepgrid.collect.step_figures import ENGINE
 from stepgrid.model import units
+from stepgrid.model.metrics import SLOW
 from stepgrid.model.plan import MOST_LOADS, is_imported
 from stepgrid.model.units import counted, percent
 from stepgrid.plan.estimate import DIFFERENCE
@@ -115,7 +116,7 @@ def dip_lines(report: Report, section: Section) -> list[str]:
     series = report.data.series
 
     def slow(point: Point) -> float:
-        return sum(series.steadiness[key].slow for key in point.places if key in series.steadiness)
+        return sum(run.metrics.get(SLOW, 0.0) for run in point.runs)
 
     chosen = sorted(filter(slow, section.points), key=slow, reverse=True)[:MOST_DIPPING]
     events, lines = report.data.details.events([key for point in chosen for key in point.places]), list[str]()

@@ -567,12 +567,9 @@ def _different_words(first: str, text: str) -> str:
 
 
 def command_line(record: Mapping[str, str]) -> str:
-    from pydantic_core import from_json  # as json.loads, in half its time
-
-    argv, env = from_json(record["argv"]), from_json(record.get("env", "{}")) or {}
-    words = argv[2:] if argv[1:2] == ["-P"] else argv[1:]  # older results have none
-    if words[:1] == ["-m"] and "".join(words[1:2]).startswith("stepgrid."):  # a program of ours
-        argv, env = ["python", *words], {name: value for name, value in env.items() if name != "PYTHONPATH"}
+    argv, env = json.loads(record["argv"]), json.loads(record.get("env", "{}")) or {}
+    if argv[1:3] == ["-P", "-m"] and re.match(r"stepgrid\w*\.", "".join(argv[3:4])):  # a program of ours
+        argv, env = ["python", *argv[2:]], {name: value for name, value in env.items() if name != "PYTHONPATH"}
     return " ".join([*(f"{name}={_quoted(value)}" for name, value in env.items()), *map(_quoted, argv)])
 
 

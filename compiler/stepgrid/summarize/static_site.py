@@ -22,14 +22,12 @@ from stepgrid.summarize import html_page, summary_text
 from stepgrid.summarize.charts import report_charts
 from stepgrid.summarize.charts.drawing import PageMarks
 from stepgrid.summarize.charts.step_charts import Chart
-from stepgrid.summarize.findings import Finding, findings
 from stepgrid.summarize.report import Report
-from stepgrid.summarize.setup import host_line, measured_text, origin_line
+from stepgrid.summarize.setup import host_line
 
 INDEX, FEED, TABLES = "index.html", "feed.xml", "tables"
 PICTURE, IMAGE = "chart.svg", "chart.png"  # of an experiment; the second for sites that link to it
 NOT_PUBLISHED = ("environment.parquet", "history.parquet")  # they name the host and its paths
-MOST_ANSWERS = 3  # of an entry
 LETTERS = 8  # of a plan's digest, where two experiments would have one name
 
 
@@ -41,10 +39,6 @@ class Experiment:
     report: Report
     tables: Path  # where they are now
 
-    @property
-    def answers(self) -> Sequence[Finding]:
-        return findings(self.report)[:MOST_ANSWERS]
-
     @cached_property
     def chart(self) -> Chart | None:
         return report_charts.main_chart(self.report, PageMarks())
@@ -52,10 +46,6 @@ class Experiment:
     @property
     def changes(self) -> list[str]:
         return [text for ladder in self.report.comparisons.ladders if ladder.changes for text in ladder.sentences]
-
-    @property
-    def measured(self) -> str:
-        return measured_text(self.report.setup, self.report.data.facts)
 
     @property
     def updated(self) -> datetime | None:
@@ -119,5 +109,5 @@ def _write_experiment(folder: Path, experiment: Experiment, address: str | None)
 
 
 def _render(name: str, values: Mapping[str, Any]) -> str:
-    words = {"index": INDEX, "tables": TABLES, "version": __version__, "origin_line": origin_line}
+    words = {"index": INDEX, "tables": TABLES, "version": __version__}
     return html_page.render(name, {**values, **words}, "site", script=False)

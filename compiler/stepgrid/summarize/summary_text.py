@@ -9,7 +9,7 @@ from pathlib import Path
 
 from stepgrid.host.terminal_output import INDENT, Paint, wrap
 from stepgrid.model import units
-from stepgrid.model.metrics import QPS
+from stepgrid.model.metrics import QPS, SLOW
 from stepgrid.model.plan import BUILD
 from stepgrid.model.status import Status
 from stepgrid.model.table import ABSENT, NOTHING, Cell, Table, group
@@ -211,8 +211,7 @@ def _absolute(report: Report, section: Section) -> list[str]:
 
 def _stalls(report: Report, section: Section) -> Iterator[str]:
     for point in section.points:
-        steadiness = map(report.data.series.steadiness.get, point.places)
-        slow = max((series.slow for series in steadiness if series), default=0.0)
+        slow = max((run.metrics.get(SLOW, 0.0) for run in point.runs), default=0.0) / 100
         if slow >= STALLED:
             name = section.point_name(point)
             yield f"  stalls: {name}: up to {percent(slow)} of the seconds below half the median"

@@ -275,7 +275,7 @@ def _hide_host_of_table(source: Path, target: Path, columns: Mapping[str, str]) 
     names = ", ".join(map(parquet.named, columns))
     with parquet.connect() as connection:
         try:
-            values = connection.execute(f"SELECT {names} FROM {parquet.files([source])}").fetchall()
+            values = connection.execute(f"SELECT {names} FROM {parquet.source(source)}").fetchall()
         except duckdb.Error:
             raise BuildError(f"{source} is damaged; remove it, and `stepgrid report` makes it again") from None
         rows = [dict(zip(columns, row, strict=True)) for row in values]

@@ -12,7 +12,7 @@ from pathlib import Path
 from statistics import fmean, median
 from typing import Any, NamedTuple, TypeAlias
 
-from stepgrid.collect.step_figures import figures_mark
+from stepgrid.collect.result_figures import figures_file
 from stepgrid.model.plan import Plan, PlannedCell, PlannedStage, Repeat
 from stepgrid.model.status import Action, NodeStatus, Status
 from stepgrid.plan import actions, plan_file
@@ -53,14 +53,16 @@ class _Previewer:
         return [
             (stage, result.folder)
             for stage, result in results
-            if result is not None and result.status is Status.DONE and not figures_mark(result.folder, stage.steps)
+            if result is not None
+            and result.status is Status.DONE
+            and not figures_file(result.folder, stage.steps).exists()
         ]
 
     def _changed_metrics(self, stage: PlannedStage, folder: Path) -> set[str]:
         """Compare what is read of a stage's output with the newest plan that had it read; empty if there is none."""
         for earlier in self._earlier_of_spec:
             steps = next((old.steps for old in earlier.stages if old.id == stage.id), ())
-            if steps and figures_mark(folder, steps):
+            if steps and figures_file(folder, steps).exists():
                 pairs = zip(steps, stage.steps, strict=True)
                 return {name for old, new in pairs for name in changed_readings(read_settings(old), read_settings(new))}
         return set()

@@ -12,7 +12,7 @@ import pytest
 from stepgrid.model.metrics import CLIENT_CPU, SERVER_CPU
 from stepgrid.summarize.comparisons.conditions import Conditions, has_heavier_client, missed_rate
 from stepgrid.summarize.data.points import Point
-from stepgrid.summarize.data.tables_reader import Run, Tables, from_pairs
+from stepgrid.summarize.data.tables_reader import Run, Tables
 from tests.summarize.made import point, run
 
 GIB, MIB = 2.0**30, 2**20
@@ -21,7 +21,7 @@ Facts = Mapping[str, Mapping[str, str]]
 
 
 def conditions(facts: Mapping[str, Facts] = {}, **more: Any) -> Conditions:
-    return Conditions(Tables((), from_pairs({}), facts), **more)
+    return Conditions(Tables((), {}, facts), **more)
 
 
 def hosts(arm: Mapping[str, str], base: Mapping[str, str], **more: Any) -> Conditions:

@@ -12,7 +12,6 @@ from stepgrid.model.plan import Axis
 from stepgrid.store import store as store_module
 from stepgrid.summarize import html_page, summary_text
 from stepgrid.summarize.comparisons.ladders import Ladder, date_ladder
-from stepgrid.summarize.data import tables_reader
 from stepgrid.summarize.data.points import Point
 from stepgrid.summarize.data.tables_reader import PastFigure, Tables
 from tests.summarize import made, scenario
@@ -33,9 +32,7 @@ def ladder(rates: Rates, loads: int = 3, host: str = "here", floor: float | None
         found = made.point(*(run(arm, load, days) for load in range(1, loads + 1)))
         points.append(found)
         past += [older(found, load, at, days[at], host) for at in range(len(days) - 1) for load in range(loads)]
-    tables = Tables(
-        tuple(run for point in points for run in point.runs), tables_reader.from_pairs({}), HOST, history=tuple(past)
-    )
+    tables = Tables(tuple(run for point in points for run in point.runs), {}, HOST, history=tuple(past))
     return date_ladder(AXES, points, tables, evidence(floor))
 
 

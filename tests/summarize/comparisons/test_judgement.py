@@ -23,7 +23,6 @@ from stepgrid.summarize.comparisons.comparison_axes import Section
 from stepgrid.summarize.comparisons.conditions import Conditions
 from stepgrid.summarize.comparisons.judgement import INSIDE, Evidence, compare, judge, mark_perhaps, pool
 from stepgrid.summarize.comparisons.ladders import version_ladder
-from stepgrid.summarize.data import tables_reader
 from stepgrid.summarize.data.points import Point
 from stepgrid.summarize.formats import csv_table
 from tests.summarize import made
@@ -45,7 +44,7 @@ class Floor:
 
 
 def evidence(floor: float | None = None, **facts: object) -> Evidence:
-    return Evidence(tables_reader.from_pairs({}), 0.02, Floor(floor), **facts)  # type: ignore[arg-type]
+    return Evidence({}, 0.02, Floor(floor), **facts)  # type: ignore[arg-type]
 
 
 def section(figures: Figures, axes: Sequence[Axis] = (ARM,), step: str = "readww", metric: str = "qps") -> Section:

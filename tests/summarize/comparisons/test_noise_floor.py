@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from stepgrid.summarize.comparisons.noise_floor import NoiseFloors, noise_floors, residuals
-from stepgrid.summarize.data import tables_reader
 from stepgrid.summarize.data.tables_reader import PastFigure, Run, Tables
 from tests.summarize.made import past, point, run
 
@@ -43,7 +42,7 @@ def floors(
         "host": {"s/1": {"hostname": host}},
         "build": {name: {"engine": engine} for name, engine in engines.items()},
     }
-    return noise_floors(Tables(tuple(runs), tables_reader.from_pairs({}), facts, history=tuple(older)))
+    return noise_floors(Tables(tuple(runs), {}, facts, history=tuple(older)))
 
 
 def deviation(noise: NoiseFloors, shares_loads: bool, freedom: int = 6) -> float | None:

@@ -16,7 +16,7 @@ from stepgrid.model.figures import LATENCY_CLASSES
 from stepgrid.model.result_schema import HISTOGRAMS
 from stepgrid.summarize.data import tables_reader
 from stepgrid.summarize.data.points import choose_points
-from stepgrid.summarize.data.tables_reader import ClientLine, StepDetails, from_pairs
+from stepgrid.summarize.data.tables_reader import ClientLine, StepDetails
 from tests.importers.insert_benchmark.made import run as imported_run
 from tests.summarize import scenario
 from tests.summarize.made import point, run
@@ -55,7 +55,6 @@ def test_levels_are_those_of_the_tree_of_the_data(tmp_path: Path) -> None:
         {**key, "stage": "s-2", "family": "other", "level": "L0", "priority": None},
     ]
     read = details(tmp_path, "levels", columns, rows)
-    assert read.places_with_levels == {("s-1", 0)}
     assert read.levels == {("s-1", 0): rows[:2]}
 
 
@@ -98,7 +97,7 @@ def test_without_a_folder_there_are_no_details() -> None:
     assert not nothing.counters([("s", 0)])
     assert not nothing.named_counters(["*"])
     assert not nothing.device_seconds([("s", 0)])
-    assert not any((nothing.levels, nothing.places_with_levels, nothing.sizes, nothing.response_times))
+    assert not any((nothing.levels, nothing.sizes, nothing.response_times))
     assert not nothing.window(("5m",))
 
 
@@ -107,25 +106,13 @@ def test_without_a_folder_there_are_no_details() -> None:
 RATES = [1000.0, 1100.0, 900.0, 100.0, 1050.0]
 
 
-def test_every_run_is_read_and_summarized(tmp_path: Path) -> None:
+def test_every_run_is_read(tmp_path: Path) -> None:
     experiment = scenario.experiment(tmp_path)
     experiment.add(scenario.NEW, "lru", "1", 0, {"readww": [*RATES, 7.0], "overwrite": RATES})
     collect(experiment.store, experiment.plan)
     runs = tables_reader.read_series(experiment.store.tables(experiment.plan.digest))
     key = (experiment.stage(scenario.NEW, "lru", "1", 0), 0)
     assert [rate for _, rate in runs[key]] == [*RATES, 7.0]
-    assert runs.summaries[key].length == 6
-    assert dict(runs.summaries) == dict(from_pairs(runs).summaries)
-
-
-def test_runs_one_after_the_other_are_one_series() -> None:
-    pairs = [(float(second), rate) for second, rate in enumerate(RATES * 8)]
-    runs = from_pairs({("s-1", 0): pairs[:20], ("s-2", 0): pairs[20:], ("s-3", 0): pairs, ("s-4", 0): pairs[:4]})
-    assert runs.relative([("s-1", 0), ("s-2", 0)]) == runs.relative([("s-3", 0)])
-    assert runs.relative([("s-4", 0)]) is runs.relative([("s-9", 0)]) is None
-    assert runs["s-4", 0] == tuple(pairs[:4])
-    with pytest.raises(KeyError):
-        runs["s-9", 0]
 
 
 # Points by their builds: a family means its versions, but a build that has the name means itself.

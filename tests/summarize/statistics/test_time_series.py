@@ -5,7 +5,6 @@ import math
 import numpy as np
 import pytest
 
-from stepgrid.summarize.data.tables_reader import from_pairs
 from stepgrid.summarize.statistics.confidence_intervals import Array
 from stepgrid.summarize.statistics.time_series import (
     changes,
@@ -67,28 +66,8 @@ def test_nothing_tells_the_noise_of_one_load():
     assert changes(np.array([[0.0, math.nan], [1.0, math.nan], [2.0, 2.1]]), EFFECT, ALPHA) == []
 
 
-PLACE = ("s-1", 0)
-
-
-def steadiness(series):
-    return from_pairs(series).steadiness
-
-
 def interval(arm, base):
     return series_interval(relative(arm), relative(base))
-
-
-def test_steadiness_against_numpy():
-    series = [100.0, 110.0, 90.0, 100.0, 10.0]
-    longer = [(float(second), 100.0) for second in range(9)]
-    found = steadiness({PLACE: list(enumerate(series)), ("s-1", 1): longer})[PLACE]
-    assert found.variation == pytest.approx(np.std(series, ddof=1) / np.mean(series))
-    assert found.slow == pytest.approx(0.2)
-
-
-@pytest.mark.parametrize("series", [[], [5.0], [0.0] * 5, [100.0, 10.0, 100.0, 100.0]])
-def test_too_little_to_tell(series):
-    assert steadiness({PLACE: list(enumerate(series))}) == {}
 
 
 def test_short_series_have_no_interval():

@@ -263,8 +263,7 @@ def choose_evenly(items: Sequence[_Item], count: int) -> list[_Item]:
 
 
 def _long_places(report: Report) -> Set[Place]:
-    summaries = report.data.series.summaries.items()
-    return {run_place for run_place, summary in summaries if summary.length >= FEWEST_SECONDS}
+    return {key for key, pairs in report.data.series.items() if len(pairs) >= FEWEST_SECONDS}
 
 
 def _first_runs(report: Report, section: Section, usable: Set[Place]) -> list[tuple[ArrangedPoint, Run]]:

@@ -1,0 +1,1 @@
+"""Comparisons of arms with their base: ratios, verdicts, or why there is none. It never writes a report."""

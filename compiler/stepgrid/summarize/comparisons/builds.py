@@ -94,6 +94,10 @@ class Build:
         return (self.quality or {}).get("route") == LIBRARY
 
     @property
+    def artifact_rows(self) -> list[tuple[str, ...]]:
+        return [tuple(artifact[name] for name in ("name", "version", "digest")) for artifact in self.artifacts]
+
+    @property
     def quality_text(self) -> str:
         return "; ".join(f"{name} {value}" for name, value in quality_rows(self.quality or {}))
 

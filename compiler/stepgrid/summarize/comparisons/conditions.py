@@ -140,8 +140,6 @@ class Conditions:
 
     def _settings(self, point: Point, base: Point) -> Iterator[str]:
         """Yield `kernel 6.1.0 / 6.18.0`, the base's first."""
-        if self._have_same_facts((*base.runs, *point.runs)):
-            return
         if self._compares_hosts(point, base) and self._host_differences(point, base):
             yield "another host"
             yield from self._speeds(point, base)
@@ -163,8 +161,6 @@ class Conditions:
         blocks = [[[run for run in runs if run.load == load] for runs in sides] for load in loads] or [sides]
         differences: dict[str, str] = {}
         for before, after in blocks:
-            if self._have_same_facts((*before, *after)):
-                continue
             for name in (_HOST, *_HARDWARE):
                 if difference := self._difference(before, after, name):
                     differences.setdefault(name, f"{_HARDWARE[name]} {difference}" if name in _HARDWARE else "")
@@ -178,25 +174,18 @@ class Conditions:
     def _values(self, runs: Iterable[Run], name: str) -> Iterator[str]:
         return (facts[name] for run in runs if name in (facts := self._facts(run)))
 
-    def _have_same_facts(self, runs: Iterable[Run]) -> bool:
-        return len({id(self._facts(run)) for run in runs}) == 1
-
     def _facts(self, run: Run) -> Mapping[str, str]:
         return self._facts_by_result.get(f"{run.place[0]}/{run.attempt}", _NO_FACTS)
 
     @cached_property
     def _facts_by_result(self) -> Mapping[str, Mapping[str, str]]:
-        """Name and settings of each result's host: the same object where they are the same."""
-        distinct: dict[tuple[str | None, ...], Mapping[str, str]] = {}
+        """Name, hardware and settings of each result's host."""
         by_result = {}
         for subject, facts in self.tables.facts.get("host", {}).items():
-            key = tuple(map(facts.get, (_HOST, "hardware", *SETTINGS, *SPEEDS)))
-            if key not in distinct:
-                hardware = json.loads(facts.get("hardware", "{}"))
-                names = {_HOST: pseudonym(facts[_HOST])} if _HOST in facts else {}  # exported results have it so
-                parts = {name: str(hardware[name]) for name in _HARDWARE if name in hardware}
-                distinct[key] = {**facts, **names, **parts}
-            by_result[subject] = distinct[key]
+            hardware = json.loads(facts.get("hardware", "{}"))
+            names = {_HOST: pseudonym(facts[_HOST])} if _HOST in facts else {}  # exported results have it so
+            parts = {name: str(hardware[name]) for name in _HARDWARE if name in hardware}
+            by_result[subject] = {**facts, **names, **parts}
         return by_result
 
     # Time between the runs of one load

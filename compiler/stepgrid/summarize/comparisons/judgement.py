@@ -35,7 +35,7 @@ from stepgrid.summarize.data.points import Point
 from stepgrid.summarize.data.tables_reader import Series
 from stepgrid.summarize.statistics import confidence_intervals, verdicts
 from stepgrid.summarize.statistics.confidence_intervals import Interval, Sample, chance, holm_limit
-from stepgrid.summarize.statistics.time_series import series_interval
+from stepgrid.summarize.statistics.time_series import relative, series_interval
 
 INSIDE = "within the noise floor"
 OF_THE_BASE = "of the base: "
@@ -303,7 +303,8 @@ def _judge_one_load(entry: Entry, base: Point, metric: ComparedMetric, evidence:
         return replace(entry, verdict=no_verdict)
     loads = point.values().keys() & base.values().keys()
     arm, against = (
-        evidence.series.relative([run.place for run in side.runs if run.load in loads]) for side in (point, base)
+        relative([qps for run in side.runs if run.load in loads for _, qps in evidence.series.get(run.place, ())])
+        for side in (point, base)
     )
     interval = series_interval(arm, against)
     if interval is None or entry.ratio is None:

@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Collection, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cached_property
-from itertools import compress, groupby
+from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
-
-import numpy as np
-from numpy.typing import NDArray
 
 from stepgrid.collect import parquet
 from stepgrid.collect.counts import OFF_CPU, PROBE, PROFILE, SESSION_WAITS
@@ -27,7 +24,6 @@ from stepgrid.model.result_schema import axis_columns
 from stepgrid.model.status import Status
 from stepgrid.model.table import group
 from stepgrid.plugins.collector import FUNCTIONS
-from stepgrid.summarize.statistics.time_series import Relative, Steadiness, relative, relatives, steadiness
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -77,101 +73,17 @@ class PastFigure:
     attempt: str
 
 
-# QPS by second of every run, and a summary of each series
-
-Pairs: TypeAlias = tuple[tuple[float, float], ...]
-Array = NDArray[np.float64]
-
-
-class SeriesSummary(NamedTuple):
-    length: int
-    steadiness: Steadiness | None
-    relative: Relative | None  # for the interval of a single load
-
-
-class Seconds(NamedTuple):
-    """Seconds and rates of several runs, one run after the other."""
-
-    parts: Mapping[Place, slice]
-    times: Array
-    rates: Array
-
-
-class Series(Mapping[Place, Pairs]):
-    """Pairs of second and QPS by run; pairs are made only for a run that is looked up."""
-
-    def __init__(self, seconds: Seconds) -> None:
-        self.summaries, self.seconds = dict(_summaries(seconds)), seconds
-
-    def __getitem__(self, key: Place) -> Pairs:
-        part = self.seconds.parts[key]
-        return tuple(zip(self.seconds.times[part].tolist(), self.seconds.rates[part].tolist(), strict=True))
-
-    def __contains__(self, key: object) -> bool:
-        return key in self.summaries
-
-    def __iter__(self) -> Iterator[Place]:
-        return iter(self.summaries)
-
-    def __len__(self) -> int:
-        return len(self.summaries)
-
-    def relative(self, keys: Sequence[Place]) -> Relative | None:
-        """Compute the mean and its error of runs one after the other."""
-        measured = [key for key in keys if key in self.summaries]
-        if len(measured) < 2:
-            return self.summaries[measured[0]].relative if measured else None
-        return relative(np.concatenate([self.seconds.rates[self.seconds.parts[key]] for key in measured]))
-
-    @cached_property
-    def steadiness(self) -> dict[Place, Steadiness]:
-        return {key: summary.steadiness for key, summary in self.summaries.items() if summary.steadiness}
-
-
-def from_pairs(series: Mapping[Place, Sequence[tuple[float, float]]]) -> Series:
-    times, rates = np.array([pair for pairs in series.values() for pair in pairs], dtype=float).reshape(-1, 2).T
-    return Series(Seconds(_parts((*key, len(pairs)) for key, pairs in series.items()), times, rates))
-
-
-def join_series(first: Series, second: Series, rename: Callable[[Place], Place]) -> Series:
-    """Join two series; `rename` turns a key of the second into the one among those of the first."""
-    one, other = first.seconds, second.seconds
-    offset = len(one.times)
-    parts = {rename(key): slice(part.start + offset, part.stop + offset) for key, part in other.parts.items()}
-    times, rates = (np.concatenate(pair) for pair in ((one.times, other.times), (one.rates, other.rates)))
-    return Series(Seconds({**parts, **one.parts}, times, rates))
+Pairs: TypeAlias = tuple[tuple[float, float], ...]  # second and QPS
+Series: TypeAlias = Mapping[Place, Pairs]  # of every run
 
 
 def read_series(folder: Path) -> Series:
     """Read the series of a folder of tables."""
     void = f"SELECT stage, position FROM {table_source(folder, 'steps')} WHERE status = '{Status.FAILED}'"
-    source = f"{table_source(folder, 'series')} ANTI JOIN ({void}) USING (stage, position)"
+    source = f"{table_source(folder, 'series')} ANTI JOIN ({void}) USING (stage, position) WHERE qps IS NOT NULL"
     with parquet.connect() as connection:
-        order = "GROUP BY stage, position ORDER BY stage, position"
-        counts = connection.execute(f"SELECT stage, position, count(*) FROM {source} {order}").fetchall()
-        rows = f"SELECT second, qps FROM {source} ORDER BY stage, position, second, qps"
-        columns = connection.execute(rows).fetchnumpy()
-    times, rates = (np.ma.filled(columns[name].astype(float), np.nan) for name in ("second", "qps"))
-    return Series(Seconds(_parts(counts), times, rates))
-
-
-def _parts(counts: Iterable[tuple[str, int, int]]) -> dict[Place, slice]:
-    parts: dict[Place, slice] = {}
-    begin = 0
-    for stage, position, count in counts:
-        if count:
-            parts[stage, position] = slice(begin, begin + count)
-        begin += count
-    return parts
-
-
-def _summaries(seconds: Seconds) -> Iterator[tuple[Place, SeriesSummary]]:
-    """Summarize all series of one length as one matrix: numpy costs more to call than to run."""
-    keys_by_length = group((part.stop - part.start, key) for key, part in seconds.parts.items())
-    for length, keys in keys_by_length.items():
-        rates = np.array([seconds.rates[seconds.parts[key]] for key in keys])
-        for key, steady, mean in zip(keys, steadiness(rates), relatives(rates), strict=True):
-            yield key, SeriesSummary(length, steady, mean)
+        rows = connection.execute(f"SELECT stage, position, second, qps FROM {source} ORDER BY ALL").fetchall()
+    return {key: tuple(row[2:] for row in members) for key, members in groupby(rows, itemgetter(0, 1))}
 
 
 # Details of steps: many rows, of which a report shows a few or none.
@@ -302,10 +214,6 @@ class StepDetails:
     def levels(self) -> Mapping[Place, Sequence[Row]]:
         """Rows of the compaction tables, of the tree of the data."""
         return self._read_rows("SELECT * FROM {levels} WHERE " + _DATA_LEVELS)
-
-    @cached_property
-    def places_with_levels(self) -> Set[Place]:
-        return {*self._read("SELECT DISTINCT stage, position FROM {levels} WHERE " + _DATA_LEVELS)}
 
     @cached_property
     def sizes(self) -> Mapping[Place, Sequence[Row]]:
@@ -464,8 +372,6 @@ def _rows(connection: DuckDBPyConnection, sql: str) -> Iterator[Row]:
 
 def _runs(connection: DuckDBPyConnection, axes: Sequence[str], metrics: Sequence[str]) -> tuple[Run, ...]:
     columns = axis_columns(axes)
-    names = (*_SAME_IN_RUN, "stage", "position", "started", "warnings", *columns.values())
-    rows = _rows(connection, f"SELECT {', '.join(map(named, names))} FROM steps")
     return tuple(
         Run(
             **{name: row[name] for name in _SAME_IN_RUN},
@@ -473,27 +379,7 @@ def _runs(connection: DuckDBPyConnection, axes: Sequence[str], metrics: Sequence
             place=(row["stage"], row["position"]),
             started=row["started"],
             warnings=tuple(row["warnings"] or ()),
-            metrics=figures,
+            metrics={name: row[name] for name in metrics if row.get(name) is not None},
         )
-        for row, figures in zip(rows, _figures(connection, metrics), strict=True)
+        for row in _rows(connection, "SELECT * FROM steps")
     )
-
-
-def _figures(connection: DuckDBPyConnection, metrics: Sequence[str]) -> list[dict[str, float]]:
-    """Read the figures of each row by column, as most of a row is missing."""
-    columns = {name for name, *_ in connection.execute("DESCRIBE steps").fetchall()}
-    names = [name for name in metrics if name in columns]
-    result = connection.execute(f"SELECT {', '.join(map(named, names))} FROM steps").fetchnumpy()
-    arrays = {name: np.ma.filled(result[name].astype(float), np.nan) for name in names}
-    filled = [name for name in names if not np.isnan(arrays[name]).all()]
-    values = np.array([arrays[name] for name in filled]).reshape(len(filled), len(arrays[names[0]])).T
-    has_figure = ~np.isnan(values)
-    # steps of one kind have the same figures: their rows are made together
-    rows_by_pattern = group((pattern.tobytes(), row) for row, pattern in enumerate(np.packbits(has_figure, axis=1)))
-    figures: list[dict[str, float]] = [{} for _ in values]
-    for indices in rows_by_pattern.values():
-        pattern = has_figure[indices[0]]
-        present = list(compress(filled, pattern))
-        for index, row in zip(indices, values[indices][:, pattern].tolist(), strict=True):
-            figures[index] = dict(zip(present, row, strict=True))
-    return figures

@@ -1,8 +1,6 @@
 """Ratios with simultaneous intervals: the load is the unit, log ratios are paired by load, variances are moderated.
 
-The intervals of a table hold together, by Dunnett's critical values: arms that are compared with one base share its
-error, so their ratios correlate by a half. scipy.stats has the test of raw figures, all of one variance; here each
-comparison has its own variance, and a table may have several bases.
+Steps are numbered as in docs/statistics.md, which has the formulas; bench/verdicts_guards.py shows what each is worth.
 """
 
 from __future__ import annotations
@@ -169,7 +167,10 @@ def chance(interval: Interval, effect: float) -> float | None:
 
 
 def holm_limit(chances: Sequence[float], alpha: float) -> float:
-    """Return the highest chance that Holm's procedure takes for a difference among all of these; 0 where none."""
+    """Return the highest chance that is a difference among all of these: the k-th of n is at most alpha / (n - k + 1).
+
+    Holm 1979; 0 where there is none.
+    """
     limit = 0.0
     for rank, value in enumerate(sorted(chances)):
         if value > alpha / (len(chances) - rank):
@@ -200,7 +201,10 @@ def criticals(arms: Sequence[int], freedom: Array, common: Array, alpha: float) 
 
 @cache
 def critical(arms: tuple[int, ...], freedom: float, common: bool, alpha: float) -> float:
-    """Find it two-sided, by bisection between the value of one comparison and Bonferroni's."""
+    """Find Dunnett's critical value, by bisection between Student's of one comparison and Bonferroni's.
+
+    scipy.stats has the test of raw figures, all of one variance; here each comparison has its own.
+    """
     low, high = (-special("stdtrit", freedom, alpha / 2 / count) for count in (1, sum(arms)))
     while sum(arms) > 1 and high - low > 1e-4 * low:
         middle = (low + high) / 2
@@ -209,7 +213,11 @@ def critical(arms: tuple[int, ...], freedom: float, common: bool, alpha: float) 
 
 
 def _coverage(reach: float, arms: tuple[int, ...], freedom: float, common: bool) -> float:
-    """Integrate the chance that all intervals hold: over the errors of the variances, and of each base its own."""
+    """Integrate the chance that all intervals hold: over the errors of the variances, and of each base its own.
+
+    Ratios to one base correlate by a half. Given the base's error e, an arm's ratio is within c standard errors by the
+    chance Phi((c s - e) / h) - Phi((-c s - e) / h); h² = 1 / 2, s is the estimated over the true deviation.
+    """
     errors, weights, scale, parts = _nodes(freedom)
     ndtr = arrays("ndtr")
     one = ndtr((reach * scale - HALF * errors) / HALF) - ndtr((-reach * scale - HALF * errors) / HALF)
@@ -241,8 +249,9 @@ Flags = NDArray[np.bool_]
 FLOOR = 0.0025**2  # figures are rounded: loads that agree to the digit do not show that there is no noise
 OUTLIER = 0.002  # chance of so high a variance below which it tells nothing of the others
 FEWEST = 4  # comparisons that have a median of their own, and tables that have a typical variance without outliers
-NOISY, WARY = 0.05, 0.8  # a comparison this unlikely to be as quiet as expected has only its own noise: least and most
-LITTLE, OFTEN = 4.5, (20.0, 0.6)  # degrees of freedom of the others; per share of outliers, and at most
+NOISY, WARY = 0.05, 0.8  # least and most chance below which a comparison has only its own noise
+LITTLE = 4.5  # degrees of freedom of the others
+PER_OUTLIER, MOST_FOR_OUTLIERS = 20.0, 0.6  # chance, by the share of outliers
 LEAST_SHARED = 0.25  # ratios to one base correlate by a half, or by more if it is the noisier side
 TINY, MANY = 1e-9, 1e5  # degrees of freedom: of a variance that is unknown, and of one that is known
 
@@ -266,20 +275,27 @@ class Moderated(NamedTuple):
 
 
 def moderated(spreads: Spreads) -> Moderated:
+    """Draw each variance s² towards the expected one (Smyth 2004): (g expected + d s²) / (g + d), steps 6 and 8.
+
+    d are its own degrees of freedom; g = 1 / (1 / likeness + 1 / evidence), or 0 where it keeps its own noise.
+    """
     spreads = spreads._replace(variance=np.maximum(spreads.variance, FLOOR))
     usual = _usual(spreads)
     expected, evidence = _expected(spreads, usual)
     weight = 1 / (1 / _likeness(spreads, usual) + 1 / np.maximum(evidence, TINY))
     chance = arrays("fdtrc")(spreads.freedom, weight, spreads.variance / expected)
-    is_alone = (evidence == 0) | (chance < _least_chance(spreads.freedom, evidence, usual))
-    weight = np.where(is_alone, 0, weight)
+    keeps_own = (evidence == 0) | (chance < _chance_of_own_noise(spreads.freedom, evidence, usual))
+    weight = np.where(keeps_own, 0, weight)
     freedom = weight + spreads.freedom
     variance = (weight * expected + spreads.freedom * spreads.variance) / freedom
     return Moderated(variance, freedom, weight**2 / np.maximum(evidence * freedom, TINY))
 
 
 def _usual(spreads: Spreads) -> Flags:
-    """Flag the comparisons that are no outliers; all, where fewer than four tables would have one."""
+    """Flag the comparisons that are no outliers (step 2): d s² / median of the table is a chi-square of d.
+
+    All are usual where fewer than four tables would have one that is.
+    """
     typical = spreads.variance * spreads.freedom / arrays("chdtri")(spreads.freedom, 0.5)
     medians = np.full(spreads.table.max() + 1, np.median(typical))
     for table in np.flatnonzero(np.bincount(spreads.table) >= FEWEST):
@@ -290,43 +306,53 @@ def _usual(spreads: Spreads) -> Flags:
     return usual | empty[spreads.table] if (~empty).sum() < FEWEST else usual
 
 
-def _least_chance(freedom: Array, evidence: Array, usual: Flags) -> Array:
-    """Return the chance below which a comparison has only its own noise.
+def _chance_of_own_noise(freedom: Array, evidence: Array, usual: Flags) -> Array:
+    """Return the chance of the F test below which a comparison has only its own noise (step 7).
 
-    A noisy one of two loads often looks quiet, so it is believed least; any is believed less where little is evidence
-    of the others, or more of them are outliers than chance makes.
+    0.05 (1 + (4.5 / evidence)³): any is believed less where the others are little evidence. To this 20 times the share
+    of outliers beyond those that chance makes, 0.6 at most. The sum is 0.8 at most, and 0.8 with two loads: a noisy
+    comparison of two often looks quiet. The constants are those of the simulation.
     """
-    outliers = max(len(usual) - usual.sum() - 1 - 2 * OUTLIER * len(usual), 0) / len(usual)
-    per_share, most = OFTEN
-    chance = NOISY * (1 + (LITTLE / np.maximum(evidence, TINY)) ** 3) + min(per_share * outliers, most)
-    return np.where(freedom < 2, WARY, np.minimum(chance, WARY))
+    count = len(usual)
+    excess = max(count - usual.sum() - (1 + 2 * OUTLIER * count), 0) / count
+    little_evidence = NOISY * (1 + (LITTLE / np.maximum(evidence, TINY)) ** 3)
+    many_outliers = min(PER_OUTLIER * excess, MOST_FOR_OUTLIERS)
+    return np.where(freedom < 2, WARY, np.minimum(little_evidence + many_outliers, WARY))
 
 
 def _expected(spreads: Spreads, usual: Flags) -> tuple[Array, Array]:
-    """Combine the others of the table and the typical table: variance, and the degrees of freedom that it counts for.
+    """Average the others of the table and the typical table, by weight (steps 3 to 5): variance, and sum of weights.
 
-    Comparisons with one base count for less: their variances correlate, the more the noisier it is.
+    A comparison of d degrees of freedom weighs d; one of k with one base d / (1 + (k - 2) rho²), as their variances
+    correlate by rho², and what a sibling says that the comparison does not say itself is (1 - rho²) / 0.75 of it.
     """
     sharing = np.bincount(spreads.base, usual)[spreads.base] - 1
     weight = usual * spreads.freedom / (1 + np.maximum(sharing - 1, 0) * spreads.shared)
-    news = (1 - spreads.shared) / (1 - LEAST_SHARED)  # what a sibling says that the comparison does not say itself
-    tables: Array = np.bincount(spreads.table, weight).astype(np.float64)
-    squares: Array = np.bincount(spreads.table, weight * spreads.variance).astype(np.float64)
-    typical, typical_freedom = _typical(squares[tables > 0] / tables[tables > 0], tables[tables > 0])
-    siblings = np.bincount(spreads.base, weight)[spreads.base] - weight
-    sibling_squares = np.bincount(spreads.base, weight * spreads.variance)[spreads.base] - weight * spreads.variance
-    freedom = tables[spreads.table] - weight - (1 - news) * siblings + typical_freedom
-    total = (
-        squares[spreads.table] - weight * spreads.variance - (1 - news) * sibling_squares + typical_freedom * typical
-    )
-    is_known = freedom > TINY
-    return np.where(is_known, total / np.where(is_known, freedom, 1), 1), np.where(is_known, freedom, 0)
+    squares = weight * spreads.variance
+
+    def of_table(values: Array) -> Array:
+        return np.bincount(spreads.table, values).astype(np.float64)
+
+    def of_others(values: Array) -> Array:
+        """Sum up the others of the table; siblings say less."""
+        siblings = np.bincount(spreads.base, values)[spreads.base] - values
+        repeated = 1 - (1 - spreads.shared) / (1 - LEAST_SHARED)
+        total: Array = of_table(values)[spreads.table] - values - repeated * siblings
+        return total
+
+    tables = of_table(weight)
+    has_weight = tables > 0
+    typical, typical_freedom = _typical(of_table(squares)[has_weight] / tables[has_weight], tables[has_weight])
+    evidence = of_others(weight) + typical_freedom
+    total = of_others(squares) + typical_freedom * typical
+    is_known = evidence > TINY
+    return np.where(is_known, total / np.where(is_known, evidence, 1), 1), np.where(is_known, evidence, 0)
 
 
 def _base_shares(samples: Sequence[Sample], base: Numbers) -> Array:
-    """Return for each comparison how far its variance is that of its base: the squared correlation with its siblings.
+    """Return rho² of each comparison (step 3): how far its variance is that of its base.
 
-    The correlation is the mean covariance of the ratios to one base over their mean variance, a half at least.
+    rho is the mean covariance of the ratios to one base over their mean variance, a half at least.
     """
     shares = np.full(len(samples), LEAST_SHARED)
     for number in np.flatnonzero(np.bincount(base) > 1):
@@ -343,9 +369,10 @@ def _base_shares(samples: Sequence[Sample], base: Numbers) -> Array:
 
 
 def _typical(variance: Array, freedom: Array) -> tuple[float, float]:
-    """Fit the variance of a table that shows nothing itself, and the degrees of freedom that it counts for.
+    """Fit the variance of a table that shows nothing itself, and the degrees of freedom that it counts for (step 4).
 
-    These are no more than the tables have: a few may look alike by chance.
+    These are f with trigamma(f / 2) = the spread of the logarithms beyond chance, but no more than the tables have: a
+    few may look alike by chance. The variance is exp(mean + digamma(f / 2) - ln(f / 2)).
     """
     if len(variance) < 2:
         return 1.0, 0.0
@@ -356,7 +383,10 @@ def _typical(variance: Array, freedom: Array) -> tuple[float, float]:
 
 
 def _likeness(spreads: Spreads, usual: Flags) -> float:
-    """Measure how alike the comparisons within the tables are, as degrees of freedom."""
+    """Measure how alike the comparisons within the tables are, as degrees of freedom h (step 6).
+
+    trigamma(h / 2) is the scatter of the logarithms of the variances within tables beyond chance.
+    """
     table = spreads.table[usual]
     logs, error = _log_variances(spreads.variance[usual], spreads.freedom[usual])
     count = np.maximum(np.bincount(table), 1)
@@ -367,7 +397,7 @@ def _likeness(spreads: Spreads, usual: Flags) -> float:
 
 
 def _log_variances(variance: Array, freedom: Array) -> tuple[Array, Array]:
-    """Return their logarithms without bias, and the variance that chance alone gives these."""
+    """Return ln s² - digamma(d / 2) + ln(d / 2), which has no bias, and its variance by chance, trigamma(d / 2)."""
     half = freedom / 2
     return np.log(variance) - arrays("psi")(half) + np.log(half), arrays("zeta")(2, half)
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -21,17 +20,10 @@ from stepgrid.summarize.statistics.confidence_intervals import Array, Interval, 
 
 FEWEST_BATCHES, MOST_BATCHES = 5, 10
 FEWEST_IN_BATCH = 4
-FEWEST_SECONDS = 5  # below it a series says nothing about steadiness
 FEWEST_OF_LEVELS, LEAST_SHARE = 30, 0.2  # seconds of a series with two levels, and the share of the rarer one
 LEVELS_APART, SPREADS_APART = 1.3, 6.0  # the upper over the lower; their distance over their own deviation
 FEWEST_LOADS, GAPS_APART = 4, 8.0  # two of each level; the gap over the wider of the two ranges
 PASSES = 4  # over rows and loads of an incomplete grid
-
-
-@dataclass(frozen=True, slots=True)
-class Steadiness:
-    variation: float  # standard deviation / mean
-    slow: float  # share of the seconds below half the median
 
 
 class Relative(NamedTuple):
@@ -51,38 +43,20 @@ class Change(NamedTuple):
     verdict: str
 
 
-def steadiness(series: Array) -> list[Steadiness | None]:
-    """Measure each row; None of one that is too short or stood still."""
-    count = series.shape[1]
-    if count < FEWEST_SECONDS:
-        return [None] * len(series)
-    series = np.sort(series, axis=1)
-    means = series.mean(axis=1)
-    medians = (series[:, (count - 1) // 2] + series[:, count // 2]) / 2
-    slow = (series < medians[:, None] / 2).sum(axis=1) / count
-    rows = zip(means.tolist(), series.std(axis=1, ddof=1).tolist(), slow.tolist(), strict=True)
-    return [Steadiness(deviation / mean, share) if mean > 0 else None for mean, deviation, share in rows]
-
-
-def relatives(series: Array) -> list[Relative | None]:
-    """Return the mean of each row and its error; None of one that is too short, or stood still.
+def relative(series: Sequence[float]) -> Relative | None:
+    """Return the mean of the seconds of a load and its error; None where they are too few, or stood still.
 
     Neighbours depend on each other, so the error is that of 5 to 10 consecutive batches. More of them would be shorter:
     sqrt(n) hold too little where a disturbance lasts for many seconds.
     """
-    rows, length = series.shape
+    length = len(series)
     if length < FEWEST_BATCHES * FEWEST_IN_BATCH:
-        return [None] * rows
+        return None
     count = min(max(math.isqrt(length) // 2, FEWEST_BATCHES), MOST_BATCHES)
     size = length // count
-    batches = series[:, : count * size].reshape(rows, count, size).mean(axis=2)
-    means, errors = batches.mean(axis=1), batches.std(axis=1, ddof=1) / math.sqrt(count)
-    pairs = zip(means.tolist(), errors.tolist(), strict=True)
-    return [Relative(mean, error / mean, count - 1) if mean > 0 else None for mean, error in pairs]
-
-
-def relative(series: Sequence[float] | Array) -> Relative | None:
-    return relatives(np.asarray(series, dtype=float)[None, :])[0]
+    batches = np.array(series[: count * size], float).reshape(count, size).mean(axis=1)
+    mean, error = float(batches.mean()), float(batches.std(ddof=1)) / math.sqrt(count)
+    return Relative(mean, error / mean, count - 1) if mean > 0 else None
 
 
 def series_interval(arm: Relative | None, base: Relative | None, alpha: float = ALPHA) -> Interval | None:

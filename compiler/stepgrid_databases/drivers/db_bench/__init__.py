@@ -44,6 +44,14 @@ PUBLISHED_COLUMNS = {
         """,
 }
 
+_LOOKUPS, _PUTS = ("gets_per_s", "seeks_per_s"), ("puts_per_s",)
+# figure of mixgraph, whose operations are of several kinds -> figure of any operation, and which of them it is of
+_PER_KIND: Mapping[str, tuple[str, tuple[str, ...]]] = {
+    "reads_per_lookup": ("reads_per_op", _LOOKUPS),
+    "read_kb_per_lookup": ("read_kb_per_op", _LOOKUPS),
+    "write_kb_per_put": ("write_kb_per_op", _PUTS),
+}
+
 
 class DbBench(ParserOutput, PackageRunner):
     kind = "db_bench"
@@ -106,6 +114,13 @@ class DbBench(ParserOutput, PackageRunner):
         from stepgrid_databases.drivers.db_bench import sequence_lints, step_lints
 
         return (*step_lints.RULES, *sequence_lints.RULES)
+
+    def derived(self, metrics: Mapping[str, float]) -> Mapping[str, float]:
+        figures: dict[str, float] = {}
+        for name, (per_operation, kinds) in _PER_KIND.items():
+            if {"qps", per_operation, *kinds} <= metrics.keys() and (share := sum(metrics[kind] for kind in kinds)):
+                figures[name] = metrics[per_operation] * metrics["qps"] / share
+        return figures
 
     def live(self, folder: Path) -> Sequence[tuple[float, float]]:
         return live_rates(folder)
