@@ -11,31 +11,15 @@ import pytest
 from stepgrid.build import apt, compilation
 from stepgrid.build.apt import Mirror
 from stepgrid.build.compilation import (
-    Compile,
-    Development,
     development,
-    find_toolchain,
 )
 from stepgrid.build.elf import SWITCHES, codegen, published_codegen, read_elf, strings
 from stepgrid.build.error import BuildError
 from stepgrid.build.recipe import require
-from stepgrid.language.flags import Flags
 from stepgrid.model.site import Site
 from tests.build.compilers import needs_compiler
 from tests.build.ordering import order
 from tests.needs import needs
-
-
-@needs_compiler
-def test_what_fails_is_named_and_the_spec_has_the_last_word(tmp_path: Path):
-    placed, flags = order(tmp_path, {}), Flags(environment={"WORD": "the spec's"})
-    compiled = Compile(placed, tmp_path, flags, find_toolchain(placed, flags), Development(None))
-    script = 'test "$WORD" = "the spec\'s"'
-    compiled.run(["sh", "-c", script], tmp_path, {"WORD": "the recipe's"})
-    with pytest.raises(BuildError, match=r"^sh failed; the end of the log says where$"):
-        compiled.run(["sh", "-c", "exit 3"], tmp_path)
-    with pytest.raises(BuildError, match=r"^no luck$"):
-        compiled.run(["sh", "-c", "exit 3"], tmp_path, fault="no luck")
 
 
 def script(path: Path, says: str) -> str:

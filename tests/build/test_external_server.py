@@ -77,21 +77,3 @@ def test_another_version_than_the_spec_declares(tmp_path: Path, answers: list[Ac
         check(_order(tmp_path, version="8.0.41"), _fetched(tmp_path), BuiltPrograms({}))
     declared = "the spec declares version 8.0.41 (a.yaml:2:9), the server says 8.0.40"
     assert str(caught.value) == f"{declared}: declare the version that it says"
-
-
-def test_a_server_of_another_engine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, answers: list[Access]) -> None:
-    maria: list[Any] = [{"Variable_name": "version", "Value": "11.8.6-MariaDB"}]
-    monkeypatch.setattr(MySQL, "connect", lambda *_: Told({"show global variables": maria}))
-    said = "the server `prod` is not the build's: it is MariaDB 11.8.6-MariaDB, and the build's engine is mysql"
-    with pytest.raises(BuildError) as caught:
-        _fetched(tmp_path)
-    assert str(caught.value) == said
-
-
-def test_one_that_is_not_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("STEPGRID_READY", "0")
-    site = Site("site.yaml", servers={"prod": SiteServer("u", "d", socket=str(tmp_path / "none"))})
-    with pytest.raises(BuildError) as caught:
-        _fetched(tmp_path, site=site)
-    said = "Can't connect to MySQL server on 'localhost' ([Errno 2] No such file or directory)"
-    assert str(caught.value) == f"the server `prod` ({tmp_path}/none) cannot be reached: {said}"

@@ -47,16 +47,6 @@ def test_the_tree_of_a_commit_without_a_name(fetch: Fetch, repository: Repositor
     assert sorted(path.name for path in (tmp_path / "attempt").iterdir()) == ["build.log", "tmp", "tree"]
 
 
-def test_a_server_that_gives_no_bare_commit(
-    fetch: Fetch, repository: Repository, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-):
-    for name, value in {"COUNT": "1", "KEY_0": "protocol.version", "VALUE_0": "0"}.items():
-        monkeypatch.setenv(f"GIT_CONFIG_{name}", value)
-    fetch(repository.git("rev-parse", "v2^"))
-    assert (tmp_path / "attempt" / "tree" / "main.c").read_text() == "2\n"
-    assert "refs/heads/*" in log(tmp_path), "everything was fetched"
-
-
 def test_a_ref_that_is_not_there(fetch: Fetch, repository: Repository):
     url = repository.url
     assert refused(fetch, "v22") == f"{url} has no tag, branch or commit v22; did you mean v2?"
@@ -142,14 +132,6 @@ def test_a_password_of_the_site_file_is_in_no_log(fetch: Fetch, tmp_path: Path):
         ": check the network and its proxy, or name a mirror (`mirrors:` of the site file, docs/running.md)"
     )
     assert "secret" not in said + log(tmp_path)
-
-
-def test_a_pin_that_nothing_leads_to_any_more(fetch: Fetch, repository: Repository):
-    gone = "0" * 40
-    assert refused(fetch, "v1", pins=gone) == (
-        f"{repository.url} has no commit {gone}, to which the lock file holds it: "
-        "`stepgrid lock SPEC --update` takes what its ref is now"
-    )
 
 
 def test_a_host_that_says_nothing_is_not_waited_for(fetch: Fetch, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):

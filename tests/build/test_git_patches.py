@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from stepgrid.build.error import BuildError
-from stepgrid.build.git import apply_patches, changes, commits
+from stepgrid.build.git import apply_patches
 from stepgrid.build.recipe import Material
 from tests.build.ordering import order
-from tests.build.repository import DATE, Repository
+from tests.build.repository import Repository
 
 TEXT = "one\ntwo\nthree\nfour\nfive\n"
 
@@ -140,53 +140,3 @@ def test_a_repository_that_came_with_the_tree_starts_nothing(tmp_path: Path, tre
     patched(tmp_path, change("a.txt", "two", "TWO"))
     assert "TWO" in (tree / "a.txt").read_text()
     assert not canary.exists()
-
-
-DAY = DATE[:10]
-
-
-@pytest.fixture
-def repository(tmp_path: Path) -> Repository:
-    return Repository(tmp_path / "repository")
-
-
-def listed(folder: Path, repository: Repository, first: str, last: str) -> list[str]:
-    asking = order(folder / "attempt", {"git": repository.url, "ref": "main"})
-    return [each.id for each in commits(asking, repository.url, first, last)]
-
-
-def test_a_branch_that_was_merged_is_its_merge(tmp_path: Path, repository: Repository):
-    first = repository.commit(a_c="1")
-    repository.git("checkout", "--quiet", "-b", "side")
-    repository.commit(b_c="1")
-    side = repository.commit(b_c="2")
-    repository.git("checkout", "--quiet", "main")
-    second = repository.commit(a_c="2")
-    repository.git("merge", "--quiet", "--no-ff", "--message=merged", "side")
-    merge = repository.git("rev-parse", "HEAD")
-    assert listed(tmp_path, repository, first, "main") == [first, second, merge]
-    assert side not in listed(tmp_path, repository, first, "main")
-    asking = order(tmp_path / "more", {"git": repository.url, "ref": "main"})
-    said = changes(asking, repository.url, merge).splitlines()
-    assert said[0] == f"commit {merge}"
-    assert said[-2:] == [" b.c | 1 +", " 1 file changed, 1 insertion(+)"]
-
-
-@pytest.mark.parametrize(
-    ("first", "last", "why"),
-    [
-        ("v2", "v1", "`v2` is no ancestor of `v1`: it comes after `v1`"),
-        ("side", "main", "`side` is no ancestor of `main`: their last common commit is COMMON"),
-        ("v1", "v1", "`v1` and `v1` are the same commit, COMMON"),
-        ("v1", "v9", "URL has no tag, branch or commit `v9`"),
-    ],
-)
-def test_refused(tmp_path: Path, repository: Repository, first: str, last: str, why: str):
-    common = repository.commit(tag="v1", a_c="1")
-    repository.git("checkout", "--quiet", "-b", "side")
-    repository.commit(b_c="1")
-    repository.git("checkout", "--quiet", "main")
-    repository.commit(tag="v2", a_c="2")
-    with pytest.raises(BuildError) as caught:
-        listed(tmp_path, repository, first, last)
-    assert str(caught.value) == why.replace("COMMON", common[:12]).replace("URL", repository.url)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -13,7 +12,6 @@ from typing import Any
 import pytest
 
 from stepgrid.build import job
-from stepgrid.build.commands import COOKIE
 from stepgrid.build.error import BuildError
 from stepgrid.build.record import changed, programs
 from stepgrid.host.processes.signals import Interrupted
@@ -93,16 +91,6 @@ def test_a_binary_that_was_replaced_after_the_spec_was_compiled_is_not_the_plann
     assert not store.has_build(build.id)
     said = f"  {program} changed after the spec was compiled: run the same command again\n"
     assert said in capsys.readouterr().err
-
-
-def test_an_attempt_that_was_killed_is_cleared_up(store: Store):
-    killed = store.new_attempt(ID)
-    (killed / "prefix").mkdir()
-    (killed / "build.log").write_text("$ apt-get update\n")
-    assert job.make(store, planned()) == 0
-    assert sorted(path.name for path in killed.iterdir()) == ["build.log", "failure.json"]
-    failure = json.loads((killed / "failure.json").read_text())
-    assert (failure["status"], failure["message"]) == ("interrupted", "the build was killed")
 
 
 def test_an_interrupted_build_says_so(store: Store, monkeypatch: pytest.MonkeyPatch):
@@ -242,28 +230,6 @@ def test_what_was_killed_during_a_run_is_cleared_up_too(tmp_path: Path):
     job.sweep(store, "b-0")
     assert sorted(path.name for path in killed.iterdir()) == ["build.log", "failure.json"]
     assert (killed / "failure.json").read_text() == "{}"
-
-
-def test_who_carries_the_name_of_a_killed_attempt_is_ended(tmp_path: Path):
-    store = Store(tmp_path / "outputs")
-    killed, other = store.new_attempt("b-0"), store.new_attempt("b-1")
-    sleep = [sys.executable, "-c", "import time; print(1, flush=True); time.sleep(60)"]
-    children = [
-        subprocess.Popen(sleep, env={**os.environ, COOKIE: str(folder.absolute())}, stdout=subprocess.PIPE)
-        for folder in (killed, other)
-    ]
-    try:
-        for child in children:
-            assert child.stdout is not None
-            child.stdout.readline()
-        job.sweep(store, "b-0")
-        assert children[0].wait() == -9
-        assert children[1].poll() is None
-    finally:
-        for child in children:
-            child.kill()
-            child.wait()
-    assert sorted(path.name for path in killed.iterdir()) == ["failure.json"]
 
 
 ROOT = Path(__file__).resolve().parents[2]

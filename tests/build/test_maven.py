@@ -45,15 +45,6 @@ def digest(mvn: Path) -> str:
     return hashlib.sha256(mvn.with_name("c.jar").read_bytes()).hexdigest()
 
 
-def test_what_no_repository_has(mvn: Path) -> None:
-    mvn.with_name("c.jar").unlink()
-    with pytest.raises(BuildError) as caught:
-        obtain(mvn, JAR)
-    assert str(caught.value) == (
-        "no repository of mvn's has a.b:c:1 linux64: check the group, the artifact, the version and the classifier"
-    )
-
-
 def test_a_home_that_is_not_there(mvn: Path) -> None:
     """mvn takes the home of the user database, whatever HOME says."""
     mvn.write_text(

@@ -105,15 +105,6 @@ def test_a_package_that_the_suite_lacks(folder: Path):
     assert sorted(path.name for path in attempt.iterdir()) == ["build.log", "failure.json"]
 
 
-def test_a_version_that_the_suite_does_not_have(folder: Path):
-    status, said = make(folder, plan(folder, "bookworm", "7.8.4"))
-    assert status == 1
-    assert (
-        "  the spec declares version 7.8.4 (specs/x.yaml:4:3), the binary says 7.8.3: "
-        "a suite moves on: declare the version that it has now, or choose another suite\n"
-    ) in said
-
-
 @pytest.mark.parametrize("number", [signal.SIGKILL, pytest.param(signal.SIGTERM, marks=pytest.mark.nightly)])
 def test_a_killed_build_leaves_no_process_and_starts_clean(folder: Path, number: signal.Signals):
     build = plan(folder, "bookworm", "7.8.3")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import subprocess
 from pathlib import Path
 from subprocess import PIPE, STDOUT
@@ -61,22 +60,3 @@ def test_a_program_is_installed_and_held(build: str, program: str, words: tuple[
     (pin,) = lock_file.read("a.yaml", Problems()).pins.values()
     after = planned(build, program)
     assert (after.id, [*after.pins.values()]) == (before.id, [pin.removeprefix("sha256:")])
-
-
-@pytest.mark.parametrize(
-    ("build", "message"),
-    [
-        pytest.param(
-            "source: {cargo: titlecase, version: 99.0.0}", "has no titlecase 99.0.0|it has", marks=needs("cargo")
-        ),
-        pytest.param("source: {cargo: itoa, version: 1.0.1}", "has no program: it is a library", marks=needs("cargo")),
-        pytest.param(
-            "source: {npm: semver, version: 99.0.0}", "no semver 99.0.0: check its version", marks=needs("npm")
-        ),
-        pytest.param("source: {npm: yallist, version: 4.0.0}", "has no program yallist", marks=needs("npm")),
-    ],
-)
-def test_a_program_that_there_is_not(build: str, message: str, capsys: pytest.CaptureFixture[str]) -> None:
-    program = re.findall(r"(?:cargo|npm): ([a-z]+)", build)[0]
-    assert make(Store(), planned(build, program)) == 1
-    assert re.search(message, capsys.readouterr().err)

@@ -113,16 +113,6 @@ def test_its_database_goes_on_from_the_image_and_its_client_is_told_apart(lab: L
     assert "process" in sample
 
 
-def test_one_that_dies_in_a_step(lab: Lab) -> None:
-    _write(lab, words="c, die")
-    done = lab.run()
-    assert done.returncode == 3, done.stderr
-    failure = _failure(lab)
-    assert failure["message"] == "the server ended with exit status 3 while the step ran"
-    assert failure["step"] == "ask"
-    assert failure["tail"] == "a fault that the log has"
-
-
 def test_nothing_is_left_of_it_when_its_runner_is_killed(lab: Lab) -> None:
     _write(lab, words="wait")
     run = lab.start(lab.argv("run", "spec.yaml"))
