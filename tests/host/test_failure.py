@@ -3,12 +3,6 @@ import pytest
 from stepgrid.host.failure import StageError, end_of_log, explaining_log, is_from_outside
 
 
-def test_the_end_of_a_log_is_its_last_lines_with_something_on_them(tmp_path):
-    log = tmp_path / "stderr"
-    log.write_text("".join(f"line {n}\n\n" for n in range(30)) + "... 10 ops\r... 20 ops\r\n\x1b[31mred\x1b[0m\n")
-    assert end_of_log(log).splitlines() == [*(f"line {n}" for n in range(17, 30)), "... 20 ops", "red"]
-
-
 def test_of_a_long_line_both_ends_are_shown(tmp_path):
     (tmp_path / "stderr").write_text(f"FATAL: error 1114 for {'x' * 10_000}: table full\n{'y' * 400}\n")
     long, short = end_of_log(tmp_path / "stderr").splitlines()

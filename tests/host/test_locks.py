@@ -114,12 +114,6 @@ def lock(tmp_path, monkeypatch):
     return tmp_path / "lock"
 
 
-def test_builds_share_it(lock, capsys):
-    with host_lock(shared=True), host_lock(shared=True):
-        pass
-    assert capsys.readouterr().err == ""
-
-
 def test_every_user_may_lock_it_whatever_the_umask(lock):
     old = os.umask(0o077)
     try:

@@ -9,7 +9,7 @@ from itertools import pairwise
 
 import pytest
 
-from stepgrid.host.sampling import RUNNABLE, RUNNING, UNNAMED, ProcessGroup, Sampler, ThreadTimes
+from stepgrid.host.sampling import RUNNING, ProcessGroup, Sampler
 
 BUSY = """
 import os, sys, time
@@ -55,14 +55,6 @@ def test_samples_begin_with_the_step_and_end_with_it(busy):
     assert last["memory"]["available"] > 0
     assert last["paging"]["written"] >= first["paging"]["written"] > 0
     assert last["database_bytes"] == 3 << 20
-
-
-def test_the_last_sample_has_what_the_group_used_in_all(busy):
-    process = busy[-1]["process"]
-    assert process["user"] + process["system"] >= 0.3
-    if os.access("/proc/self/io", os.R_OK):
-        # of a process that has just ended only root reads what it wrote: else it is what was last seen of it
-        assert process["write_bytes"] >= (3 << 20 if os.geteuid() == 0 else 0)
 
 
 def _cpu(sample):
@@ -169,33 +161,6 @@ def test_a_server_is_sampled_beside_its_client(tmp_path):
     assert first["server"]["threads"] == last["server"]["threads"] == 1
     assert last["server"]["rss"] > 0
     assert last["process"]["rss"] == 0  # it has ended
-
-
-WORKERS = """
-import threading, time
-for _ in range(5):
-    threading.Thread(target=threading.Event().wait, daemon=True).start()
-end = time.monotonic() + 60
-while time.monotonic() < end:
-    busy = time.process_time() + 0.001
-    while time.process_time() < busy:
-        pass
-    time.sleep(0.01)
-"""
-
-
-def test_threads_that_work_sleep_and_those_of_a_pool_are_idle():
-    """The latter are asleep in a futex, five times as long."""
-    with subprocess.Popen([sys.executable, "-c", WORKERS], process_group=0) as child:
-        threads, end = ThreadTimes(ProcessGroup(child.pid)), time.monotonic() + 2.5
-        while time.monotonic() < end:
-            time.sleep(threads.look())
-        child.kill()
-    seconds = threads.seconds()
-    assert 1.0 < sum(seconds.values()) < 3.0, seconds
-    name = max(seconds, key=seconds.__getitem__)
-    assert "nanosleep" in name or name in UNNAMED.values(), seconds
-    assert seconds[name] + seconds[RUNNING] + seconds[RUNNABLE] > 0.9 * sum(seconds.values()), seconds
 
 
 SLEEPER = """

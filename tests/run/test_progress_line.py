@@ -106,14 +106,6 @@ def test_an_estimate_that_the_plan_lacks_is_unknown_until_it_was_measured(tmp_pa
     assert head(job_status(store, "d2")) == "[1/3 done] ETA ~17s"
 
 
-def test_failures_of_this_run_have_failed(store: Store) -> None:
-    with a_run(store):
-        finish(store, LOAD, 100.0)
-        fail(store, "s-b")
-        with running(store, "s-a"):
-            assert at(store) == "[1/5 done] 1 failed, ETA ~30s"
-
-
 def test_a_failed_load_blocks_its_stages_and_a_failed_build_everything(store: Store) -> None:
     with a_run(store):
         fail(store, "s-load")

@@ -103,14 +103,6 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def test_a_folder_for_its_owner_alone_that_goes_with_it(place: Path) -> None:
-    with socket_folder("a.sock", None) as folder:
-        assert folder.parent == place
-        assert folder.stat().st_mode & 0o777 == 0o700
-        (folder / "a.sock").touch()
-    assert not folder.exists()
-
-
 def test_one_whose_owner_is_dead_is_swept(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(server_process, "NEW", -1.0)
     left = place / f"{PREFIX}left"

@@ -30,17 +30,6 @@ def image(store: Store, stage: str, files: dict[str, int], used: float, **more: 
     return store.image(stage)
 
 
-def test_they_are_listed_by_last_use(store: Store) -> None:
-    image(store, "s-1", {}, 1000.0, title="the first")
-    image(store, "s-2", {}, 500.0)
-    assert [(each.stage, each.title, each.used) for each in images.list_images(store)] == [
-        ("s-2", "s-2", 500.0),
-        ("s-1", "the first", 1000.0),
-    ]
-    images.note_use(store, "s-2")
-    assert [each.stage for each in images.list_images(store)] == ["s-1", "s-2"]
-
-
 def test_what_is_shared_is_not_its_own_and_counts_once(store: Store) -> None:
     one = image(store, "s-1", {"a.sst": 8192, "b": 4096}, 1.0)
     two = image(store, "s-2", {}, 2.0)

@@ -23,11 +23,6 @@ def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Store:
     return Store(Path("outputs"))
 
 
-def test_the_second_time_they_are_counted(store: Store) -> None:
-    assert [warnings_once_a_day(store, "a.yaml", TEXT) for _ in range(3)] == [TEXT, AGAIN, AGAIN]
-    assert warnings_once_a_day(store, "b.yaml", TEXT) == TEXT
-
-
 def test_another_day_shows_all(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     class Tomorrow(date):
         @classmethod
@@ -37,14 +32,6 @@ def test_another_day_shows_all(store: Store, monkeypatch: pytest.MonkeyPatch) ->
     warnings_once_a_day(store, "a.yaml", TEXT)
     monkeypatch.setattr("datetime.date", Tomorrow)
     assert warnings_once_a_day(store, "a.yaml", TEXT) == TEXT
-
-
-def test_what_notes_nothing_writes_nothing(tmp_path: Path, store: Store) -> None:
-    assert [warnings_once_a_day(store, "a.yaml", TEXT, is_noted=False) for _ in range(2)] == [TEXT, TEXT]
-    assert list((tmp_path / "outputs").iterdir()) == []
-    (tmp_path / "outputs").rmdir()
-    assert [warnings_once_a_day(store, "a.yaml", TEXT) for _ in range(2)] == [TEXT, TEXT]
-    assert list(tmp_path.iterdir()) == []
 
 
 def test_plan_and_its_option(store: Store, capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,6 +1,5 @@
 """Cgroups of this host, where it lets us make some, and how those of other hosts are found."""
 
-import os
 import subprocess
 import sys
 from dataclasses import replace
@@ -14,14 +13,6 @@ from stepgrid.host.processes.cgroup import caged
 from tests.daemons import DAEMON
 from tests.waiting import LONG, SOON
 
-HOLD = f"""
-import subprocess, sys, time
-from stepgrid.host.processes.cgroup import caged
-with caged() as cage:
-    subprocess.run([sys.executable, "-c", {DAEMON!r}], preexec_fn=cage.joining(lambda: None))
-    print(*cage.folders, flush=True)
-    time.sleep(60)
-"""
 ROOT = Path(__file__).resolve().parents[3]
 OUT_OF_MEMORY = "it ran out of memory, and the kernel killed one of its processes: `launch.memory` allows 96 MiB"
 INNER = """
@@ -37,24 +28,6 @@ limits = pytest.mark.skipif(not cgroup.can_limit(), reason="no cgroup with a mem
 def _python(cage, code):
     argv = [sys.executable, "-c", code]
     return subprocess.run(argv, preexec_fn=cage.joining(lambda: None), capture_output=True, text=True, timeout=LONG)
-
-
-@finds
-def test_a_killed_owner_leaves_a_daemon_that_the_next_one_ends(gone, until):
-    root = str(ROOT / "compiler")
-    owner = subprocess.Popen(
-        [sys.executable, "-c", HOLD], stdout=subprocess.PIPE, text=True, env={**os.environ, "PYTHONPATH": root}
-    )
-    daemon, *_ = int(owner.stdout.readline()), owner.stdout
-    folders = [Path(folder) for folder in owner.stdout.readline().split()]
-    cgroup.sweep()
-    assert not gone(daemon), "its owner lives"
-    owner.kill()
-    owner.communicate()
-    assert not gone(daemon)
-    cgroup.sweep()
-    until(lambda: gone(daemon))
-    assert not any(folder.exists() for folder in folders)
 
 
 @limits
