@@ -24,7 +24,7 @@ HINT = "where only some builds have it, say `when_unsupported: drop` or put it o
 # options; those of another build (none of one that is not made); what becomes of it
 NAMES = [
     ({"cache_size": Option(5), "block_size": Option("8k")}, None, "['--block_size=8k', '--cache_size=5']"),
-    ({"cache_size": Option(5), "async_io": Option(True, "drop", PLACE)}, None, "['--cache_size=5']"),
+    ({"cache_size": Option(5, "drop"), "async_io": Option(True, "drop", PLACE)}, None, "['--cache_size=5']"),
     ({"cache_type": cell("lru")}, ["cache_type"], "unsupported: trial-1.0 has no option cache_type"),
     ({"cache_siz": cell(5)}, [], "unsupported: trial-1.0 has no option cache_siz"),
     ({"cache_siz": cell(5)}, ["cache_size"], NOT_THERE),
