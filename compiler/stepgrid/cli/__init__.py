@@ -1,4 +1,6 @@
-"""The command `stepgrid`: parse the command line, run a command, print its error. Exit statuses: stepgrid.errors."""
+"""The command `stepgrid`: words become calls, values become text; it decides nothing that the Python API does not.
+
+Here the command line is parsed, and an error printed. Exit statuses: stepgrid.errors."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ from stepgrid.expand.steps import Checkpoint, StepEntry, StepRange, check_search
 from stepgrid.language.models import Spec
 from stepgrid.language.problems import Location, Problems
 from stepgrid.language.yaml import Text
-from stepgrid.model.plan import Options, quoted
+from stepgrid.model.plan import Options
 from stepgrid.plugins.registry import driver, engine, runs_on
 
 
@@ -48,17 +48,14 @@ class StepHead:
     revision: int  # of what the driver runs
     measured: bool
     mutates: bool
-    options: tuple[str, ...]  # the names that it may have, sorted
     expects: tuple[Text, ...]
 
     @classmethod
-    def of(cls, entry: StepEntry, options: tuple[str, ...]) -> StepHead:
+    def of(cls, entry: StepEntry) -> StepHead:
         measured, mutates = entry.flag("measured", True), entry.flag("mutates", False)
         variables = {name: str(value) for name, value in entry.variables.items()}
         revision = driver(entry.kind).revision
-        return cls(
-            entry.name, entry.table_name, variables, entry.kind, revision, measured, mutates, options, entry.expects
-        )
+        return cls(entry.name, entry.table_name, variables, entry.kind, revision, measured, mutates, entry.expects)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -69,23 +66,7 @@ class ResolvedStep:
     settings: Settings
     options: Options
     setup: Setup
-    texts: tuple[Mapping[str, str], ...] = field(repr=False)  # what identity has of the options, by name
     renamed: tuple[Mapping[str, Location], ...] = field(default=(), repr=False)  # as its option parts have it
-
-    def identity(self, client: str | None = None, reading: bool = False) -> str:
-        """Write everything that decides what is run, but the seed: JSON with sorted keys.
-
-        `client`: the id of its build. `reading`: with what is read of the output.
-        """
-        texts: dict[str, str] = {}
-        for part in self.texts:
-            texts |= part
-        options = ",".join([texts[name] for name in self.head.options if name in texts])
-        settings = self.settings.full_text if reading else self.settings.text
-        ending = f",{self.setup.text}" if self.setup.text else ""
-        if client is not None:
-            ending += f",{quoted(client)}"
-        return f"[{quoted(self.head.kind)},{self.head.revision},{settings},{{{options}}}{ending}]"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -185,7 +166,7 @@ class StepEvaluation:
         self._layers = StepLayers(entry, build, context.spec, context.sets, context.where)
         dependencies = self._layers.dependencies(context.names.positions(axes), points)
         names = sorted(dependencies.names(OPTIONS))
-        self._head = StepHead.of(entry, tuple(names))
+        self._head = StepHead.of(entry)
         self._step_settings = StepSettings(
             entry, context.problems, context.intended_settings, build.server_placeholders
         )
@@ -226,9 +207,8 @@ class StepEvaluation:
             return None
         option_parts = [part.options for part in parts]
         options = Options(part.options for part in option_parts)
-        texts = tuple([part.texts for part in option_parts])
         renamed = tuple([part.renamed for part in option_parts if part.renamed])
-        return ResolvedStep(self._head, settings, options, setup, texts, renamed)
+        return ResolvedStep(self._head, settings, options, setup, renamed)
 
     def _holds(self, choice: Choice) -> bool:
         entry, name, scope = self._entry, self._build.engine, self._scope(choice)

@@ -1,4 +1,4 @@
-"""Options and settings of a step with every layer applied, and what identity has of them."""
+"""Options and settings of a step with every layer applied."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ from stepgrid.language.problems import Location, Problem, Problems, nearest
 from stepgrid.language.validation import describe, fault_sentence, fields, validate
 from stepgrid.language.yaml import Map, Text, key_location, node_location, width
 from stepgrid.model import units
-from stepgrid.model.plan import CLIENT, FILES, REFUSE, Json, Option, encode, quoted
+from stepgrid.model.plan import REFUSE, Json, Option
 from stepgrid.plugins.driver import Placeholders, unknown_placeholders
 from stepgrid.plugins.engine import Renaming, renamings_of
-from stepgrid.plugins.registry import ENGINES, client_engine, driver, input_files, reading_names
+from stepgrid.plugins.registry import ENGINES, driver
 from stepgrid.plugins.registry import engine as load_engine
 from stepgrid.plugins.settings import Quantity
 
@@ -221,7 +221,6 @@ LOOSE = "loose_"  # mysqld takes any option with it, and dashes as well
 
 class OptionPart(NamedTuple):
     options: Mapping[str, Option]
-    texts: Mapping[str, str]  # what identity has of each
     renamed: Mapping[str, Location] = {}  # what was done to names that the build's release does not have
 
 
@@ -230,8 +229,7 @@ def resolve_options(names: Iterable[str], reserved: Mapping[str, str], scope: Sc
     renamed: dict[str, Location] = {}
     pairs = report_all(names, lambda name: (name, _resolve_option(name, reserved, scope, problems, renamed)))
     options: dict[str, Option] = {name: option for name, option in pairs if option is not None}
-    texts = {name: f"{quoted(name)}:{option_text(option)}" for name, option in options.items()}
-    return OptionPart(options, texts, renamed)
+    return OptionPart(options, renamed)
 
 
 def _resolve_option(
@@ -260,11 +258,6 @@ def _resolve_option(
     return Option(str(native) if isinstance(native, str) else native, entry.unsupported, str(entry.where))
 
 
-def option_text(option: Option) -> str:
-    """Write what identity has of an option."""
-    return encode([option.value, "drop"] if option.unsupported == "drop" else [option.value])
-
-
 # Settings: the step's own word on each, else the param of that name, as its driver's model takes them
 
 
@@ -280,34 +273,9 @@ class PlacedValues(dict[str, Json]):
 
 class Settings(NamedTuple):
     values: PlacedValues  # complete
-    text: str  # what identity has of them: those that decide what is run and are not the driver's defaults
-    full_text: str  # with those that decide what is read of the output
+    model: BaseModel  # that the driver made of them
     seed_key: str
     seconds: float
-
-    @property
-    def is_read(self) -> bool:
-        """Some of them decide what is read of the output."""
-        return self.text != self.full_text
-
-
-def identity_text(kind: str, settings: BaseModel, reading: bool = False) -> str:
-    """Write settings as identity has them: without the driver's defaults.
-
-    `reading`: with those that decide what is read of the output.
-    """
-    return _identity_texts(kind, settings)[1 if reading else 0]
-
-
-def _identity_texts(kind: str, settings: BaseModel) -> tuple[str, str]:
-    """Write settings without and with those that decide what is read of the output."""
-    omitted = {CLIENT} if client_engine(kind) else set()  # a label: its build is what decides
-    omitted |= {FILES} if input_files(kind) else set()  # names: what is in the files decides
-    values = settings.model_dump(mode="json", exclude_defaults=True, exclude=omitted)
-    full_text, reading = encode(values), reading_names(kind)
-    if values.keys().isdisjoint(reading):
-        return full_text, full_text
-    return encode({name: value for name, value in values.items() if name not in reading}), full_text
 
 
 def mentioned_by_settings(entry: StepEntry) -> Iterator[Name]:
@@ -363,9 +331,7 @@ class StepSettings:
         for name in values.keys() - model.model_fields_set:  # what an action does not use has its default
             locations.pop(name, None)
         complete = PlacedValues(model.model_dump(mode="json"), locations)
-        return Settings(
-            complete, *_identity_texts(entry.kind, model), plugin.seed_key(complete), plugin.estimate(complete)
-        )
+        return Settings(complete, model, plugin.seed_key(complete), plugin.estimate(complete))
 
     def _values(self, scope: Scope) -> tuple[dict[str, tuple[Any, Location]], dict[str, str]]:
         """Find values with their locations, and the locations of all that is given, `unset` too."""

@@ -24,7 +24,7 @@ from stepgrid.expand.scope import (
     Scope,
 )
 from stepgrid.expand.search import SEARCH
-from stepgrid.expand.service import TIMEOUT, mentioned_by_service, resolve_service
+from stepgrid.expand.service import mentioned_by_service, resolve_service
 from stepgrid.expand.steps import StepEntry
 from stepgrid.language import files, site
 from stepgrid.language.files import checksum, holds_data
@@ -41,7 +41,6 @@ from stepgrid.model.plan import (
     STORAGE_REVISION,
     Json,
     Option,
-    encode,
     runs_already,
 )
 from stepgrid.model.secret_variables import must_hide, seal
@@ -77,51 +76,30 @@ class OptionFile(NamedTuple):
 
 class Setup(NamedTuple):
     values: Mapping[str, Json]  # without those that are left to their defaults
-    text: str  # what identity has of it; empty if there are no values
-    client: Build | None = None  # of the step: its id, which identity has, is known when its source is
+    client: Build | None = None  # of the step: its id is known when its source is
     files: Mapping[str, str] = {}  # name in the step's folder -> text
 
     def observed(self, collector: Mapping[str, Json]) -> Setup:
         """Add a collector that no spec declares, and leave out those that it does: they cost time, too."""
         values: dict[str, Json] = {**self.values, "collectors": [dict(collector)]}
-        return self._replace(values=values, text=identity_text(values))
+        return self._replace(values=values)
 
-    def reading(self, inputs: Mapping[str, Input], named: Mapping[str, Input]) -> Setup:
-        """Add files that its command reads: identity has their contents, not their paths."""
-        return self._with_files(INPUTS, inputs)._with_files(NAMED, named)
-
-    def naming(self, named: Mapping[str, Input]) -> Setup:
-        return self._with_files(NAMED, named)
-
-    def _with_files(self, key: str, inputs: Mapping[str, Input]) -> Setup:
+    def with_files(self, key: str, inputs: Mapping[str, Input]) -> Setup:
+        """Add files that its command reads where they lie: their checksums, and their paths under a key."""
         if not inputs:
             return self
         checksums: dict[str, Json] = {name: entry.checksum for name, entry in inputs.items()}
         paths: dict[str, Json] = {name: entry.path for name, entry in inputs.items()}
         tables = {name: table if isinstance(table := self.values.get(name), dict) else {} for name in (FILES, key)}
         values = {**self.values, FILES: {**tables[FILES], **checksums}, key: {**tables[key], **paths}}
-        return self._replace(values=values, text=identity_text(values))
+        return self._replace(values=values)
 
     def attaching(self, client: Build | None, texts: Mapping[str, str]) -> Setup:
-        """Add what the step brings along: identity has the checksums of files."""
+        """Add what the step brings along."""
         if not texts:
             return self._replace(client=client)
         checksums: dict[str, Json] = {name: files.digest(text.encode()) for name, text in texts.items()}
-        values = {**self.values, FILES: checksums}
-        return Setup(values, identity_text(values), client, texts)
-
-
-def identity_text(values: Mapping[str, Json]) -> str:
-    """Write what identity has of a setup: no paths of files, and no timeouts of a service."""
-    identifying = {name: value for name, value in values.items() if name not in (INPUTS, NAMED)}
-    service = identifying.get(SERVICE)
-    if isinstance(service, dict):
-        parts = {
-            name: {key: part for key, part in value.items() if key != TIMEOUT} if isinstance(value, dict) else value
-            for name, value in service.items()
-        }
-        identifying[SERVICE] = {name: value for name, value in parts.items() if value != {}}
-    return encode(identifying)
+        return Setup({**self.values, FILES: checksums}, client, texts)
 
 
 def storage_engine(build: Build, scope: Scope) -> str:
@@ -157,7 +135,6 @@ class StepSetup:
         }
         self._constant = {name: value for name, value in constant.items() if value}
         self._bases: dict[Any, tuple[Setup, Mapping[str, Input]]] = {}  # without a service
-        self._setups: dict[Any, Setup] = {}  # cells with equal setups share one
 
     def axes(self, points: Iterable[tuple[int, Point]]) -> Iterator[int]:
         """List the axes whose points set something here."""
@@ -182,10 +159,7 @@ class StepSetup:
             if self._reading:
                 named = {**named, **self._files.named_by_settings(self._reading, self._entry, settings, env)}
             named = {name: entry for name, entry in named.items() if name not in inputs and name not in attached}
-        key = (base.text, client, *(tuple(table.items()) for table in (attached, inputs, named)))
-        if key not in self._setups:
-            self._setups[key] = base.attaching(client, attached).reading(inputs, named)
-        return self._setups[key]
+        return base.attaching(client, attached).with_files(INPUTS, inputs).with_files(NAMED, named)
 
     def option_files(self, options: Mapping[str, Option]) -> list[OptionFile]:
         """Find the files that options name."""
@@ -208,12 +182,7 @@ class StepSetup:
                 self._files.written.add(file.path)
             elif file.path not in self._files.written:
                 named |= file.inputs
-        if not named:
-            return setup
-        key = (setup.text, setup.client, *named.items())
-        if key not in self._setups:
-            self._setups[key] = setup.naming(named)
-        return self._setups[key]
+        return setup.with_files(NAMED, named)
 
     def _base(self, points: Sequence[Point], scope: Scope) -> tuple[Setup, Mapping[str, Input]]:
         """Resolve a setup without files of its settings, and find the files that it names."""
@@ -242,7 +211,7 @@ class StepSetup:
         for part in (values.get("launch"), values.get(SERVICE)):
             if isinstance(part, dict) and isinstance(variables := part.get("env"), dict):
                 part["env"] = seal(variables, secrets)
-        self._bases[key] = Setup(values, identity_text(values) if values else ""), named
+        self._bases[key] = Setup(values), named
         return self._bases[key]
 
     def _client(self, settings: Settings) -> Build | None:

@@ -1,4 +1,4 @@
-"""The language of specs: text, positions, models, expressions and problems."""
+"""The language of specs: text becomes models, with each problem at its place; only files that a spec names are read."""
 
 import os
 

@@ -11,7 +11,7 @@ from typing import TypeAlias
 
 from stepgrid.expand.builds import Build
 from stepgrid.expand.cells import Cell
-from stepgrid.expand.evaluation import ResolvedStep, Segment
+from stepgrid.expand.evaluation import Segment
 from stepgrid.language import lock_file
 from stepgrid.language.problems import Location, Problems
 from stepgrid.language.sources import TREES, can_move, declared_libraries, source_key, source_kind, source_parts
@@ -317,14 +317,11 @@ def _changed_options(first: Load, second: Load) -> set[str] | None:
         return None
     for one, other in zip(steps, second_steps, strict=True):
         is_timed = one.settings.seconds == one.settings.values.get("duration")
-        if (one.head.measured and is_timed) or _without_options(one) != _without_options(other):
+        is_alike = one.head.name == other.head.name and one.settings.values == other.settings.values
+        if (one.head.measured and is_timed) or not is_alike or one.setup != other.setup:
             return None
         names |= {name for name in {*one.options, *other.options} if one.options.get(name) != other.options.get(name)}
     return names
-
-
-def _without_options(step: ResolvedStep) -> tuple[str, ...]:
-    return step.head.name, step.settings.text, step.setup.text
 
 
 def _count_stages(loads: Iterable[Load]) -> int:

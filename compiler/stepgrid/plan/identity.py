@@ -1,15 +1,32 @@
 """Content ids of builds, stages and machines, and the seeds of steps.
 
-No id has titles, labels, comments, the order of keys or axes, the report, paths, or how many repeats there are. What
-counts of a step is in `ResolvedStep.identity` of stepgrid.expand."""
+No id has titles, labels, comments, the order of keys or axes, the report, paths, or how many repeats there are."""
 
 from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from stepgrid.model.plan import BUILD_PREFIX, STAGE_PREFIX, Json, encode, quoted
+from stepgrid.expand.service import TIMEOUT
+from stepgrid.model.plan import (
+    BUILD_PREFIX,
+    CLIENT,
+    FILES,
+    INPUTS,
+    NAMED,
+    SERVICE,
+    STAGE_PREFIX,
+    Json,
+    Option,
+    PlannedStep,
+    encode,
+    quoted,
+)
+from stepgrid.plugins.registry import client_engine, input_files, reading_names
+
+if TYPE_CHECKING:
+    from pydantic import BaseModel
 
 DESCRIBED = "described"  # of a machine: those that it stands in for, by id
 LENGTH = 20  # hexadecimal digits: 80 bits
@@ -52,6 +69,40 @@ def machine(facts: Mapping[str, Json]) -> dict[str, Json]:
     if not isinstance(real, Mapping):
         return {**facts, "id": hardware_id(values)}
     return {**real, "id": hardware_id(real), "declared": False, DESCRIBED: {hardware_id(values): values}}
+
+
+def step_texts(step: PlannedStep, settings: BaseModel) -> tuple[str, str]:
+    """Write everything that decides what a step runs, but its seed, without and with what is read of its output.
+
+    Neither has the driver's defaults. `settings`: the driver's model of those of the step."""
+    options = [f"{quoted(name)}:{_option_text(option)}" for name, option in sorted(step.options.items())]
+    setup = _setup_text(step.setup)
+    ending = (
+        f",{{{','.join(options)}}}{f',{setup}' if setup else ''}{f',{quoted(step.client)}' if step.client else ''}]"
+    )
+    omitted = {CLIENT} if client_engine(step.kind) else set()  # a label: its build is what decides
+    omitted |= {FILES} if input_files(step.kind) else set()  # names: what is in the files decides
+    values = settings.model_dump(mode="json", exclude_defaults=True, exclude=omitted)
+    executed = {name: value for name, value in values.items() if name not in reading_names(step.kind)}
+    beginning = f"[{quoted(step.kind)},{step.revision},"
+    return f"{beginning}{encode(executed)}{ending}", f"{beginning}{encode(values)}{ending}"
+
+
+def _option_text(option: Option) -> str:
+    return encode([option.value, "drop"] if option.unsupported == "drop" else [option.value])
+
+
+def _setup_text(setup: Mapping[str, Json]) -> str:
+    """Leave out the paths of files, whose checksums are there, and how long somebody waits for a service."""
+    values = {name: value for name, value in setup.items() if name not in (INPUTS, NAMED, CLIENT)}
+    service = values.get(SERVICE)
+    if isinstance(service, dict):
+        parts = {
+            name: {key: part for key, part in value.items() if key != TIMEOUT} if isinstance(value, dict) else value
+            for name, value in service.items()
+        }
+        values[SERVICE] = {name: value for name, value in parts.items() if value != {}}
+    return encode(values) if values else ""
 
 
 def stage_id(root: Sequence[str], parent: str | None, steps: Iterable[tuple[str, int]], load: int, run: int) -> str:

@@ -8,10 +8,8 @@ from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from typing import TypeAlias
 
-from stepgrid.expand import setup
 from stepgrid.expand.cells import Cell
 from stepgrid.expand.evaluation import ResolvedStep, Segment, StepHead
-from stepgrid.expand.options import identity_text, option_text
 from stepgrid.expand.setup import Setup
 from stepgrid.language.models import Profile, Spec
 from stepgrid.model.plan import (
@@ -103,6 +101,7 @@ class StageTree:
         self._spec, self._axes, self._builds, self._loads = spec, axes, builds, loads
         self._roots: dict[tuple[str, int, str, str], _Roots] = {}
         self._ids: dict[_Key, str] = {}
+        self._texts: dict[ResolvedStep, tuple[str, str]] = {}  # that identify a step
         self._readings: dict[str, str] = {}  # what is read of the output, by id
         self._seeds: dict[tuple[int, int, tuple[tuple[str, ...], ...]], list[Seeds]] = {}
         self._setups: dict[int, tuple[Setup, Mapping[str, Json]]] = {}  # with the setup: its id() stays its own
@@ -262,20 +261,23 @@ class StageTree:
     def _identify(self, key: _Key) -> str:
         """Compute the id of a stage. What is read of the output is in it where that is read in two ways."""
         root, parent, segment, seeds, load, run = key
-        reading = "".join(step.settings.full_text for step in segment.steps if step.settings.is_read)
-        clients = [self._client(step.setup) for step in segment.steps]
+        texts = [self._step_texts(step) for step in segment.steps]
+        readings = "".join(full_text for text, full_text in texts if text != full_text)
 
         def identify(with_reading: bool) -> str:
-            identities = [
-                step.identity(client, with_reading) for step, client in zip(segment.steps, clients, strict=True)
-            ]
-            return identity.stage_id(root.parts, parent, zip(identities, seeds, strict=True), load, run)
+            steps = zip([pair[with_reading] for pair in texts], seeds, strict=True)
+            return identity.stage_id(root.parts, parent, steps, load, run)
 
         node = identify(False)
-        if self._readings.setdefault(node, reading) != reading:
+        if self._readings.setdefault(node, readings) != readings:
             node = identify(True)
         self._ids[key] = node
         return node
+
+    def _step_texts(self, step: ResolvedStep) -> tuple[str, str]:
+        if step not in self._texts:
+            self._texts[step] = identity.step_texts(self._planned_step(step, 0), step.settings.model)
+        return self._texts[step]
 
     def _add_draft(self, node: str, key: _Key, labels: Labels, index: tuple[int, int]) -> None:
         root, parent, segment, seeds, _, _ = key
@@ -293,16 +295,12 @@ class StageTree:
             self._setup_values(step.setup), step.setup.files,
         )  # fmt: skip
 
-    def _client(self, setup: Setup) -> str | None:
-        """Return the id of the build of a step's client."""
-        return None if setup.client is None else self._builds[setup.client.name][0]
-
     def _setup_values(self, setup: Setup) -> Mapping[str, Json]:
         """Return one object for all steps that share a setup, so that it is written once."""
         if setup.client is None:
             return setup.values
         if id(setup) not in self._setups:
-            self._setups[id(setup)] = setup, {**setup.values, CLIENT: self._client(setup)}
+            self._setups[id(setup)] = setup, {**setup.values, CLIENT: self._builds[setup.client.name][0]}
         return self._setups[id(setup)][1]
 
 
@@ -383,16 +381,10 @@ def _possible_ids(stage: PlannedStage, position: int, cell: str) -> Sequence[str
     """Compute its id without and with what is read of the output. `cell`: where cells share nothing."""
     root = _Root(stage.build, stage.hardware, cell, stage.origin).parts
     indices = _indices(position, stage.load, stage.run)
-    steps = [[(_step_identity(step, reading), step.seed) for step in stage.steps] for reading in (False, True)]
-    return [identity.stage_id(root, stage.parent, identities, *indices) for identities in steps]
-
-
-def _step_identity(step: PlannedStep, reading: bool) -> str:
-    """Write a step as `ResolvedStep.identity` does for a spec."""
-    model = driver(step.kind).settings_model().model_validate(step.settings)
-    options = [f"{encode(name)}:{option_text(option)}" for name, option in sorted(step.options.items())]
-    values: dict[str, Json] = {name: value for name, value in step.setup.items() if name != CLIENT}
-    extras = (setup.identity_text(values) if values else "", encode(step.client) if step.client else "")
-    settings = identity_text(step.kind, model, reading)
-    suffix = "".join(f",{extra}" for extra in extras if extra)
-    return f"[{encode(step.kind)},{step.revision},{settings},{{{','.join(options)}}}{suffix}]"
+    models = [driver(step.kind).settings_model().model_validate(step.settings) for step in stage.steps]
+    texts = [identity.step_texts(step, model) for step, model in zip(stage.steps, models, strict=True)]
+    seeds = [step.seed for step in stage.steps]
+    return [
+        identity.stage_id(root, stage.parent, zip([pair[reading] for pair in texts], seeds, strict=True), *indices)
+        for reading in (False, True)
+    ]
