@@ -35,13 +35,3 @@ def test_the_cpu_of_client_and_server_stand_beside_that_of_both() -> None:
 
 def test_a_metric_that_a_command_declares_stands_in_the_table_of_its_step() -> None:
     assert last_row(made.point(made.run("a", 0, 9.0, get_qps=4321.0)))["get_qps (operations/s)"] == "4,321"
-
-
-def test_a_column_of_zeros_is_left_out() -> None:
-    idle, busy = (
-        made.point(made.run(cell, 0, 0.0, stall_pct=0.0, drain_seconds=drain)) for cell, drain in (("a", 0), ("b", 2))
-    )
-    row = last_row(idle, busy)
-    assert row["QPS"] == "0.00"
-    assert row["drain (s)"] == "2.00"
-    assert "stalled (%)" not in row

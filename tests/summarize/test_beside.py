@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from stepgrid.store.store import SummaryFiles
-from stepgrid.summarize import html_page, sentences
+from stepgrid.summarize import sentences
 from stepgrid.summarize.findings import findings
 from stepgrid.summarize.report_formats import report_document
 from tests.summarize import scenario
@@ -28,47 +27,6 @@ def found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Experiment:
         for cache in ("lru", "hyper"):
             made.add(BUILD, cache, "1", load, {"readww": 1000.0, "overwrite": 2000.0})
     return made
-
-
-def started_from(found: Experiment, cache: str, load: int, method: str, **more: Any) -> None:
-    path = found.store.result(found.stage(BUILD, cache, "1", load)) / "attempt.json"  # type: ignore[operator]
-    image = {"method": method, "seconds": 0.5, "bytes": 5 << 20, "copied": 1 << 20, **more}
-    path.write_text(json.dumps({**json.loads(path.read_text()), "image": image}))
-    found.seal(path.parent)
-
-
-def test_databases_that_came_about_alike_need_no_word(found: Experiment) -> None:
-    for cache in ("lru", "hyper"):
-        for load in range(2):
-            started_from(found, cache, load, "hardlink")
-    made = scenario.report(found)
-    assert not any("databases" in text for text in made.notes.warnings)
-    said = "restored by hardlink (4); 2.00 s and 4 MiB of copies in all"
-    assert f"<tr><th>databases</th><th>{said}</th></tr>" in html_page.page(made)
-
-
-def test_an_arm_that_is_too_far_from_its_base_is_named(found: Experiment) -> None:
-    result = found.store.result(found.stage(BUILD, "hyper", "1", 1))
-    assert result is not None
-    path = result / "result.json"
-    path.write_text(path.read_text().replace("2026-11-20", "2026-11-30"))
-    assert scenario.report(found).notes.warnings == (
-        "the figures were measured up to 10 days apart (2026-11-20 to 2026-11-30)",
-        "measured up to 10d00h from the base, more than `compare_within` (7d00h): "
-        "readww, cache=hyper; overwrite, cache=hyper",
-    )
-
-
-def test_a_ratio_across_kernels_is_marked_in_text_and_page(found: Experiment) -> None:
-    result = found.store.result(found.stage(BUILD, "hyper", "1", 1))
-    assert result is not None
-    path = result / "attempt.json"
-    path.write_text(path.read_text().replace("6.1.0", "6.18.0"))
-    found.seal(result)
-    made = scenario.report(found)
-    said = "† kernel 6.1.0 / 6.18.0: readww, cache=hyper; overwrite, cache=hyper"
-    assert said in SummaryFiles.of(found.store, made.setup.plan).text.read_text(encoding="utf-8")
-    assert said in SummaryFiles.of(found.store, made.setup.plan).page.read_text(encoding="utf-8")
 
 
 def test_a_difference_between_survivors_is_marked_wherever_it_is_said(tmp_path: Path) -> None:

@@ -10,7 +10,6 @@ import pytest
 
 from stepgrid.collect.job import collect
 from stepgrid.summarize import report_formats, summary_text
-from stepgrid.summarize.ci_formats import github_annotations
 from stepgrid.summarize.report import Report
 from stepgrid.summarize.report_files import read_report
 from stepgrid.transfer.results import ExportOptions, export_results
@@ -80,10 +79,6 @@ def test_no_form_names_the_programs_of_others(report: Report, form: str) -> None
     assert "planted" not in report_formats.report_text(report, form, None)
 
 
-def test_the_page_says_how_busy_others_were(report: Report) -> None:
-    assert "others used 90 % of a core; other runs: 1 program" in report_formats.report_text(report, "html", None)
-
-
 def test_an_export_names_the_programs_of_others_only_with_host(experiment: Experiment, tmp_path: Path) -> None:
     for host, is_named in ((False, False), (True, True)):
         file = tmp_path / f"{host}.tar.gz"
@@ -99,19 +94,3 @@ def test_the_answer_has_what_a_busy_host_can_tell_and_what_to_do(report: Report)
     assert "cache=hyper: QPS undecided (host busy) against cache=lru, in both steps: 50 % came out" in words
     assert "CPU per operation 2.00× [" in words
     assert "then `stepgrid redo specs/cache.yaml --disturbed` measures them again" in words
-
-
-def test_what_the_loads_show_on_a_busy_host_has_its_cause(report: Report) -> None:
-    """CPU per operation is decided, whoever else used the processors."""
-    text = " ".join(report_formats.report_text(report, "text", None).split())
-    assert "why: differences from cache=lru" in text
-    assert "undecided, and yet CPU 50.0 → 100 (2.00×) µs per operation" in text
-
-
-def test_a_claim_is_undecided_and_an_annotation_no_error(report: Report) -> None:
-    (claim,) = report.comparisons.claims
-    assert claim.result == "undecided"
-    assert claim.cases[0].notes == ("host busy: 3 of 3 loads disturbed",)
-    annotations = github_annotations(report)
-    assert "::error" not in annotations
-    assert "QPS undecided (host busy)" in annotations

@@ -55,16 +55,6 @@ def test_points_are_compared_between_the_sets(tmp_path: Path) -> None:
     )
 
 
-def test_only_ratios_between_the_sets_count(tmp_path: Path) -> None:
-    """Builds that are equal within each set reproduce nothing."""
-    first = measured(tmp_path / "1", "then", builds=(OLD, NEW))
-    second = measured(tmp_path / "2", "now", levels=(0.26, 0.67, 0.4), builds=(OLD, NEW))
-    counts = compare_sets(first, second, ()).notes.reproduction
-    assert counts[0] == "reproduced within 2 % at 0 of 18 points"
-    assert counts[1].startswith("not reproduced at 18: fillseq, rocksdb-6.11.4 0.41× ")
-    assert len(counts) == 2
-
-
 def test_a_wide_interval_is_undecided_whatever_the_noise_floor() -> None:
     point = made.point(made.run("a", 0, 1000.0))
     entry = Entry(RATIO, point, Interval(0.26, 0.05, 1.35, 3), 0.26, "undecided", floor=4.0)
@@ -122,17 +112,3 @@ def test_labels_narrow_the_set_that_has_them(tmp_path: Path) -> None:
     )
     report = compare_sets(first, second, [("build", NEW), ("build", NEWEST)])
     assert f"build: {NEW} -> {NEWEST}" in report.notes.differs
-
-
-def test_an_axis_of_one_set_needs_a_label(tmp_path: Path) -> None:
-    first, second = measured(tmp_path / "1", "a"), measured(tmp_path / "2", "b")
-    cells = [replace(cell, labels={"threads": cell.labels["threads"]}) for cell in second.header.cells]
-    cells = [cell for cell, whole in zip(cells, second.header.cells, strict=True) if whole.labels["cache"] == "lru"]
-    header = replace(second.header, axes=second.header.axes[2:], read_cells=lambda: cells)
-    with pytest.raises(NotComparable) as caught:
-        compare_sets(first, replace(second, header=header), ())
-    assert str(caught.value) == (
-        "only the first set has axis `cache` (lru, hyper): choose one of them: --where cache=lru"
-    )
-    report = compare_sets(first, replace(second, header=header), [("cache", "lru")])
-    assert "cache: lru -> not an axis" in report.notes.differs

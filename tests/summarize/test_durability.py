@@ -12,11 +12,9 @@ import pytest
 
 from stepgrid.collect.job import collect
 from stepgrid.model.plan import Option, Plan, PlannedStep
-from stepgrid.plugins.durability import running_durability
 from stepgrid.summarize import summary_text
 from stepgrid.summarize.compare import compare_sets, stored_results
 from stepgrid.summarize.report import Report
-from stepgrid_databases.engines.mysql import MySQL
 from tests.conftest import Compile
 from tests.summarize.scenario import LEVELS, report, text
 from tests.summarize.synthetic import Experiment
@@ -53,17 +51,6 @@ def test_what_a_server_ran_with_counts_before_what_was_planned(tmp_path: Path) -
     assert UNEQUAL in unequal
 
 
-@pytest.mark.parametrize(("log_bin", "expected"), [("OFF", "none"), ("ON", "sync")])
-def test_the_binary_log_of_a_running_server(log_bin: str, expected: str) -> None:
-    values = {"log_bin": log_bin, "sync_binlog": "1", "innodb_flush_log_at_trx_commit": "2", "innodb_doublewrite": "ON"}
-    classes = running_durability(MySQL.promises, values, "8.0.31", "innodb")
-    assert classes == {"commit": "os", "binary log": expected, "torn pages": "protected"}
-
-
-def test_steps_that_write_nothing_are_compared(tmp_path: Path) -> None:
-    assert "unequal durability" not in _summary(tmp_path, writes=False)
-
-
 def test_the_plan_of_a_spec_that_allows_it_says_so(compile_text: Compile) -> None:
     spec = """
 title: t
@@ -88,18 +75,6 @@ def test_two_sets_of_results_are_held_to_the_same(tmp_path: Path) -> None:
     assert f"no verdict against results=then, in all 3 steps {refusal}" in summary
     assert ADVICE in summary
     assert report.notes.reproduction[0] == "reproduced within 2 % at 0 of 3 points"
-
-
-def test_two_sets_of_equal_durability_get_their_verdicts(tmp_path: Path) -> None:
-    _, summary = _compared(tmp_path, {"skip_log_bin": "ON"}, {"skip_log_bin": "ON"})
-    assert "durability" not in summary
-    assert "reproduced within 2 % at 3 of 3 points" in summary
-
-
-def test_two_sets_of_which_the_spec_allows_unequal_durability(tmp_path: Path) -> None:
-    _, summary = _compared(tmp_path, {}, {"skip_log_bin": "ON"}, allowed="the question")
-    assert "results=now, unequal durability: the same QPS as results=then" in summary
-    assert "unequal durability: binary log sync / none" in summary
 
 
 def test_an_old_set_that_does_not_tell_its_durability(tmp_path: Path) -> None:

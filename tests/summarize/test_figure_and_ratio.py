@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -14,7 +13,6 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from stepgrid.host.terminal_output import Paint
-from stepgrid.model import units
 from stepgrid.plan import plan_file
 from stepgrid.summarize import html_page, report_formats
 from stepgrid.summarize.data import tables_reader
@@ -103,28 +101,6 @@ def test_of_unequal_loads_the_figures_of_common_ones_do(
     assert any(re.search(r"\d×†", line) for line in brief_lines(report, None, 100, Paint()))
 
 
-@given(st.lists(st.floats(-1e300, 1e300), min_size=1))
-def test_a_mean_is_within_its_values(values: list[float]) -> None:
-    mean = units.mean(values)
-    assert min(values) <= mean <= max(values)
-    assert units.mean([values[0]] * 3) == values[0]
-    if min(values) > 0:
-        assert mean == pytest.approx(math.exp(math.fsum(map(math.log, values)) / len(values)))
-
-
-@pytest.mark.parametrize(("values", "mean"), [([0.0, 3.0, 6.0], 3.0), ([0.0], 0.0), ([-2.0, 4.0], 1.0), ([2, 8], 4.0)])
-def test_zero_is_a_figure(values: list[float], mean: float) -> None:
-    assert units.mean(values) == pytest.approx(mean)
-
-
-def test_a_load_at_zero_has_no_ratio_and_counts_in_its_figure(made: Made) -> None:
-    cells = {"hyper": [[300.0, 300.0]] * 4 + [[0.0, 0.0]], "lru": [[500.0, 500.0]] * 5}
-    document = json.loads(report_formats.report_json(made.report(cells, dict.fromkeys(cells, ALL))))
-    [ratio] = document["comparisons"]
-    assert (ratio["ratio"], ratio["verdict"]) == (None, "undecided")
-    assert [figure["metrics"]["qps"]["mean"] for figure in document["figures"]] == [500.0, 240.0]
-
-
 def _check_forms(report: Report) -> None:
     """Compare what is printed, as far as its digits go."""
     [row] = re.findall(r"^\| readww +\| +(\S+) \| +(.+?) \|$", report_formats.markdown(report), re.M)
@@ -160,15 +136,3 @@ def _check(arm: float, base: float, ratio: str) -> None:
 def _number(text: str) -> float:
     factor = {"k": 1e3, "M": 1e6}.get(text[-1], 1.0)
     return float(text.rstrip("kM").replace(",", "")) * factor
-
-
-def test_an_undecided_ratio_has_one_mark_everywhere(made: Made) -> None:
-    noisy = {"hyper": [[level] * RUNS for level in (800, 1300, 900, 1200, 1000)], "lru": [[1000.0] * RUNS] * LOADS}
-    report = made.report(noisy, dict.fromkeys(noisy, ALL))
-    [ratio] = json.loads(report_formats.report_json(report))["comparisons"]
-    assert ratio["verdict"] == "undecided"
-    page = html_page.page(report)
-    assert re.search(r'<span class="abs">1,02\d</span> <span class="ratio">\? 1.02×</span>', page)
-    assert "? undecided" in page
-    assert re.search(r"\| 1,02\d \? 1\.02× \|", report_formats.markdown(report))
-    assert any("?1.02×" in line for line in brief_lines(report, None, 100, Paint()))

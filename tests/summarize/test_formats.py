@@ -20,12 +20,10 @@ from stepgrid.summarize.formats import (
     TAB,
     csv_table,
     delimited_text,
-    group_html,
     html_table,
     json_value,
     markdown_table,
     text_lines,
-    text_table,
 )
 from tests.golden import Golden
 
@@ -46,14 +44,6 @@ def test_a_table_in_each_format(golden: Golden) -> None:
     golden("\n".join(f"{name}:\n{write(TABLE)}" for name, write in FORMATS.items()))
 
 
-def test_columns_beyond_the_width_go_on_below_with_the_labels_again() -> None:
-    heads = tuple(Column(f"a long heading {number}") for number in range(8))
-    table = Table("wide", (*heads, Column("name", label=True)), ((*map(Cell, "12345678"), Cell("row")),))
-    lines = text_table(table).splitlines()
-    assert all(len(line) <= 120 for line in lines)
-    assert [line.split()[-1] for line in lines[2:] if line] == ["name", "row", "name", "row"]
-
-
 def test_one_status_stands_for_all_figures_on_each_page_and_words_begin_below_each_other() -> None:
     words = [Column(name, is_text=True) for name in ("QPS", "new", "p99")]
     row = tuple(map(Cell, ("readww", "5", "1.12 [1.08, 1.16] faster", "1")))
@@ -66,20 +56,6 @@ def test_one_status_stands_for_all_figures_on_each_page_and_words_begin_below_ea
     columns = (Column("arm", label=True), *(Column(f"a long heading {number}") for number in range(8)))
     rows = ((Cell("x"), *failed * 8), (Cell("y"), *[Cell("1")] * 8))
     assert [line for line in text_lines(Table("", columns, rows)) if "x" in line] == ["  x    failed"] * 2
-
-
-def test_names_in_backquotes_are_code_on_the_page() -> None:
-    rows = ((Cell("`a<b` 1 → 2"),), (Cell("it's `"),))
-    page = html_table(Table("why", (Column("why", label=True),), rows, notes=("`stepgrid` has all",)))
-    for part in ("<th><code>a&lt;b</code> 1 → 2</th>", "<th>it&#x27;s `</th>", '"note"><code>stepgrid</code> has all<'):
-        assert part in page
-
-
-def test_tables_of_one_title_are_one_group_and_their_common_note_stands_once() -> None:
-    tables = [Table("one", (), (), block, notes=("in seconds",)) for block in ("a", "b")]
-    ((title, members),) = group_html(tables)
-    assert (title, [block for block, _ in members]) == ("one", ["a", "b"])
-    assert "".join(text for _, text in members).count("in seconds") == 1
 
 
 def test_ratios_have_columns_for_their_interval_verdict_and_what_recomputes_it_in_csv() -> None:

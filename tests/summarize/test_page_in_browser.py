@@ -9,8 +9,6 @@ from pathlib import Path
 import pytest
 
 from stepgrid.store.store import SummaryFiles
-from stepgrid.summarize import html_page
-from stepgrid.transfer.published import plan_results, publish
 from tests.browser import PHONE, Page, browser
 from tests.measure_page import BUDGET, PART, SCREEN, measure
 from tests.needs import needs
@@ -18,7 +16,6 @@ from tests.summarize import scenario
 from tests.summarize.synthetic import Experiment
 
 pytestmark = needs("chromium")
-NEW = "rocksdb-7.8.3"
 RATES = {"lru": 1000.0, "hyper": 1500.0, "tiny": 600.0}
 ROWS = "[...document.querySelectorAll('#against-1 > .scroll tbody tr:not([hidden])')].map(row => "
 TEXTS = f"{ROWS}[...row.cells].filter(cell => !cell.hidden).map(cell => cell.innerText.trim()).join(' | '))"
@@ -103,23 +100,6 @@ def test_a_page_keeps_its_budget_whatever_the_grid(
         assert figures["width"] <= width
 
 
-def test_nothing_to_compare_is_a_page_with_its_figures(tab: Page, tmp_path: Path) -> None:
-    from stepgrid.model.figures import Figures
-    from stepgrid.plugins.importer import ImportedStep
-    from stepgrid.store.store import Store
-    from stepgrid.summarize.report_files import current_report
-
-    steps = [ImportedStep("a", f"step{number}", Figures({"qps": 10.0 * number})) for number in range(1, 21)]
-    plan, store = plan_results("insert_benchmark", "title", "dir", steps), Store(tmp_path / "outputs")
-    publish(store, plan)
-    report = current_report(store, plan.plan)
-    (tmp_path / "page.html").write_text(html_page.page(report), encoding="utf-8")
-    for width in (SCREEN, PHONE):
-        figures = measure(tab, tmp_path / "page.html", width)
-        assert {name: figures[name] for name in BUDGET if figures[name] > BUDGET[name]} == {}
-        assert figures["charts"] == 1
-
-
 # Its controls
 
 
@@ -153,13 +133,6 @@ def test_a_table_is_filtered_and_the_address_keeps_it(page: Page, path: Path) ->
     assert len(page.run(TEXTS)) == 2
 
 
-def test_columns_are_chosen(page: Page) -> None:
-    page.run("document.querySelectorAll('#against-1 fieldset input')[1].click()")
-    assert page.run(TEXTS)[0] == "readww | 1 | 1,000 | 600 ▼ 0.60×"
-    page.run("document.querySelectorAll('#against-1 fieldset input')[1].click()")
-    assert page.run(TEXTS)[0].count("|") == 4
-
-
 def test_another_base_has_ratios_and_no_verdicts(page: Page) -> None:
     before = page.run(TEXTS)
     choose(page, "#against-1 .bar > label select", "3")
@@ -170,36 +143,6 @@ def test_another_base_has_ratios_and_no_verdicts(page: Page) -> None:
     assert page.run("document.querySelector('#against-1 p.note').textContent") == note
     choose(page, "#against-1 .bar > label select", "")
     assert page.run(TEXTS) == before
-
-
-def test_the_keyboard_reaches_what_the_mouse_does(page: Page) -> None:
-    page.run("document.querySelectorAll('#against-1 .sort')[2].focus()")
-    for kind in ("keyDown", "keyUp"):
-        page.ask("Input.dispatchKeyEvent", type=kind, key="Enter", code="Enter", windowsVirtualKeyCode=13, text="\r")
-    assert [row.split(" | ")[2] for row in page.run(TEXTS)][:2] == ["8,000", "4,000"]
-
-
-COPIED = "(() => { let text = null; navigator.clipboard.writeText = async (copied) => { text = copied; };"
-
-
-def test_a_table_and_a_chart_are_copied(page: Page) -> None:
-    press = "[...document.querySelectorAll('%s .tools button')].find(one => one.textContent === '%s').click();"
-    table = page.run(f"{COPIED} {press % ('#against-1', 'Markdown')} return text; }})()")
-    assert table.splitlines()[:3] == [
-        "| step | threads | cache=lru | cache=hyper | cache=tiny |",
-        "| --- | --- | --- | --- | --- |",
-        "| readww | 1 | 1,000 | 1,650 ▲ 1.65× | 600 ▼ 0.60× |",
-    ]
-    chart = page.run(f"{COPIED} {press % ('#answer', 'CSV')} return text; }})()")
-    assert chart.splitlines()[:2] == ["point,QPS", '"readww, threads=1, cache=lru",1000']
-
-
-def test_views_of_the_chart_have_an_address(page: Page) -> None:
-    shown = "document.querySelector('#answer figure > [data-view]:not([hidden])').dataset.view"
-    assert page.run(shown) == "figures"
-    page.run("[...document.querySelectorAll('#answer .tools button')].find(one => one.textContent === 'ratio').click()")
-    assert page.run(shown) == "ratio"
-    assert page.run("location.hash") == "#chart-qps.view=ratio"
 
 
 def test_a_chart_is_saved_as_a_picture(page: Page) -> None:
@@ -217,23 +160,6 @@ def test_a_chart_is_saved_as_a_picture(page: Page) -> None:
     assert image.startswith(b"\x89PNG")
     assert len(image) > 10_000
     assert page.complaints() == []
-
-
-def test_an_arm_is_lit_in_charts_and_tables(page: Page) -> None:
-    page.run(
-        "document.querySelector('#answer [data-arm=\"cache=hyper\"]')"
-        ".dispatchEvent(new PointerEvent('pointerover', {bubbles: true}))"
-    )
-    opacity = "getComputedStyle(document.querySelector('#answer svg [data-arm=\"%s\"]')).opacity"
-    assert (page.run(opacity % "cache=hyper"), page.run(opacity % "cache=lru")) == ("1", "0.18")
-    lit = "getComputedStyle(document.querySelector('#against-1 td[data-arm=\"cache=hyper\"]')).backgroundColor"
-    assert page.run(lit) == "rgb(255, 241, 194)"
-
-
-def test_each_place_of_the_page_is_opened_by_its_address(page: Page) -> None:
-    page.run("location.hash = '#host'")
-    page.run("new Promise(done => setTimeout(done, 100))")
-    assert page.run("document.querySelector('#host').open")
 
 
 # Its forms
@@ -257,18 +183,6 @@ def test_on_a_phone_nothing_is_cut(tab: Page, path: Path, dark: bool) -> None:
     assert tab.run("getComputedStyle(document.body).backgroundColor") == paper
 
 
-@pytest.mark.parametrize(("width", "least"), [(PHONE, 11.0), (SCREEN, 12.0)])
-def test_the_text_of_a_chart_can_be_read(tab: Page, path: Path, width: int, least: float) -> None:
-    tab.open(path, width)
-    tab.run("document.querySelectorAll('details').forEach(box => { box.open = true; })")
-    sizes = tab.run(
-        "[...document.querySelectorAll('svg.chart')].filter(svg => svg.checkVisibility() && svg.clientWidth).map("
-        "svg => 12 * svg.getBoundingClientRect().width / svg.viewBox.baseVal.width)"
-    )
-    assert len(sizes) > 3
-    assert min(sizes) >= least
-
-
 def test_on_paper_there_are_no_controls_and_no_commands(tab: Page, path: Path) -> None:
     tab.open(path, media="print")
     tab.run("document.querySelectorAll('details').forEach(box => { box.open = true; })")
@@ -276,10 +190,3 @@ def test_on_paper_there_are_no_controls_and_no_commands(tab: Page, path: Path) -
     assert tab.run("getComputedStyle(document.querySelector('.commands')).display") == "none"
     assert tab.run("[...document.querySelectorAll('.tools, .bar')].every(one => !one.checkVisibility())")
     assert tab.paper().startswith(b"%PDF-")
-
-
-def test_colours_are_those_of_the_system_where_it_forces_them(tab: Page, path: Path) -> None:
-    tab.open(path)
-    tab.ask("Emulation.setEmulatedMedia", features=[{"name": "forced-colors", "value": "active"}])
-    colour = tab.run("getComputedStyle(document.querySelector('#answer svg .m1')).color")
-    assert colour == tab.run("getComputedStyle(document.body).color")

@@ -29,12 +29,6 @@ def test_light_and_dark_have_the_same_ones_and_none_is_equal() -> None:
     assert [name for name in LIGHT if LIGHT[name] == DARK[name]] == []
 
 
-def test_forced_colours_name_those_of_every_chart() -> None:
-    forced = dict(re.findall(r"(--\w+): (\w+)", ROOTS[2]))
-    assert forced.keys() == variables(ROOTS[0]).keys()
-    assert set(forced.values()) <= {"CanvasText", "Canvas", "GrayText"}
-
-
 def luminance(colour: str) -> float:
     """By WCAG 2.1; `#abc` is `#aabbcc`."""
     digits = colour.removeprefix("#")
@@ -63,10 +57,3 @@ def test_words_can_be_read_on_what_is_behind_them() -> None:
             (behind, word): contrast(colours[word], colours[behind]) for behind in words for word in words[behind]
         }
         assert {pair: round(ratio, 2) for pair, ratio in ratios.items() if ratio < 4.5} == {}
-
-
-def test_marks_of_charts_are_seen_on_paper() -> None:
-    """3 to 1, as WCAG asks for graphics."""
-    for colours in (LIGHT, DARK):
-        ratios = {mark: contrast(colours[mark], colours["--paper"]) for mark in colours if re.fullmatch(r"--m\d", mark)}
-        assert {mark: round(ratio, 2) for mark, ratio in ratios.items() if ratio < 3} == {}

@@ -88,13 +88,6 @@ def test_a_requested_table(requested: Report, title: str) -> None:
     assert list(zip((table.block for table in tables), lines, strict=True)) == REQUESTS[title][1]
 
 
-def test_ratios_have_all_digits_and_a_note_on_their_interval(requested: Report) -> None:
-    (table,) = (table for table in requested.tables.prepared if table.title == "ratios to a base")
-    assert table.before == ("relative to cache=lru",)
-    assert table.rows[1][2].value == pytest.approx(1.5)
-    assert table.notes == ("±: the 95 % interval, its longer side; those of a step and base hold together",)
-
-
 # Tables that no spec asks for are no longer than anyone would read.
 
 

@@ -11,17 +11,13 @@ from stepgrid.model.plan import Axis, Option, PlannedBuild, PlannedStage, Planne
 from stepgrid.plan.difference import Link
 from stepgrid.store.paths import SUMMARY_PAGE, SUMMARY_TEXT
 from stepgrid.summarize.setup import (
-    MOST_INPUTS,
     MOST_OPTIONS,
     ArmSettings,
     Defaults,
     StepSettings,
     arm_settings,
     common_settings,
-    step_sentences,
     step_settings,
-    step_table,
-    steps_in_brief,
 )
 from tests.summarize import made, scenario
 from tests.summarize.synthetic import Experiment
@@ -80,24 +76,6 @@ def test_each_arm_has_the_value_of_what_differs() -> None:
     assert [name for name, _ in found.rows] == ["cache_type (old)", "cache_size", "block_cache (new)"]
 
 
-def test_what_is_no_setting_of_an_arm_or_has_none() -> None:
-    assert arms_of(["old"], ["1", "2"]) == [], "a label that is the value"
-    assert arms_of(["x"], ["lru", "longer"], seeds=True) == [], "another seed"
-    (found,) = arms_of(["old"], ["lru", "big"], axis=["lru", "hyper", "big"])
-    assert found.rows == (("cache_size", ("8 MiB", "-", "64 MiB")),)
-    assert [text for _, text in found.sentences] == ["cache_size 8 MiB", "", "cache_size 64 MiB"]
-
-
-def test_of_many_inputs_the_first_are_shown() -> None:
-    rows = tuple((f"option{index}", ("1", "2")) for index in range(MOST_INPUTS + 3))
-    found = ArmSettings("preset", ("small", "large"), rows)
-    assert (len(found.table.rows), found.table.notes) == (
-        MOST_INPUTS,
-        ("and 3 more: `stepgrid explain SPEC` has all",),
-    )
-    assert [text.rpartition("; ")[2] for _, text in found.sentences] == ["and 3 more", "and 3 more"]
-
-
 def common(
     my: Mapping[str, Any], pg: Mapping[str, Any], settings: Sequence[ArmSettings] = (), load: Mapping[str, Any] = {}
 ) -> list[tuple[str, str]]:
@@ -153,37 +131,6 @@ def test_settings_of_a_step() -> None:
     assert found == StepSettings("read", "my_benchmark", "benchmarks [readrandom, stats]; fresh false; speed 3")
 
 
-def test_how_figures_are_read_is_no_setting_of_a_step() -> None:
-    (read,) = steps_of("command", {"argv": ["sh"], "metrics": {"p99_us": {"pattern": "p99 ([0-9]+)"}}})
-    assert read.settings == "benchmarks [readrandom, stats]; fresh false; argv [sh]"
-
-
-def test_settings_have_units_and_are_explained_once() -> None:
-    found = steps_of("db_bench", {"write_rate": 2 * 2**20, "keys": 100})
-    rates, *_, meanings = step_sentences([*found, *found], {})
-    assert rates.endswith("write_rate 2 MiB/s; keys 100")
-    assert meanings.count("`keys`: keys of the database") == 1
-
-
-def test_a_step_says_how_long_it_took_and_what_it_left() -> None:
-    runs = [made.run("a", load, 9.0, seconds=3.0 + load, database_bytes=2.0**20) for load in (0, 1)]
-    measured, found = {"read": (made.point(*runs),)}, steps_of("my_benchmark", {})
-    (text,) = step_sentences(found, measured)
-    assert text.endswith("; a run took 3.00 s to 4.00 s; database after it 1 MiB")
-    assert [cell.text for cell in step_table(found, measured).rows[0]][-2:] == ["3.00 s to 4.00 s", "1 MiB"]
-
-
-def test_steps_in_brief() -> None:
-    slow = made.point(*(made.run("a", load, 1000.0 + load, seconds=20.0, database_bytes=2.0**30) for load in (1, 2, 3)))
-    fast = made.point(*(made.run("b", load, 3000.0, seconds=21.0) for load in (1, 2, 3)))
-    lacking = made.point(made.run("c", 1, 1.0)).of_loads(lambda load: False)
-    brief = "readww: 20.0 s to 21.0 s, 1,002 to 3,000 QPS; database of 1 GiB"
-    assert steps_in_brief({"readww": (slow, fast, lacking)}) == brief
-    many = steps_in_brief({f"step{number}": (fast,) for number in range(12)})
-    assert many.endswith("; step9: 21.0 s, 3,000 QPS; 2 more below")
-    assert steps_in_brief({}) == steps_in_brief({"readww": (lacking,)}) == ""
-
-
 # Builds
 
 OLD, NEW = scenario.OLD, scenario.NEW
@@ -220,11 +167,6 @@ def test_defaults_that_differ_of_options_that_are_left_alone(tmp_path: Path) -> 
     assert lines[lines.index(title) + 2] == f"  {NEW}: empty empty -> z; k 0 -> 2.517; readahead 0 -> 2097152"
     assert f"3 option defaults changed by {NEW} against {OLD} (listed below)" in page
     assert "<tr><th>readahead</th><th>0</th><th>2097152</th></tr>" in page
-
-
-def test_without_a_catalogue_there_are_no_defaults(tmp_path: Path) -> None:
-    found, text, page = measured(tmp_path, {}, {"defaults": {"a": "1"}})
-    assert (found, "defaults that differ" in text, 'id="defaults"' in page) == (None, False, False)
 
 
 def test_a_library_is_labelled_and_gets_no_verdict_beside_a_compiled_one(tmp_path: Path) -> None:

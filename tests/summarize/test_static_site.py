@@ -10,7 +10,6 @@ import pytest
 
 from stepgrid.host.products import MANIFEST, OccupiedError
 from stepgrid.summarize import static_site
-from stepgrid.summarize.charts import report_charts
 from stepgrid.summarize.report import Report
 from stepgrid.summarize.static_site import Experiment as Entry
 from stepgrid.summarize.static_site import folder_names
@@ -61,13 +60,6 @@ def test_an_entry_begins_with_its_answers_and_has_its_chart(root: Path) -> None:
     assert "bench-7" not in text, "the host's name"
 
 
-def test_an_experiment_has_a_picture_for_those_who_link_to_it(root: Path) -> None:
-    assert (root / "web/cache/chart.svg").read_text().startswith("<svg xmlns=")
-    page = (root / "web/cache/index.html").read_text()
-    image = '<meta property="og:image" content="https://bench.example/cache/chart.png">'
-    assert (image in page) == (root / "web/cache/chart.png").is_file() == bool(report_charts.find_browser())
-
-
 def test_the_feed_is_atom(root: Path) -> None:
     feed = ET.parse(root / "web/feed.xml").getroot()
     assert feed.tag == f"{ATOM}feed"
@@ -98,12 +90,6 @@ def test_files_of_others_are_not_written_over(tmp_path: Path) -> None:
         static_site.write(tmp_path / "web", TITLE, None, ())
     assert str(caught.value) == f"{tmp_path / 'web'} holds files that stepgrid did not write there"
     assert (tmp_path / "web/index.html").read_text() == "mine"
-
-
-def test_experiments_of_one_name_are_told_apart(tmp_path: Path) -> None:
-    (first, *_) = entries(tmp_path)
-    assert folder_names([first.report, first.report]) == ["cache-p-synthe", "cache-p-synthe-2"]
-    assert folder_names([first.report]) == ["cache"]
 
 
 @needs("chromium")

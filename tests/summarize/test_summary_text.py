@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -12,11 +11,10 @@ import pytest
 
 from stepgrid import pipeline
 from stepgrid.host.terminal_output import Paint, plain
-from stepgrid.model.table import Cell, Column, Table
 from stepgrid.store.store import Store, SummaryFiles
 from stepgrid.summarize import absolute_figures, report_formats, summary_text
 from stepgrid.summarize.claims import Claim
-from stepgrid.summarize.summary_text import MOST_LINES, brief_lines, fit, short_figure
+from stepgrid.summarize.summary_text import MOST_LINES, brief_lines
 from tests.summarize import scenario
 from tests.summarize.synthetic import Experiment
 
@@ -84,13 +82,6 @@ def test_the_end_of_a_run_reads_the_brief(experiment: Experiment) -> None:
     assert text.splitlines()[0] == f"{lines[0]}{'60 stages in 2m41s':>{100 - len(lines[0])}}"
 
 
-def test_the_title_line_says_of_which_scale_it_is(experiment: Experiment) -> None:
-    report = scenario.altered(scenario.report(experiment), scale_words=" (smoke, 2 cores)", title="word " * 39 + "word")
-    assert brief_lines(report, None, 80, Paint(is_coloured=False))[0].endswith("word… (smoke, 2 cores)")
-    for form in (summary_text.text(report, None), report_formats.markdown(report)):
-        assert form.splitlines()[0].endswith("word (smoke, 2 cores)")
-
-
 def test_a_brief_of_many_rows_and_arms_has_a_row_for_each_step(here: Path) -> None:
     caches, threads = ("lru", *(f"cache-of-a-long-name-{number}" for number in range(6))), tuple("1234")
     made = Experiment(here, caches=caches, threads=threads, loads=3, seconds=1)
@@ -124,19 +115,6 @@ def test_a_report_that_compares_nothing_has_its_figures(here: Path) -> None:
     assert lines[1:4] == ["  fillseq: 300k QPS", "  readww: 1.00k QPS", "  overwrite: 1.00k QPS"]
 
 
-@pytest.mark.parametrize(
-    ("line", "width", "text"),
-    [("one two three", 13, "one two three"), ("one two three", 12, "one two…"), ("one two, three", 9, "one two…")],
-)
-def test_a_line_is_cut_after_a_word(line: str, width: int, text: str) -> None:
-    assert fit(line, width) == text
-
-
-def test_figures_have_three_digits() -> None:
-    figures = [short_figure(value) for value in (303_992, 21_548, 1_234_567, 0.3519, 12, 999.6)]
-    assert figures == ["304k", "21.5k", "1.23M", "0.352", "12", "1.00k"]
-
-
 def test_markdown_for_a_post(experiment: Experiment, golden: Golden) -> None:
     golden(report_formats.report_text(scenario.report(experiment), "markdown", None))
 
@@ -145,15 +123,6 @@ def test_no_text_of_a_spec_is_markup(experiment: Experiment) -> None:
     claim = Claim("a|b *is* `faster` <b>", "qps(a='x|y') > 1", "fails", (), "step=<i>")
     report = scenario.altered(scenario.report(experiment), claims=(claim,))
     assert "a\\|b \\*is\\* \\`faster\\` \\<b\\>" in report_formats.report_text(report, "markdown", None)
-
-
-def test_chosen_tables_stand_before_the_absolute_figures(experiment: Experiment) -> None:
-    report = scenario.report(experiment)
-    chosen = Table("mine", (Column("x"),), ((Cell("1"),),), "readww")
-    for is_chosen in (True, False):
-        tables = report_formats.tables(scenario.altered(report, prepared=(chosen,), are_chosen=is_chosen))
-        titles = [table.title for table in tables]
-        assert (titles.index("mine") < titles.index("absolute figures")) is is_chosen
 
 
 def test_only_a_page_in_its_folder_links_to_files(experiment: Experiment) -> None:
@@ -208,11 +177,6 @@ def test_a_row_of_the_comparison(
     assert table(complete(here, rates, **settings))[1] == row
 
 
-def test_missing_figures_are_said_on_top(here: Path) -> None:
-    text = scenario.text(complete(here, {"lru": [1000.0, 1001.0], "hyper": [500.0, None]}))
-    assert "INCOMPLETE: 2 of 10 measured steps have no figures yet" in text.splitlines()[:5]
-
-
 # Columns of a step's figures, and the words that explain them
 
 
@@ -252,34 +216,6 @@ def test_figures_of_some_steps_alone(
 
 
 # Doubts
-
-
-def test_doubts_are_listed_in_full(here: Path) -> None:
-    made = complete(here, {"lru": [1000.0] * 2, "hyper": [900.0] * 2})
-    result = made.store.result("s-7.8.3-hyper-1-1")
-    assert result is not None
-    for name, old, new in (("attempt.json", "6.1.0", "6.18.0"), ("result.json", "2026-11-20", "2026-12-01")):
-        (result / name).write_text((result / name).read_text().replace(old, new))
-    noise = {"warning": "others used 45% of a core: cc1plus 45%", "findings": []}
-    asked = {"who": "me", "when": "2026-11-20T10:00:00+00:00", "why": "a noisy neighbour"}
-    path = result / "attempt.json"
-    path.write_text(json.dumps({**json.loads(path.read_text()), "noise": noise, "asked": asked}))
-    record = json.loads((result / "result.json").read_text())
-    record["steps"][0]["dropped"] = ["async_io"]
-    (result / "result.json").write_text(json.dumps(record))
-    made.seal(result)
-    report = scenario.report(made)
-    doubts = summary_text.doubts(report)
-    for text in (
-        "kernel 6.1.0",
-        "not quiet before 1 of 6 stages",
-        "again on request",
-        "11 days apart",
-        "async_io (rocksdb-7.8.3)",
-    ):
-        assert any(text in doubt for doubt in doubts), text
-    lines = block(scenario.text(made), f"read with care ({len(doubts)})")
-    assert [line[2:22] for line in lines if not line.startswith("   ")] == [doubt[:20] for doubt in doubts]
 
 
 def test_the_command(here: Path, capsys: pytest.CaptureFixture[str]) -> None:

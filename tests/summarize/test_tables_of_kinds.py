@@ -13,7 +13,7 @@ from stepgrid.model.table import Table
 from stepgrid.summarize import report_tables
 from stepgrid.summarize.data.tables_reader import Place, Run, StepDetails
 from stepgrid.summarize.formats import text_table
-from stepgrid.summarize.report_tables import TableInputs, load_steps, mean_shares
+from stepgrid.summarize.report_tables import TableInputs
 from tests.golden import Golden
 from tests.summarize import made
 
@@ -68,28 +68,6 @@ def test_sysbench(golden: Golden) -> None:
         *("load and sizes", "errors and reconnects", "CPU per operation", "per operation"),
     }
     golden("\n".join(map(text_table, shown)))
-
-
-def test_costs_of_many_steps_are_only_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(report_tables, "MOST_ROWS", 13)
-    short, long = report_tables.tables([], TableInputs(AXES, {"server": "my"}, made.tables(RUNS)))
-    assert not [table for table in short if table.title == "per operation"]
-    assert [table.name for table in long][:2] == ["per operation: scan.pre", "per operation: read-only.pre, range=10"]
-    assert [table.name for table in long[0].tables] == ["per operation: scan.pre"] * 2
-
-
-def test_a_spec_may_ask_for_the_load_alone() -> None:
-    (table,) = tables(requests=[{"layout": "load", "where": {"server": "pg"}}])
-    assert rows(table) == ["- 150 2.50 2 - 1 MiB - 3 MiB 4 MiB"]
-    assert [column.name for column in table.columns][:2] == ["build", "rows/s"]
-
-
-def test_without_a_load_there_is_no_table_of_it() -> None:
-    others = [run for run in RUNS if run.step != "load"]
-    assert not [table for table in tables(others) if table.title == "load and sizes"]
-    assert load_steps(others, ("insert_seconds",)) == []
-    assert load_steps(RUNS[:1], ("insert_seconds",)) == ["load"]
-    assert load_steps(RUNS, ("insert_seconds",)) == ["load", "settle", "scan"]
 
 
 def test_ratios_are_geometric_means_over_the_loads() -> None:
@@ -157,14 +135,6 @@ def test_all_response_times_of_a_command_are_one_table() -> None:
     assert rows(table) == ["my 587 170 40,000", "pg 880 - -"]
 
 
-def test_a_metric_of_the_spec_has_its_unit() -> None:
-    runs = command("read", "my", cost=1.5), command("read", "pg", cost=2.5)
-    request = {"title": "paid", "rows": ["step"], "columns": ["server"], "metrics": ["cost"]}
-    inputs = TableInputs(AXES[:1], {"server": "my"}, made.tables(runs, units={"cost": "USD"}))
-    (table,) = report_tables.tables([request], inputs)[0]
-    assert (table.name, rows(table)) == ("paid: cost, USD", ["read 1.50 2.50"])
-
-
 # Probes: their seconds by step, and what was counted around them.
 
 
@@ -193,14 +163,3 @@ def test_seconds_of_a_probe_and_what_was_counted_around_it() -> None:
         ("most of what was counted around min_trx: q100", ["min_trx.SKIPPED 36144100 14", "min_trx.SEEKS 1 1"]),
         ("most of what was counted around min_trx: q100", ["0.000 min_trx.SKIPPED", "1.000 min_trx.SEEKS"]),
     ]
-
-
-def test_a_probe_without_counters_has_its_seconds_and_a_plan_without_probes_nothing() -> None:
-    runs = [probed("base", min_trx=8.206), probed("sd8k")]
-    assert probe_tables(runs, probes=("min_trx",)) == [("probe min_trx", ["base 8.206", "sd8k -"])]
-    assert probe_tables(runs) == []
-
-
-def test_shares_of_response_times_are_means_over_the_loads() -> None:
-    runs = [{"query": [100.0, 0.0]}, {"query": [50.0, 50.0], "insert": [100.0, 0.0]}]
-    assert mean_shares(runs) == {"query": [75.0, 25.0], "insert": [100.0, 0.0]}

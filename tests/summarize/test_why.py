@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from stepgrid.summarize import html_page
-from stepgrid.summarize.data.points import Point
 from stepgrid.summarize.report import Report
-from stepgrid.summarize.why import plan_changes, why_table
+from stepgrid.summarize.why import why_table
 from tests.summarize import scenario
 from tests.summarize.synthetic import Experiment
 
@@ -83,20 +81,3 @@ def test_the_text_has_a_sentence_for_each_difference_and_a_table_no_more_than_wa
     assert short is not None
     assert len(short.rows) == 1
     assert short.notes == ('and 1 difference more: `--table "why: differences from cache=lru"`',)
-
-
-def test_an_index_of_the_same_name_with_its_columns_the_other_way_round_is_a_difference(tmp_path: Path) -> None:
-    found = scenario.report(scenario.experiment(tmp_path))
-    case = next(found.comparisons.all[0].cases())
-    plan = {"SELECT ?": "Index Scan using ab on t"}
-
-    def plans(point: Point, columns: str) -> dict[str, dict[str, str]]:
-        return {
-            f"{run.place[0]}/{run.attempt}/{run.place[1]}": {**plan, "index ab of t": f"btree ({columns})"}
-            for run in point.runs
-        }
-
-    setup = replace(found.setup, plans={**plans(case.point, "b, a"), **plans(case.base, "a, b")})
-    assert plan_changes(setup, case.point, case.base) == ["index ab of t: btree (a, b) → btree (b, a)"]
-    setup = replace(found.setup, plans={**plans(case.point, "a, b"), **plans(case.base, "a, b")})
-    assert plan_changes(setup, case.point, case.base) == []

@@ -5,12 +5,11 @@ from __future__ import annotations
 import math
 import re
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from stepgrid.summarize.charts import drawing, forms
-from stepgrid.summarize.charts.forms import Axes, Mark, Panel, Row, Rows, TimeLine, front
+from stepgrid.summarize.charts.forms import Mark, Panel, Row, Rows, TimeLine, front
 
 SIZES = st.floats(-600, 600).map(math.exp)
 WIDTHS = (drawing.WIDE, drawing.NARROW)
@@ -37,16 +36,6 @@ CACHES = [
     for group, values in (("cache=all", (300000, 270000)), ("cache=half", (21500, 500)))
     for arm, value in zip(("old", "new"), values, strict=True)
 ]
-
-
-@pytest.mark.parametrize("width", WIDTHS)
-def test_figures_are_dots_in_groups_with_their_values(width: float) -> None:
-    svg = forms.figures(chart(*CACHES), width)
-    assert {"cache=all", "cache=half", "old", "new", "300,000", "500"} <= set(texts(svg))
-    assert titles(svg)[-1] == "cache=half, new: 500, slower"
-    assert re.findall(r'class="(m\d)" data-arm="(\w+)"', svg) == [("m0", "old"), ("m1", "new")] * 2
-    assert sorted(places(svg)) == [places(svg)[at] for at in (3, 2, 1, 0)]
-    assert all(0 <= place <= width for place in places(svg))
 
 
 @given(st.lists(SIZES, min_size=3, max_size=3), st.booleans(), st.sampled_from(WIDTHS))
@@ -88,16 +77,6 @@ def test_no_mark_of_the_front_is_beaten_and_each_other_one_is(marks: list[Mark],
             sign * other.x <= sign * mark.x and other.y >= mark.y and other[:2] != mark[:2] for other in marks
         )
         assert (mark[:2] in [other[:2] for other in best]) == (not is_beaten)
-
-
-def test_points_of_a_trade_off_are_named_where_there_is_room() -> None:
-    points = [Mark(2.0**power, power, f"p{power}", "a", "note") for power in range(20, 31)]
-    points += [Mark(2.0**30, 30.0, "under another", "b", "note")]
-    axes = Axes("memory", "QPS", has_sizes=True)
-    svg = forms.trade_off("title", axes, points, [front(points, False)], drawing.PageMarks())
-    assert {"1 MiB", "16 MiB", "1 GiB"} & set(texts(svg))
-    assert {"p20", "p25", "p30"} <= set(texts(svg))
-    assert titles(svg)[-1] == "under another, b: note"
 
 
 def test_over_time_loads_are_thin_and_their_median_bold_with_stalls_and_a_target() -> None:

@@ -43,12 +43,6 @@ def test_the_main_chart_has_the_figures_of_the_first_comparison_and_its_ratios(r
     )
 
 
-def test_builds_have_the_marks_and_the_compared_axis_comes_first_of_the_groups(report: Report) -> None:
-    section = report.comparisons.sections[-1]
-    arranged = step_charts.arrange(report, section)
-    assert arranged.groups == ("cache", "threads")
-
-
 def test_of_a_large_grid_the_points_that_differ_most_are_drawn(report: Report, tmp_path: Path) -> None:
     threads = tuple(str(2**power) for power in range(14))
     experiment = Experiment(tmp_path, threads=threads, loads=2)
@@ -74,13 +68,6 @@ def test_a_report_without_comparisons_has_its_figures(tmp_path: Path) -> None:
     assert chart is not None
     assert len(titles(chart.svg)) == 2
     assert report_charts.main_chart(bare(report, Section("read", (), ())), PageMarks()) is None
-
-
-def test_ratios_name_the_arm_where_there_is_one(report: Report) -> None:
-    chart = report_charts.ratio_chart(report, report.comparisons.all[0], PageMarks())
-    assert chart is not None
-    assert chart.title == "QPS of cache=hyper relative to cache=lru"
-    assert len(titles(chart.svg)) == 2
 
 
 # Files

@@ -24,8 +24,6 @@ from tests.summarize import made, scenario
 from tests.summarize.charts.test_forms import texts, titles
 from tests.summarize.synthetic import Experiment
 
-THREADS = Axis("threads", ("1", "2", "16"))
-CACHES = Axis("cache", ("lru", "hyper"))
 Figure = tuple[Mapping[str, str], Mapping[str, float]]
 
 
@@ -56,32 +54,6 @@ def imported(folder: Path, driver: str, steps: Sequence[ImportedStep]) -> Report
 
 
 # Latency, scaling, trade-offs
-
-
-def test_a_line_for_each_arm_along_an_axis_of_numbers(report: Report) -> None:
-    points = [
-        ({"cache": cache, "threads": threads}, {"qps": 100.0 * int(threads) * (1 + number)})
-        for number, cache in enumerate(CACHES.labels)
-        for threads in THREADS.labels
-    ]
-    grid = section([CACHES, THREADS], points)
-    (chart,) = step_charts.scaling(bare(report, grid), grid, PageMarks())
-    assert chart.title == "read: QPS by threads"
-    assert {"cache=lru", "cache=hyper", "16"} <= set(texts(chart.svg))
-
-
-@pytest.mark.parametrize(
-    ("name", "labels", "is_numeric"),
-    [
-        ("size", ("1", "2"), False),
-        ("size", ("a", "2", "3"), False),
-        ("size", ("8KiB", "16KiB", "1MiB"), True),
-        ("size", ("10m", "1h", "2h"), True),
-        ("build", ("9.8", "9.9", "9.10"), False),
-    ],
-)
-def test_an_axis_of_numbers(name: str, labels: tuple[str, ...], is_numeric: bool) -> None:
-    assert (step_charts.numeric_axis(section([CACHES, Axis(name, labels)], [])) is not None) == is_numeric
 
 
 def test_qps_and_what_it_costs(report: Report) -> None:
@@ -118,28 +90,7 @@ def test_recall_has_a_line_for_the_best_of_each_build(tmp_path: Path) -> None:
     assert charts["load"] == []
 
 
-def test_latency(report: Report) -> None:
-    times = {"p50_us": 10.0, "p99_us": 100.0, "p99_9_us": 0.0}
-    points: list[Figure] = [({"cache": cache}, {"qps": 10.0, **times}) for cache in CACHES.labels]
-    chart = step_charts.latency(bare(report, section([CACHES], points)), section([CACHES], points), PageMarks())
-    assert chart is not None
-    assert titles(chart.svg)[0] == "cache=lru: 10 / 100, p50 10, p99 100"
-    assert step_charts.latency(report, section([CACHES], points[:1]), PageMarks()) is None
-
-
 # Over time
-
-
-def test_of_many_arms_those_drawn_have_each_label_of_each_axis() -> None:
-    arms = [f"{build} {clients} {data}" for build in "abcd" for clients in "12" for data in ("cached", "io")]
-    assert step_charts.choose_evenly(arms, 16) == arms
-    chosen = step_charts.choose_evenly(arms, 8)
-    assert len(set(chosen)) == 8
-    assert chosen == sorted(chosen)
-    for position, labels in enumerate(("abcd", "12", ("cached", "io"))):
-        assert {arm.split()[position] for arm in chosen} == {*labels}
-    for total in range(2, 60):
-        assert len(set(step_charts.choose_evenly(range(total), max(1, total // 3)))) == max(1, total // 3)
 
 
 SECONDS, STALLS = range(1, 21), (5, 12)

@@ -15,8 +15,6 @@ from stepgrid.summarize.comparisons.builds import (
     Build,
     builds,
     difference,
-    quality_differences,
-    quality_rows,
     refusal,
 )
 from stepgrid.summarize.data.points import Point
@@ -43,48 +41,6 @@ def _point(client: str | None, build: str = "b-e") -> Point:
 def _known() -> dict[str, Build]:
     runs = [each for client in ("b-1", "b-2", "b-3", None) for each in _point(client).runs]
     return builds(FACTS, runs, [Axis("build", ("mariadb",))])
-
-
-def test_titles_and_origins() -> None:
-    titles = ["mariadb", "sysbench (client)", "sysbench.source (client)", "lost (client)"]
-    assert [build.title for build in _known().values()] == titles
-    declared = {"recipe": {"patches": [{"path": "specs/builds/patches/hack.patch", "sha256": "1"}]}}
-    facts = {"b-e": {"route": "git", "declared": json.dumps(declared)}, "b-1": {"route": "git", "declared": "{}"}}
-    patched = builds(facts, _point(None).runs, [Axis("build", ("mariadb",))])
-    assert [build.origin for build in patched.values()] == ["git, patched: hack.patch", "git"]
-    names = ("mariadb-client", "mariadb-plugin-rocksdb", "libnuma1", "mariadb-server-core")
-    artifacts = [{"name": name, "version": f"1:11.8.{number}"} for number, name in enumerate(names)]
-    assert Build("b", "mariadb", "11.8.6", "debian", artifacts).origin == "debian, mariadb-server-core 1:11.8.3"
-    assert Build("b", "sysbench", "1.0.20", "debian", artifacts[2:3]).origin == "debian, libnuma1 1:11.8.2"
-    assert Build("b", "script", "1.0", "path", [{"name": "bench", "version": ""}]).origin == "path, bench"
-
-
-@pytest.mark.parametrize(("route", "version"), [("requirements", ""), ("path", "unknown")])
-def test_an_unknown_version_is_left_out_where_libraries_follow(route: str, version: str) -> None:
-    record = {"route": route, "version": "unknown"}
-    (build,) = builds({"b-e": record}, _point(None).runs, [Axis("build", ("mariadb",))]).values()
-    assert build.version == version
-
-
-def test_qualities_in_words() -> None:
-    one = {"route": "system", "sha256": {"db_bench": "ab" * 32}, "assertions": None, "compressions": []}
-    other = {"route": "system", "sha256": {"db_bench": "cd" * 32}, "assertions": True, "compressions": ["lz4"]}
-    assert quality_rows(other)[:2] == [("made as", "a program of this machine"), ("assertions", "yes")]
-    assert quality_differences([one, other]) == [
-        "assertions unknown / yes",
-        "compressions none / lz4",
-        "checksum db_bench abababababab… / db_bench cdcdcdcdcdcd…",
-    ]
-
-
-def test_what_only_one_way_records_is_no_difference() -> None:
-    one = {"route": "library", "compiler": "GCC 7.3.1", "compressions": ["lz4"], "assertions": False}
-    other = {"route": "debian", "suite": "bookworm", "assertions": True}
-    assert quality_differences([one, other]) == [
-        "made as an official library, with only the client compiled / Debian packages",
-        "assertions no / yes",
-    ]
-    assert quality_differences([SOURCE, {**SOURCE, "march": "native"}]) == ["-march unknown / native"]
 
 
 @pytest.mark.parametrize(
@@ -141,15 +97,6 @@ def test_sanitizers_are_found_in_warnings_and_flags(record: Mapping[str, str], n
     assert known["b"].sanitizers == name
     reason = refusal(known, _point(None, "b"), _point(None, "a")) or "sanitizers none / none"
     assert reason.endswith(f"sanitizers none / {name}")
-
-
-def test_of_a_server_that_already_ran_little_is_known() -> None:
-    quality = {"route": "server", "server": "prod", "compiler": "unknown"}
-    build = builds({"b": {"route": "server", "quality": json.dumps(quality)}}, [], ())["b"]
-    assert build.origin == (
-        "server, which already ran: its configuration, compiler, flags, patches and other clients are not known"
-    )
-    assert build.quality_text == "made as a server that already ran; compiler unknown; server prod"
 
 
 def test_clients_are_compared_like_engines() -> None:

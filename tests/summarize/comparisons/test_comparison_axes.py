@@ -20,26 +20,6 @@ def section(*axes: Axis, without: Sequence[tuple[str, ...]] = ()) -> Section:
     return Section("readww", axes, tuple(points))
 
 
-def test_axes_behind_the_checkpoint_do_not_touch_the_load():
-    assert comparison_axes.touching([BUILD, CACHE, THREADS], "fillseq") == [BUILD]
-    assert comparison_axes.touching([BUILD, CACHE, THREADS], "readww") == [BUILD, CACHE, THREADS]
-
-
-def test_base_axes_go_across_and_builds_have_a_table_of_their_own():
-    found = comparison_axes.layouts(section(BUILD, CACHE, THREADS), {"cache": "lru"}, "r-1")
-    assert found == [
-        Layout({"cache": "lru"}, ("cache",), ("build",)),
-        Layout({"build": "r-1"}, ("build",), ("cache",)),
-    ]
-
-
-def test_a_base_of_several_axes_has_a_table_for_each():
-    assert comparison_axes.layouts(section(BUILD, CACHE), {"cache": "lru", "build": "r-2"}, None) == [
-        Layout({"cache": "lru"}, ("cache",), ("build",)),
-        Layout({"build": "r-2"}, ("build",), ("cache",)),
-    ]
-
-
 def test_a_base_of_several_axes_has_one_table_where_points_differ_from_it_in_both():
     diagonal = section(BUILD, CACHE, without=[("r-1", "hyper"), ("r-2", "lru")])
     base = {"build": "r-1", "cache": "lru"}
@@ -52,16 +32,7 @@ def test_without_a_base_the_first_axis_that_varies_is_it():
     assert choose_base([THREADS], {}) == {}
 
 
-def test_a_base_whose_axis_does_not_touch_the_step_leaves_builds():
-    assert comparison_axes.layouts(section(BUILD), {"cache": "lru"}, None) == [Layout({"build": "r-1"}, ("build",), ())]
-
-
 def test_a_step_of_another_engine_has_a_base_of_its_own():
     builds = Axis("build", ("r-1", "r-2", "p-1", "p-2"))
     step = section(builds, without=[("r-1",), ("r-2",)])
     assert comparison_axes.layouts(step, {"build": "r-1"}, "r-1") == [Layout({"build": "p-1"}, ("build",), ())]
-
-
-def test_words_name_the_axis_of_everything_but_a_build():
-    assert comparison_axes.words(("r-1", "2"), ("build", "threads")) == "r-1, threads=2"
-    assert comparison_axes.words(("r-1", None), ("build", "threads")) == "r-1"

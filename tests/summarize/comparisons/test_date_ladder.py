@@ -50,21 +50,6 @@ def older(point: Point, load: int, day: int, qps: float, host: str) -> PastFigur
     return replace(known, place=place, attempt=attempt(day))
 
 
-def test_the_day_that_changed_something_is_named() -> None:
-    found = ladder({"a": [1000, 1000, 900, 900, 900], "b": [500] * 5})
-    assert found is not None
-    assert found.rungs == tuple(f"{day[:4]}-{day[4:6]}-{day[6:]}" for day in DAYS)
-    assert found.title == "changes along date"
-    assert found.sentences == ["from `2026-11-18` on: readww, arm=a 0.900 [0.898, 0.903] slower"]
-    assert [each.previous for each in found.changes] == [("2026-11-16", "2026-11-17")]
-
-
-def test_no_change_is_said() -> None:
-    found = ladder({"a": [1000] * 3})
-    assert found is not None
-    assert found.sentences == ["no change from one date to the next in 2026-11-16 to 2026-11-18"]
-
-
 def test_two_days_another_host_and_single_loads_are_no_ladder() -> None:
     assert ladder({"a": [1000, 900]}) is None
     assert ladder({"a": [1000, 1000, 900]}, host="elsewhere") is None

@@ -10,7 +10,7 @@ import pytest
 from stepgrid.model.plan import AdaptiveRepeat
 from stepgrid.summarize.comparisons.comparison import BASE, RATIO, ComparedMetric, Comparison, Entry, Row
 from stepgrid.summarize.comparisons.comparison_axes import Layout
-from stepgrid.summarize.comparisons.decisions import Limits, LoadCosts, State, decide, decision_sentences, load_requests
+from stepgrid.summarize.comparisons.decisions import Limits, LoadCosts, State, decide, load_requests
 from stepgrid.summarize.data.points import Point
 from stepgrid.summarize.statistics.confidence_intervals import Interval
 from stepgrid.summarize.statistics.verdicts import verdict
@@ -48,10 +48,6 @@ def states(found: Comparison, repeat: AdaptiveRepeat = REPEAT, costs: LoadCosts 
     return [each.state for each in decide([found], Limits(repeat, 0.02, costs or LoadCosts()))]
 
 
-def test_what_is_decided_what_is_open_what_is_given_up() -> None:
-    assert states(table(FAST, EDGE, NOISY)) == [State.DECIDED, State.OPEN, State.GIVEN_UP]
-
-
 def test_loads_are_asked_for_of_the_arm_and_its_base_alone() -> None:
     found = decide([table(FAST, EDGE, NOISY)], Limits(REPEAT, 0.02, LoadCosts()))
     why = "cache=edge against cache=lru, readww: undecided after 3 loads"
@@ -60,15 +56,6 @@ def test_loads_are_asked_for_of_the_arm_and_its_base_alone() -> None:
 
 def test_nothing_is_added_while_a_load_has_no_figures() -> None:
     assert states(table(FAST, EDGE, missing=["edge"])) == [State.DECIDED, State.INCOMPLETE]
-
-
-def test_after_the_last_load_it_stays_undecided() -> None:
-    assert states(table(("edge", interval(1.015, 0.008, loads=12)))) == [State.LAST]
-
-
-def test_a_width() -> None:
-    assert states(table(FAST, EDGE), AdaptiveRepeat(3, 12, 0.03)) == [State.DECIDED, State.DECIDED]
-    assert states(table(FAST, NOISY), AdaptiveRepeat(3, 12, 0.02)) == [State.OPEN, State.GIVEN_UP]
 
 
 @pytest.mark.parametrize(
@@ -80,26 +67,3 @@ def test_time_is_a_limit_too(within: float, expected: State, wanted: int) -> Non
     limits = Limits(AdaptiveRepeat(3, 12, None, within), 0.02, LoadCosts(1000.0, CHAINS))
     [found] = decide([table(("edge", interval(1.025, 0.008)))], limits)
     assert (found.state, found.wanted) == (expected, wanted)
-
-
-def test_sentences() -> None:
-    late = ("late", interval(1.01, 0.008, loads=12))
-    found = decide([table(FAST, EDGE, NOISY, late)], Limits(REPEAT, 0.02, LoadCosts()))
-    assert list(decision_sentences(found, REPEAT)) == [
-        "4 comparisons: 1 decided, 1 undecided so far, 1 given up, 1 undecided after the last load",
-        "  cache=noisy against cache=lru, readww: 0.61x to 1.65x after 6 loads, given up: 12 would hardly decide it",
-        "  cache=late against cache=lru, readww: 0.99x to 1.03x after 12 loads, the most that `repeat` allows",
-    ]
-    assert list(decision_sentences(found, None)) == []
-
-
-def test_a_load_that_did_nothing_leaves_a_comparison_undecided_and_asks_for_no_more() -> None:
-    whole = table(FAST)
-    idle = Entry(RATIO, point("idle", 3), verdict="undecided", idle="1 of 3 loads did nothing (0 QPS)")
-    row = replace(whole.rows[0], entries=(*whole.rows[0].entries, idle))
-    found = decide([replace(whole, arms=(*whole.arms, ("idle",)), rows=(row,))], Limits(REPEAT, 0.02, LoadCosts()))
-    assert list(decision_sentences(found, REPEAT)) == [
-        "2 comparisons: 1 decided, 1 undecided because a load did nothing",
-        "  cache=idle against cache=lru, readww: 1 of 3 loads did nothing (0 QPS)",
-    ]
-    assert load_requests(found) == []

@@ -75,12 +75,6 @@ def test_older_results_of_a_stage_count_on_the_same_host_alone() -> None:
     assert floors(newest, older, host="elsewhere").floor(ARM, BASE, True) is None
 
 
-def test_results_of_other_stages_belong_to_another_experiment() -> None:
-    """Tables of an older version have them."""
-    others = [replace(past(cell, load, qps), place=("s-other", 0)) for cell, load, qps in figures()]
-    assert floors([run("x", 0, 100.0)], others).floor(ARM, BASE, False) is None
-
-
 def test_a_load_measured_again_is_a_load() -> None:
     again = [past(cell, 0, qps, age, restored=False) for cell, age, qps in figures() if age > 0]
     noise = floors([run(cell, 0, qps) for cell, age, qps in figures() if age == 0], again)
@@ -136,18 +130,6 @@ EFFECTS = st.lists(st.floats(-1, 1), min_size=4, max_size=4)
 
 def grid(rows: Iterable[Sequence[float]]) -> dict[str, dict[object, float]]:
     return {f"c{number}": dict(enumerate(row)) for number, row in enumerate(rows)}
-
-
-def test_two_cells_have_the_variance_of_their_differences() -> None:
-    one, other = (0.0, 0.1, 0.3), (0.0, 0.2, -0.1)
-    cells = residuals(grid([one, other]))
-    half = np.var(np.subtract(one, other), ddof=1) / 2
-    assert [cell.squares / cell.freedom for cell in cells] == [pytest.approx(half)] * 2
-    assert sum(cell.remaining for cell in cells) == 2
-
-
-def test_a_cell_alone_in_its_blocks_has_no_noise() -> None:
-    assert residuals({"a": {0: 1.0, 1: 2.0}, "b": {2: 1.0, 3: 5.0}, "c": {0: 1.0}}) == []
 
 
 def test_a_missing_figure_leaves_the_rest() -> None:

@@ -34,13 +34,6 @@ def test_the_version_that_changed_something_is_named(tmp_path: Path) -> None:
     assert '<section id="changes">\n<h2>Changes along build</h2>\n' in html_page.page(found)
 
 
-def test_no_change_is_said(tmp_path: Path) -> None:
-    found = measured(tmp_path, {})
-    assert found.comparisons.ladders[0].sentences == [
-        "no change from one version to the next in rocksdb-6.11.4 to rocksdb-10.4.2"
-    ]
-
-
 def test_where_no_three_versions_can_be_compared_nothing_is_said(tmp_path: Path) -> None:
     assert measured(tmp_path, RATES, unlike=BUILDS[1::2]).comparisons.ladders == ()
 
@@ -49,14 +42,6 @@ def test_a_build_that_was_not_made_alike_ends_a_stretch(tmp_path: Path) -> None:
     """Of two and three versions: the change lies between them, and is none that can be told."""
     found = measured(tmp_path, RATES, unlike=BUILDS[:2])
     assert found.comparisons.ladders[0].changes == ()
-
-
-def test_a_version_of_which_a_load_did_nothing_ends_a_stretch_and_is_named(tmp_path: Path) -> None:
-    found = measured(tmp_path, {**RATES, "rocksdb-7.8.3": 0.0})
-    assert found.comparisons.ladders[0].sentences == [
-        "no change from one version to the next in rocksdb-6.11.4 to rocksdb-10.4.2",
-        "not judged: `rocksdb-7.8.3`, readww, threads=2: 3 of 3 loads did nothing (0 QPS)",
-    ]
 
 
 def experiment(per_hour, noise=0.001, load=0.05, arms=4, loads=5, seed=1, each=10.0):
@@ -81,27 +66,6 @@ def test_a_drift_is_found_beside_arms_and_loads_that_differ():
     ]
 
 
-def test_what_was_measured_for_seconds_is_not_told_by_the_hour():
-    (drift,) = drifts([("commits", experiment(20.0, each=0.02))])
-    assert drift.text.startswith(
-        "commits: became 2.14 % faster from the first to the last arm of a load (4s), whatever"
-    )
-
-
 def test_loads_that_differ_are_no_drift():
     found = [step_drift("readww", experiment(0.0, seed=seed)).chance for seed in range(200)]
     assert sum(each < 0.05 for each in found) <= 18
-
-
-def test_too_few_runs_say_nothing():
-    assert step_drift("readww", experiment(-0.02, arms=2, loads=3)) is None
-
-
-def test_a_run_that_two_arms_share_counts_once():
-    points = experiment(-0.02)
-    assert step_drift("readww", [*points, points[0]]) == step_drift("readww", points)
-
-
-def test_where_a_load_did_nothing_no_drift_is_told():
-    points = experiment(-0.02)
-    assert step_drift("readww", [*points[1:], point(*points[0].runs[1:], run("0", 0, 0.0))]) is None

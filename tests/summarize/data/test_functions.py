@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import pytest
 
-from stepgrid.summarize.data.functions import function_rows, plain_name, unresolved_note, wait_rows
+from stepgrid.summarize.data.functions import function_rows, plain_name, wait_rows
 from stepgrid.summarize.data.points import Point
 from stepgrid.summarize.data.tables_reader import Place
 from tests.summarize import made
@@ -87,18 +87,6 @@ def test_a_renamed_function_is_no_change() -> None:
     assert rows(base, arm)[1]["db::Iter::{NextImpl, Next}"] == (3.1, 0.1)
 
 
-def test_a_function_that_its_caller_took_in_is_no_change() -> None:
-    base = profiled("base", {"db::Iter::Next": 3.0, "db::Iter::Key": 2.0})
-    arm = profiled("arm", {"db::Iter::Next": 4.9})
-    assert rows(base, arm)[1]["db::Iter::{Key, Next}"] == (4.9, -0.1)
-
-
-def test_a_function_that_is_new_keeps_its_name() -> None:
-    base = profiled("base", {"db::Iter::Next": 3.0, "db::Iter::Rare": 0.01})
-    arm = profiled("arm", {"db::Iter::Next": 3.0, "db::Iter::Burn": 2.0})
-    assert next(iter(rows(base, arm)[1])) == "db::Iter::Burn"
-
-
 @pytest.mark.parametrize(("sampled", "client"), [({}, 2.0), ({"[client]": 1.9}, 1.9)])
 def test_the_client_of_a_profiled_server_is_a_row(sampled: dict[str, float], client: float) -> None:
     point = made.point(made.run("a", 0, 500.0, operations=1.0, cpu_us_per_op=7.0, client_cpu_us_per_op=2.0))
@@ -109,15 +97,6 @@ def test_the_client_of_a_profiled_server_is_a_row(sampled: dict[str, float], cli
         "sum": 5.0 + client,
         "measured CPU": 7.0,
     }
-
-
-def test_a_stripped_build_has_a_note() -> None:
-    point, growth = profiled("a", {"Get": 3.0, "[mariadbd]": 1.0})
-    assert unresolved_note([point], growth) == (
-        "unresolved: 25 % of the CPU, in mariadbd: builds with `-g`, not stripped, name them"
-    )
-    point, growth = profiled("a", {"Get": 3.0})
-    assert unresolved_note([point], growth) == ""
 
 
 def test_the_largest_change_of_a_wait_comes_first_and_running_last() -> None:

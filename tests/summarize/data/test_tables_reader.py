@@ -42,22 +42,6 @@ def test_a_step_has_labels_of_the_axes_that_change_it(tmp_path: Path) -> None:
     assert not any(run.metrics for run in failed)
 
 
-def test_levels_are_those_of_the_tree_of_the_data(tmp_path: Path) -> None:
-    columns = {
-        "stage": "VARCHAR", "position": "INTEGER", "family": "VARCHAR", "level": "VARCHAR", "priority": "VARCHAR",
-    }  # fmt: skip
-    key = {"stage": "s-1", "position": 0}
-    rows = [
-        {**key, "family": "default", "level": "L0", "priority": None},
-        {**key, "family": None, "level": "Sum", "priority": None},  # of an engine without families
-        {**key, "family": "other", "level": "L0", "priority": None},
-        {**key, "family": "default", "level": None, "priority": "High"},
-        {**key, "stage": "s-2", "family": "other", "level": "L0", "priority": None},
-    ]
-    read = details(tmp_path, "levels", columns, rows)
-    assert read.levels == {("s-1", 0): rows[:2]}
-
-
 def test_a_bucket_is_in_the_first_class_that_holds_it(tmp_path: Path) -> None:
     """Count a bucket at a limit below it, and one that lies across it above; without an operation it is of all."""
     most = {256: 2, 257: 1, 1000: 1, 4001: 1, 16e6: 1, 17e6: 4}
@@ -90,30 +74,7 @@ def test_a_short_interval_at_the_end_is_no_point_of_the_line(seconds: list[float
     assert len(ClientLine(0, seconds, [5.0] * len(seconds)).points) == points
 
 
-def test_without_a_folder_there_are_no_details() -> None:
-    nothing = StepDetails()
-    assert not nothing.client_operations
-    assert not nothing.client_lines(("s", 0), "query")
-    assert not nothing.counters([("s", 0)])
-    assert not nothing.named_counters(["*"])
-    assert not nothing.device_seconds([("s", 0)])
-    assert not any((nothing.levels, nothing.sizes, nothing.response_times))
-    assert not nothing.window(("5m",))
-
-
 # The seconds of every run, from the tables.
-
-RATES = [1000.0, 1100.0, 900.0, 100.0, 1050.0]
-
-
-def test_every_run_is_read(tmp_path: Path) -> None:
-    experiment = scenario.experiment(tmp_path)
-    experiment.add(scenario.NEW, "lru", "1", 0, {"readww": [*RATES, 7.0], "overwrite": RATES})
-    collect(experiment.store, experiment.plan)
-    runs = tables_reader.read_series(experiment.store.tables(experiment.plan.digest))
-    key = (experiment.stage(scenario.NEW, "lru", "1", 0), 0)
-    assert [rate for _, rate in runs[key]] == [*RATES, 7.0]
-
 
 # Points by their builds: a family means its versions, but a build that has the name means itself.
 

@@ -12,8 +12,6 @@ from stepgrid.model.plan import MOST_LOADS
 from stepgrid.summarize.statistics.confidence_intervals import Interval
 from stepgrid.summarize.statistics.verdicts import (
     HOPELESS,
-    MEANING,
-    VERDICTS,
     StoppingRule,
     chance_of_decision,
     is_decided,
@@ -61,10 +59,6 @@ def test_exchanging_the_arms_exchanges_the_word(low: float, width: float, effect
     margin = 1 + effect
     on_the_edge = any(abs(end * side - 1) < 1e-9 for end in (low, low * width) for side in (margin, 1 / margin))
     assert on_the_edge or back == OPPOSITE[forth]
-
-
-def test_each_verdict_has_a_meaning() -> None:
-    assert set(VERDICTS) <= set(MEANING)
 
 
 def test_a_verdict_or_a_width_decides() -> None:

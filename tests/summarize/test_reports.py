@@ -1,0 +1,194 @@
+"""Whole reports of made figures: what the text of each says of its arms, and what it says no more of.
+
+A case of reports.yaml has the figures of arms, of each load or of all; facts of their results; the report that the spec
+asks for. The golden text has the answer, doubts, comparisons, causes, changes and claims. So a verdict, a refusal and a
+sentence are held where a reader meets them, whichever module makes them.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from stepgrid.model.plan import (
+    AdaptiveRepeat,
+    Axis,
+    Option,
+    Plan,
+    PlannedBuild,
+    PlannedCell,
+    PlannedStage,
+    PlannedStep,
+    Repeat,
+    Report,
+)
+from stepgrid.plan.difference import Link
+from stepgrid.plugins.metrics import METRICS
+from stepgrid.summarize import summary_text
+from stepgrid.summarize.comparisons.decisions import decision_sentences
+from stepgrid.summarize.data.tables_reader import Run, StepDetails, Tables
+from stepgrid.summarize.report import make_report
+from tests.cases import cases
+from tests.golden import Golden
+from tests.summarize import made
+
+CASES = cases(Path(__file__).with_name("reports.yaml"))
+LEVELS = (1.0, 1.002, 0.998)  # of three loads, where a case says nothing else
+KEPT = ("answer", "read with care", "by other metrics", "changes", "claims", "differences")
+WORDS = ("status", "reason", "warnings", "minutes", "build", "kind")  # of an arm: no metrics
+STEP = "read"
+
+
+def of_load(value: Any, load: int) -> Any:
+    return value[load] if isinstance(value, list) else value
+
+
+def runs_of(case: Mapping[str, Any], step: str, labels: Mapping[str, str], figures: Mapping[str, Any]) -> Iterator[Run]:
+    name = "-".join(labels.values())
+    usual = 1000.0 if labels[next(iter(labels))] == next(iter(case_axes(case).values()))[0] else 1060.0
+    qps = figures.get("qps", [usual * level for level in LEVELS])
+    for load in range(len(qps) if isinstance(qps, list) else len(LEVELS)):
+        known = {key: of_load(value, load) for key, value in figures.items() if key != "warnings"}
+        metrics = {key: float(value) for key, value in known.items() if key not in WORDS and value is not None}
+        run = made.run(name, load + 1, of_load(qps, load) or 0.0, minutes=known.get("minutes", 0.0), **{
+            key: value for key, value in metrics.items() if key != "qps"
+        })  # fmt: skip
+        status = known.get("status", "missing" if of_load(qps, load) is None else "done")
+        build = str(known.get("build", labels.get("build", "b")))
+        yield replace(
+            run,
+            labels=labels,
+            step=step,
+            kind=known.get("kind", case.get("kind", "db_bench")),
+            build=build,
+            build_id=f"b-{build}",
+            status=status,
+            reason=known.get("reason"),
+            warnings=tuple(figures.get("warnings", ())),
+            metrics=run.metrics if status == "done" else {},
+        )
+
+
+def case_axes(case: Mapping[str, Any]) -> dict[str, list[str]]:
+    axes = case.get("axes") or {"arm": list(next(iter(case["steps"].values())))}
+    return {name: list(map(str, labels)) for name, labels in axes.items()}
+
+
+def all_runs(case: Mapping[str, Any]) -> Iterator[Run]:
+    names = list(case_axes(case))
+    for step, arms in case["steps"].items():
+        for label, figures in arms.items():
+            labels = dict(zip(names, str(label).split("/"), strict=False))
+            yield from runs_of(case, step, labels, figures or {})
+
+
+def plan_of(case: Mapping[str, Any], loads: int) -> Plan:
+    axes = case_axes(case)
+    known = case.get("planned", {})
+    options = {name: Option(value) for name, value in known.get("options", {}).items()}
+    kind, settings = case.get("kind", "db_bench"), known.get("settings", {})
+    steps = tuple(
+        PlannedStep(
+            step, kind, 1, settings, options, 7, mutates=known.get("mutates", False), setup=known.get("setup", {})
+        )
+        for step in case["steps"]
+    )
+    cells, stages = [], []
+    for labels in product(*axes.values()):
+        name = "-".join(labels)
+        build = dict(zip(axes, labels, strict=True)).get("build", "b")
+        names = [f"s-{name}-{load + 1}-0" for load in range(loads)]
+        stages += [PlannedStage(node, node, f"b-{build}", None, (), load, 0, "h", steps, 1.0, 0)
+                   for load, node in enumerate(names)]  # fmt: skip
+        repeats = tuple(Repeat(load, 0, (node,)) for load, node in enumerate(names))
+        cells.append(PlannedCell(name, dict(zip(axes, labels, strict=True)), f"b-{build}", (), repeats))
+    report = {"base": {next(iter(axes)): next(iter(axes.values()))[0]}, **case.get("report", {})}
+    builds = [
+        PlannedBuild(f"b-{name}", name, known.get("engine", "rocksdb"), "1.0", {}) for name in axes.get("build", "b")
+    ]
+    shared = tuple(case["steps"]) if case.get("shares_loads") else None
+    until = AdaptiveRepeat(**case["until"]) if "until" in case else None
+    return Plan(
+        digest="p",
+        title="title",
+        spec="a.yaml",
+        scale=case.get("scale"),
+        axes=tuple(Axis(name, tuple(values), shared) for name, values in axes.items()),
+        cells=tuple(cells),
+        builds=tuple(builds),
+        stages=tuple(stages),
+        hardware={"id": "h", "declared": False, "cores": 2},
+        report=Report(**report),
+        warnings=tuple(case.get("warnings", ())),
+        until=until,
+    )
+
+
+class Growth(StepDetails):
+    """Growth of counters by source, of each operation."""
+
+    def __init__(self, runs: list[Run], grown: Mapping[str, Any]) -> None:
+        self.grown = {
+            run.place: {
+                source: {name: value * run.metrics.get("operations", 1.0) for name, value in values.items()}
+                for source, values in grown.get(run.cell, {}).items()
+            }
+            for run in runs
+        }
+        super().__init__()
+
+    def counters(self, keys: Any, sources: Any = ()) -> Any:
+        return {place: self.grown.get(place, {}) for place in keys}
+
+
+def facts_of(case: Mapping[str, Any], runs: list[Run]) -> dict[str, dict[str, dict[str, str]]]:
+    facts: dict[str, dict[str, dict[str, str]]] = {"build": case.get("builds", {})}
+    for scope, subjects in case.get("facts", {}).items():
+        for run in runs:
+            values = subjects.get(f"{run.cell}/{run.load}", subjects.get(run.cell))
+            if values is not None:
+                result = f"{run.place[0]}/{run.attempt}" + ("/0" if scope == "step start" else "")
+                texts = {name: value if isinstance(value, str) else json.dumps(value) for name, value in values.items()}
+                facts.setdefault(scope, {})[result] = texts
+    return facts
+
+
+def report_text(case: Mapping[str, Any]) -> str:
+    runs = list(all_runs(case))
+    plan = plan_of(case, max(run.load for run in runs))
+    names = {name for run in runs for name in run.metrics}
+    rates = case.get("series", {})
+    series = {run.place: tuple(enumerate(rates[run.cell], 1)) for run in runs if run.cell in rates}
+    tables = Tables(
+        tuple(runs),
+        series,
+        facts_of(case, runs),
+        units={name: METRICS[name].unit for name in names if name in METRICS} | case.get("units", {}),
+        better={name: METRICS[name].better or "" for name in names if name in METRICS} | case.get("better", {}),
+        details=Growth(runs, case.get("grown", {})),
+    )
+    tables = replace(tables, better={name: better for name, better in tables.better.items() if better})
+    stages = {stage.id: stage for stage in plan.stages}
+    builds = {build.id: build for build in plan.builds}
+    has_links = "planned" in case
+
+    def links(nodes: Any) -> list[Link]:
+        return [Link.of(stages[node], builds.__getitem__) for node in nodes] if has_links else []
+
+    report = make_report(plan, tables, links=links)
+    blocks = summary_text.text(report, None).split("\n\n")
+    begins = (*KEPT, "why: ") if case["group"] == "causes" else KEPT
+    kept = [block.strip("\n") for block in blocks[1:] if block.startswith(begins) or " relative to " in block[:60]]
+    return "\n".join([*kept, *decision_sentences(report.comparisons.decisions, plan.until)])
+
+
+@pytest.mark.parametrize("group", sorted({case["group"] for case in CASES}))
+def test_reports(group: str, golden: Golden) -> None:
+    chosen = [case for case in CASES if case["group"] == group]
+    golden("\n\n".join(f"# {case['case']}\n{report_text(case)}" for case in chosen) + "\n")
