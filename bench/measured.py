@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import random
-import time
 from collections.abc import Mapping
 from contextlib import redirect_stderr
 from io import StringIO
@@ -13,6 +12,7 @@ from typing import Any
 
 from stepgrid.collect.result_figures import read_result
 from stepgrid.model.plan import PlannedStage
+from stepgrid.model.records import plain
 from stepgrid.model.status import Result
 from stepgrid.store import results
 from stepgrid.store.plans import Request
@@ -42,7 +42,6 @@ def make(spec: str, has_summary: bool = True) -> None:
     for path in (products.tables, products.text, products.page, *products.stamps):
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text("made up", encoding="utf-8")
-    store.note_look(plan.digest, time.time() + 1.0)  # all of it was just written
 
 
 def _result(store: Store, plan: str, stage: PlannedStage) -> None:
@@ -50,8 +49,8 @@ def _result(store: Store, plan: str, stage: PlannedStage) -> None:
     folder = store.results_of(stage.id) / ATTEMPT
     steps = [_step(folder / "steps" / f"{index}-{step.name}", step) for index, step in enumerate(stage.steps)]
     common = {"stage": stage.id, "attempt": ATTEMPT, "build": stage.build}
-    _write(folder / "attempt.json", {**common, "plan": plan, "host": HOST, "image": None})
-    record = {**common, "status": "done", **TIMES, "steps": steps, "files": results.result_checksums(folder)}
+    _write(folder / "attempt.json", {**common, "plan": plan, "host": HOST})
+    record = {**common, "status": "done", **TIMES, "steps": steps, "files": plain(results.result_checksums(folder))}
     _write(folder / "result.json", record)
     folders = tuple(sorted(folder.glob("steps/*-*"), key=lambda path: int(path.name.partition("-")[0])))
     read_result(Result(folder, steps=tuple(steps), folders=folders), stage.steps)  # as the job that measured it does

@@ -16,6 +16,7 @@ from pathlib import Path
 
 from stepgrid.host.files import sha256, write_json
 from stepgrid.model.plan import Plan, PlannedStage
+from stepgrid.model.records import plain
 from stepgrid.store import plans, results
 from stepgrid.store.paths import IMPORTED
 from stepgrid.store.store import Store
@@ -85,7 +86,7 @@ def _result(plan: Plan, stage: PlannedStage, chance: random.Random) -> None:
     write_json(folder / "attempt.json", {**common, "plan": plan.digest, "host": {"hostname": "made-up"}})
     steps = [{"name": step.name, "folder": f"steps/{index}-{step.name}"} for index, step in enumerate(stage.steps)]
     times = {"started": "2026-01-01T00:00:00+00:00", "ended": "2026-01-01T00:00:00+00:00"}
-    said = {**common, "status": "done", "steps": steps, **times, "files": results.result_checksums(folder)}
+    said = {**common, "status": "done", "steps": steps, **times, "files": plain(results.result_checksums(folder))}
     write_json(folder / "result.json", said)
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from stepgrid.model.plan import Plan, PlannedStage
+from stepgrid.model.records import plain
 from stepgrid.store import results
 from stepgrid.store.store import Store
 
@@ -42,8 +43,8 @@ class Results:
         folder = self._store.results_of(stage.id) / ATTEMPT
         steps = [self._step(folder, index, step.name, step.settings) for index, step in enumerate(stage.steps)]
         common = {"stage": stage.id, "attempt": ATTEMPT, "build": stage.build}
-        _json(folder / "attempt.json", {**common, "plan": self._plan.digest, "host": HOST, "image": None})
-        times, files = {"started": STARTED, "ended": STARTED}, results.result_checksums(folder)
+        _json(folder / "attempt.json", {**common, "plan": self._plan.digest, "host": HOST})
+        times, files = {"started": STARTED, "ended": STARTED}, plain(results.result_checksums(folder))
         _json(folder / "result.json", {**common, "status": "done", **times, "steps": steps, "files": files})
         mark = self._store.mark(stage.id)
         mark.parent.mkdir(parents=True, exist_ok=True)

@@ -18,6 +18,7 @@ from stepgrid.host.processes.signals import Interrupted
 from stepgrid.language.files import tree_checksum
 from stepgrid.model.plan import PlannedBuild
 from stepgrid.plugins.engine import Identity, Run
+from stepgrid.store.builds import build_record
 from stepgrid.store.store import Store
 from stepgrid_databases.engines.program import Program
 from tests.build.snake import VERSION, Snake, planned
@@ -109,11 +110,11 @@ def test_a_binary_that_changes_later_is_noticed(store: Store, tmp_path: Path):
     program.chmod(0o755)
     build = planned(str(program))
     assert job.make(store, build) == 0
-    folder = store.build(build.id)
+    record = build_record(store, build.id)
     os.utime(program)
-    assert changed(folder) is None
+    assert changed(record) is None
     program.write_text("#!/bin/sh\n")
-    assert changed(folder) == (
+    assert changed(record) == (
         f"{program} is not the binary that build snake-1 recorded: "
         "run the same command again, and the binary that is there now is measured as a build of its own"
     )

@@ -13,6 +13,7 @@ import pytest
 from stepgrid.cli import main, transfer
 from stepgrid.host.files import make_folder, write_json
 from stepgrid.model.plan import Plan, PlannedStage
+from stepgrid.model.records import plain
 from stepgrid.store import results
 from stepgrid.store.store import Store
 from stepgrid.workflow import host_plan, run_request
@@ -68,7 +69,7 @@ def sealed(plan: Plan) -> None:
         for cache in folder.glob("figures.*"):
             cache.unlink()
         record = json.loads((folder / "result.json").read_text())
-        write_json(folder / "result.json", {**record, "files": results.result_checksums(folder)})
+        write_json(folder / "result.json", {**record, "files": plain(results.result_checksums(folder))})
 
 
 def planned() -> Plan:

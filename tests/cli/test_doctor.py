@@ -14,7 +14,7 @@ from stepgrid.build import python_libraries
 from stepgrid.cli import main
 from stepgrid.cli.doctor import verdict
 from stepgrid.host import locks, noise, sysfs, tuning
-from stepgrid.host.host_check import STOPS, UNKNOWN, WARNING, Finding
+from stepgrid.host.host_check import STOPS, UNKNOWN, WARNING, HostFinding
 from stepgrid.model.plan import Plan, PlannedBuild, Report
 from stepgrid.store.store import Store
 from stepgrid.workflow import doctor
@@ -225,5 +225,5 @@ def test_restore(folder: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch)
 
 def test_the_verdict() -> None:
     assert verdict([]) == "nothing would stop a run; 0 warnings, 0 unknown"
-    found = [Finding("a", STOPS, "x"), Finding("b", WARNING, "x"), Finding("c", UNKNOWN, "x")]
+    found = [HostFinding("a", STOPS, "x"), HostFinding("b", WARNING, "x"), HostFinding("c", UNKNOWN, "x")]
     assert verdict(found) == "1 problem would stop a run; 1 warning, 1 unknown"

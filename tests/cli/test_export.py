@@ -240,6 +240,8 @@ def test_the_tables_that_go_along_do_not_name_the_host(
     rows = duckdb.sql(f"SELECT DISTINCT name, value FROM '{table}' WHERE scope IN ('host', 'command')").fetchall()
     assert dict(rows) == {
         "argv": '["x"]',
+        "dropped": "[]",
+        "launch": "{}",
         "env": '{"LD_PRELOAD": "a.so"}',
         "environment": '{"LC_ALL": "C", "TZ": "UTC"}',
         "hostname": facts.pseudonym("bench-7"),

@@ -113,7 +113,9 @@ def test_nothing_is_taken_that_results_do_not_have(two: Callable[[], Store], cap
     for said, (name, content) in cases.items():
         assert refused(rewrite(file, lambda m, n=name, c=content: listed(m, n(m), c)), store, capsys) == said  # type: ignore[misc]
     broken = rewrite(file, lambda members: listed(members, one_of(members, "result.json"), b'{"status": "done"}'))
-    assert " is broken: result.json is of stage None, not s-" in refused(broken, store, capsys)
+    assert " is broken: result.json cannot be read (Object missing required field `stage`)" in refused(
+        broken, store, capsys
+    )
 
 
 def test_what_it_is_is_told_by_its_content(two: Callable[[], Store], tmp_path: Path, capsys: Capture) -> None:

@@ -18,6 +18,7 @@ from bench import synthetic
 from stepgrid.cli import main, transfer
 from stepgrid.host.files import write_json
 from stepgrid.model.plan import Plan
+from stepgrid.model.records import plain
 from stepgrid.model.status import MEASURES, Status
 from stepgrid.plan import plan_file
 from stepgrid.store import stage_requests
@@ -238,7 +239,7 @@ def test_only_whole_loads_of_one_host_are_taken(elsewhere: Measured, here: Calla
     record = json.loads((moved / "attempt.json").read_text())
     write_json(moved / "attempt.json", {**record, "host": {**record["host"], "hostname": "another"}})
     record = json.loads((moved / "result.json").read_text())
-    write_json(moved / "result.json", {**record, "files": result_checksums(moved)})
+    write_json(moved / "result.json", {**record, "files": plain(result_checksums(moved))})
     file = export(Path.cwd().parent / "moved.tar.gz", capsys)
     here()
     output = imported(file, capsys)

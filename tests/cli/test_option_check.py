@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from stepgrid.cli import main
+from stepgrid.model.records import OptionInfo
 from stepgrid.package import SPECS
 from stepgrid.plan.assembly import scales
 from stepgrid.plugins.engine import option_fault
@@ -186,7 +187,7 @@ def test_a_build_of_the_store_tells_of_options_of_one_that_is_not_made(folder: P
 
 
 def test_each_engine_tells_the_unit_that_was_meant() -> None:
-    number = {"type": "number"}
+    number = OptionInfo(type="number")
     assert (option_fault(engine("postgres"), number, "64KB") or "").endswith("; did you mean `64kB`?")
     assert option_fault(engine("postgres"), number, "64MB") is None
     assert (option_fault(engine("mysql"), number, "64MB") or "").endswith("; did you mean `64MiB`?")

@@ -40,12 +40,17 @@ def measured(plan: Plan, stages: Sequence[PlannedStage], seconds: int = 30, **mo
         folder = Store().root / "results" / stage.id / "20260101T000000.000000Z"
         for index, step in enumerate(stage.steps):
             (folder / "steps" / f"{index}-{step.name}").mkdir(parents=True)
-        times = {"started": "2026-01-01T00:00:00+00:00", "ended": f"2026-01-01T00:00:{seconds:02}+00:00"}
+        times = {
+            "started": "2026-01-01T00:00:00+00:00",
+            "ended": f"2026-01-01T00:00:{seconds:02}+00:00",
+            "seconds": seconds,
+        }
         record = {
             "stage": stage.id,
             "status": "done",
             "reason": None,
             **times,
+            "seconds": seconds,
             **more,
             "steps": [{}] * len(stage.steps),
         }
@@ -138,7 +143,7 @@ def test_a_broken_result_is_none(folder: Path, capsys: Capture) -> None:
     (newest / "result.json").write_text("{")
     text = told(capsys)
     assert "retry (interrupted): 1 stage, about 30s\n    the result outputs/results/" in text
-    assert " is broken: result.json\n    cannot be read (EOF while parsing an object at line 1 column 1)" in text
+    assert " is broken: result.json\n    cannot be read (Input data was truncated)" in text
 
 
 def test_new_cells_and_further_repeats_are_told_apart(folder: Path, capsys: Capture) -> None:

@@ -8,13 +8,14 @@ from pathlib import Path
 from stepgrid.collect.result_figures import read_result
 from stepgrid.collect.samples import Usage, Window, read_samples, series
 from stepgrid.collect.step_figures import StepFigures
-from stepgrid.host import files
+from stepgrid.host.files import read_record
 from stepgrid.model.plan import PlannedStep
+from stepgrid.model.records import StepRecord
 from stepgrid.model.status import Result
 
 
 def step_usage(folder: Path, window: Window | None = None) -> Usage:
-    return Usage(files.read_json(folder / "step.json"), read_samples(folder), window)
+    return Usage(read_record(folder / "step.json", StepRecord), read_samples(folder), window)
 
 
 def usage(folder: Path, operations: float | None) -> dict[str, float]:

@@ -8,6 +8,7 @@ from typing import Any
 
 from stepgrid.collect.step_figures import StepFigures
 from stepgrid.model.plan import Options, PlannedStep
+from stepgrid.model.records import StepRecord
 from stepgrid.model.status import Result
 from stepgrid.plugins.layout import Block, LayoutCell
 from stepgrid_databases.drivers.insert_benchmark.settings import Settings
@@ -40,7 +41,7 @@ def collected(folder: Path, inserts: int) -> StepFigures:
     (folder / "report.jsonl").write_text("".join(f"{json.dumps(line)}\n" for line in lines(inserts)))
     settings = Settings.model_validate(ASKED).model_dump(mode="json")
     step = PlannedStep("q100", "insert_benchmark", 1, settings, Options([]), 7)
-    (found,) = figures(Result(folder.parent, steps=({"seconds": 10.0},), folders=(folder,)), [step])
+    (found,) = figures(Result(folder.parent, steps=(StepRecord(seconds=10.0),), folders=(folder,)), [step])
     assert found.error is None
     return found
 

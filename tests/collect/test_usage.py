@@ -17,6 +17,7 @@ import pytest
 from stepgrid.collect import counts
 from stepgrid.collect.samples import Usage, read_samples, series
 from stepgrid.host import files
+from stepgrid.model.records import StepRecord
 from stepgrid.plugins.metrics import METRICS
 from tests.cases import cases, write_files
 from tests.golden import Golden
@@ -27,7 +28,7 @@ HERE = Path(__file__).parent
 def usage(folder: Path, case: Mapping[str, Any]) -> Iterator[str]:
     samples = read_samples(folder)
     window = tuple(case["window"]) if "window" in case else None
-    found = Usage(files.read_json(folder / "step.json"), samples, window)
+    found = Usage(files.read_record(folder / "step.json", StepRecord), samples, window)
     metrics = found.figures(1000)
     assert metrics.keys() <= METRICS.keys()
     without = found.figures(None).keys()

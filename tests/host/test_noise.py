@@ -8,9 +8,10 @@ import pytest
 from stepgrid.host import activity, sysfs, tuning
 from stepgrid.host import noise as noise_module
 from stepgrid.host.activity import Activity, ActivityReading, Process
-from stepgrid.host.host_check import OK, UNKNOWN, WARNING, Finding
+from stepgrid.host.host_check import OK, UNKNOWN, WARNING, HostFinding
 from stepgrid.host.noise import Inspection, look, memory_findings, quiet, timer_findings, warning
 from stepgrid.model.site import Site
+from stepgrid.store.attempts import attempt_record
 from tests.run.machine import CPU, make, settings
 
 OURS = Process(os.getpid(), 1, "python", 5.0)
@@ -190,23 +191,23 @@ def test_what_goes_wrong_while_looking_fails_no_stage(tmp_path, monkeypatch):
     monkeypatch.setenv(activity.OVERRIDE, "0.01")
     monkeypatch.setattr(noise_module, "look", lambda *_: 1 / 0)
     with quiet(tmp_path, Site(), tmp_path / "lock", measured=True) as record:
-        [found] = record["findings"]
-    assert (found["severity"], found["said"]) == (UNKNOWN, "ZeroDivisionError: division by zero")
+        [found] = record.findings
+    assert (found.severity, found.text) == (UNKNOWN, "ZeroDivisionError: division by zero")
 
 
 @pytest.mark.parametrize("measured", [True, False])
 def test_a_measured_stage_keeps_what_was_seen(checkout, stage, step, measured):
     checkout.plan(stage("s-load", replace(step("load"), measured=measured)))
     assert checkout.run("s-load", STEPGRID_LOOK="0.05").returncode == 0
-    noise = checkout.attempt("s-load").get("noise")
+    noise = attempt_record(checkout.store.result("s-load")).noise
     if not measured:
         assert noise is None
         return
-    assert noise["seconds"] >= 0.05
-    names = [each["name"] for each in noise["findings"]]
+    assert noise.seconds >= 0.05
+    names = [each.name for each in noise.findings]
     assert {"cpu", "swapping", "builds", "memory", "governor", "timers", "settings"} <= {*names}
     assert len(names) == len({*names})
-    assert "fixed" not in noise
+    assert noise.fixed is None
 
 
 def test_a_stage_with_noise_fixed(root, monkeypatch):
@@ -215,9 +216,9 @@ def test_a_stage_with_noise_fixed(root, monkeypatch):
     with quiet(root, Site(noise="fix"), root / "lock", measured=True) as noise:
         assert settings(root)["scaling_governor"] == "performance"
     assert settings(root)["scaling_governor"] == "powersave"
-    found = {each["name"]: each for each in noise["findings"]}
-    assert (found["governor"]["said"], found["settings"]["severity"]) == ("performance", OK)
-    assert noise["fixed"]["set"]["governor"] == {"before": ["powersave"], "after": "performance", "files": 4}
+    found = {each.name: each for each in noise.findings}
+    assert (found["governor"].text, found["settings"].severity) == ("performance", OK)
+    assert noise.fixed["set"]["governor"] == {"before": ["powersave"], "after": "performance", "files": 4}
 
 
 @pytest.mark.parametrize(("noisy", "looks", "quiet"), [(0, 1, True), (1, 2, True), (2, 3, True), (9, 3, False)])
@@ -227,7 +228,7 @@ def test_what_is_over_after_a_moment_disturbs_nothing(root, tmp_path, monkeypatc
 
     def seen(least, names, lock, first=None):
         done.append(least)
-        cpu = Finding("cpu", WARNING, "others used 80 % of a core", travels=True)
+        cpu = HostFinding("cpu", WARNING, "others used 80 % of a core", travels=True)
         return Inspection(least, [cpu] if len(done) <= noisy else [])
 
     monkeypatch.setattr(noise_module, "inspect_host", seen)

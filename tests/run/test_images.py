@@ -323,7 +323,7 @@ def test_all_files_have_checksums_where_the_site_file_asks_for_them(tmp_path, mo
     (tmp_path / "db" / "a").write_text("a" * 500)
     store = Store(tmp_path / "outputs")
     save(store, "s-a", "s-a", tmp_path / "db", SavingRules(checksums=asked))
-    assert images.read_image_record(store.image("s-a"))["checksums"].keys() == whole
+    assert images.read_image_record(store.image("s-a")).checksums.keys() == whole
     said = (
         "files, sizes and checksums"
         if asked

@@ -19,7 +19,7 @@ def family(checkout, stage, step):
 
 
 def _made_by(family):
-    return images.read_image_record(family.store.image("s-a"))["attempt"]
+    return images.read_image_record(family.store.image("s-a")).attempt
 
 
 def test_what_starts_from_a_load_that_was_measured_again_starts_from_the_new_one(family):

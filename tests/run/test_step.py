@@ -16,7 +16,7 @@ from stepgrid.host.processes.supervision import ProcessEnd, Program, describe_ex
 from stepgrid.model.plan import Command, PlannedStep
 from stepgrid.plugins.registry import require_runner
 from stepgrid.run.options import AcceptedOptions
-from stepgrid.run.step import Step, explain_end
+from stepgrid.run.step import StepRun, explain_end
 from tests.run.machine import make
 
 COMMAND = Command(("prog", "-x"), {"A": "1"}, 3.0)
@@ -135,7 +135,7 @@ def _ended(status: int) -> ProcessEnd:
 
 def _explain(folder: Path, kind: str, process: ProcessEnd, *kept: str) -> str:
     planned = PlannedStep("readww", kind, 1, {}, {}, 7)
-    step = Step(cast(Any, None), planned, folder, folder, AcceptedOptions({}), None, None, False, list)
+    step = StepRun(cast(Any, None), planned, folder, folder, AcceptedOptions({}), None, None, False, list)
     return explain_end(step, require_runner(kind), process, 10.0, kept)
 
 

@@ -58,12 +58,3 @@ def test_tables_and_report_are_newer_than_the_results_they_are_made_of(tmp_path)
     made = [tables.with_name("steps.parquet"), tables, report.with_name("index.html"), report]
     times = [path.stat().st_mtime for path in made]
     assert ahead < times[0] <= times[1] < times[2] <= times[3]
-
-
-def test_a_look_of_another_clock_does_not_count(tmp_path):
-    store = Store(tmp_path)
-    store.summary("p").mkdir(parents=True)
-    store.note_look("p", 4e9)
-    assert store.last_look("p") == float("-inf")
-    store.note_look("p", 1e9)
-    assert store.last_look("p") == 1e9

@@ -15,7 +15,7 @@ def result(store: Store, **more: object) -> Path:
     attempt = store.new_attempt("s-1")
     times = {"started": "2026-01-01T00:00:00+00:00", "ended": "2026-01-01T00:01:30+00:00"}
     write_json(attempt / "attempt.json", {"host": {"hostname": "bench-7"}, "started": times["started"]})
-    write_json(attempt / "result.json", {"status": "done", "reason": None, **times, **more})
+    write_json(attempt / "result.json", {"stage": "s-1", "status": "done", "seconds": 90.0, **times, **more})
     return store.publish_result("s-1", attempt)
 
 
@@ -75,7 +75,7 @@ def test_a_note_that_cannot_be_read_takes_it_out_all_the_same(store: Store) -> N
     new = result(store)
     (new / "retracted.json").write_text("{")
     assert store.result("s-1") is None
-    assert stage_requests.read_retraction(new) == stage_requests.Retraction("its note cannot be read", "someone", "")
+    assert stage_requests.read_retraction(new).why == "its note cannot be read"
 
 
 def test_all_that_was_tried(store: Store) -> None:

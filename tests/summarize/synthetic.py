@@ -21,6 +21,7 @@ from stepgrid.model.plan import (
     Repeat,
     Report,
 )
+from stepgrid.model.records import plain
 from stepgrid.store import plans, results
 from stepgrid.store.store import Store
 
@@ -230,17 +231,17 @@ class Experiment:
         attempt = self.store.new_attempt(node)
         records = [self._step(attempt, index, name, series) for index, (name, series) in enumerate(steps)]
         (attempt / "attempt.json").write_text(
-            json.dumps({"stage": node, "attempt": attempt.name, "build": build, "host": HOST, "image": None})
+            json.dumps({"stage": node, "attempt": attempt.name, "build": build, "host": HOST})
         )
         record = {"stage": node, "attempt": attempt.name, "status": "done", "build": build, "steps": records}
-        files = {"files": results.result_checksums(attempt)} if self.checksums else {}
+        files = {"files": plain(results.result_checksums(attempt))} if self.checksums else {}
         (attempt / "result.json").write_text(json.dumps(record | files))
         return self.store.publish_result(node, attempt)
 
     def seal(self, result: Path) -> None:
         """A test has written other files into it: these are what was published."""
         record = json.loads((result / "result.json").read_text())
-        (result / "result.json").write_text(json.dumps({**record, "files": results.result_checksums(result)}))
+        (result / "result.json").write_text(json.dumps({**record, "files": plain(results.result_checksums(result))}))
 
     def _step(self, attempt: Path, index: int, name: str, series: Sequence[float]) -> dict[str, object]:
         folder = attempt / f"steps/{index}-{name}"

@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from stepgrid.build import record
 from stepgrid.build.commands import COOKIE, TEMPORARY, Commands
@@ -33,6 +32,7 @@ from stepgrid.language.site import current_site
 from stepgrid.language.sources import source_key, source_parts
 from stepgrid.model import units
 from stepgrid.model.plan import LINK, PlannedBuild
+from stepgrid.model.records import AttemptRecord, FailureRecord, with_fields
 from stepgrid.plugins.engine import IdentityError
 from stepgrid.plugins.registry import require_builder
 from stepgrid.store.attempts import heartbeat
@@ -169,8 +169,8 @@ def fail(attempt: Path, build: str, status: str, message: str) -> str:
     log = attempt / BUILD_LOG
     tail, error = end_of_log(log), first_error(log)
     clear(attempt)
-    failure = {"node": build, "attempt": attempt.name, "status": status, "step": None, "message": message}
-    write_json(attempt / FAILURE_FILE, {**failure, "tail": tail, "first_error": error, "log": str(log)})
+    failure = FailureRecord(node=build, attempt=attempt.name, status=status, message=message, tail=tail, log=str(log))
+    write_json(attempt / FAILURE_FILE, with_fields(failure, first_error=error))
     return tail
 
 
@@ -201,7 +201,8 @@ def sign_of_life(attempt: Path) -> Iterator[None]:
     if not cluster_job.active():
         yield
         return
-    job = {"started": now(), "pid": os.getpid(), "hostname": platform.node(), cluster_job.NODE: cluster_job.node()}
+    node = cluster_job.node()
+    job = AttemptRecord(started=now(), pid=os.getpid(), hostname=platform.node(), cluster_node=node)
     write_json(attempt / ATTEMPT_FILE, job, durable=False)
     try:
         with heartbeat(attempt):
@@ -220,7 +221,7 @@ def remove_history(folder: Path) -> None:
             Path(parent, _HISTORY).unlink()
 
 
-def _remove_protected(remove: Callable[[str], Any], name: str, _error: object) -> None:
+def _remove_protected(remove: Callable[[str], object], name: str, _error: object) -> None:
     """Remove an entry of a read-only folder: some programs make theirs so, and only root could empty it."""
     with suppress(OSError):
         Path(name).parent.chmod(0o700)

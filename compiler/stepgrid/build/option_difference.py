@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any, NamedTuple, TypeAlias
+from collections.abc import Iterator
+from typing import NamedTuple
 
-Catalogue: TypeAlias = Mapping[str, Mapping[str, Any]]  # option -> type, default, help
+from stepgrid.model.records import Catalogue, OptionInfo
 
 DEFAULT, TYPE, ONLY_FIRST, ONLY_SECOND = "default", "type", "only-first", "only-second"
 KINDS = (DEFAULT, TYPE, ONLY_FIRST, ONLY_SECOND)
@@ -17,13 +17,13 @@ _BOOLEANS = {"true": "true", "on": "true", "yes": "true", "false": "false", "off
 class Difference(NamedTuple):
     option: str
     kind: str
-    first: Mapping[str, Any] | None  # type, default, help; None where this build has no such option
-    second: Mapping[str, Any] | None
+    first: OptionInfo | None  # None where this build has no such option
+    second: OptionInfo | None
 
     @property
     def help(self) -> str:
         """The second's text, which is mostly the newer."""
-        return str((self.second or self.first or {}).get("help", ""))
+        return (self.second or self.first or OptionInfo()).help
 
 
 def differences(first: Catalogue, second: Catalogue) -> list[Difference]:
@@ -38,12 +38,12 @@ def _compare(first: Catalogue, second: Catalogue) -> Iterator[Difference]:
             yield Difference(name, ONLY_SECOND if one is None else ONLY_FIRST, one, other)
         elif not same(default(one), default(other)):
             yield Difference(name, DEFAULT, one, other)
-        elif one.get("type") != other.get("type"):
+        elif one.type != other.type:
             yield Difference(name, TYPE, one, other)
 
 
-def default(info: Mapping[str, Any]) -> str:
-    return shorten_number(str(info.get("default", "")))
+def default(info: OptionInfo) -> str:
+    return shorten_number(info.default)
 
 
 def shorten_number(value: str) -> str:

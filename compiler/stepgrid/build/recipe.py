@@ -17,6 +17,7 @@ from stepgrid.build.commands import Commands
 from stepgrid.build.error import BuildError
 from stepgrid.language.sources import default_program, source_key
 from stepgrid.model.plan import Json, PlannedBuild
+from stepgrid.model.records import Artifact as Artifact  # for plug-ins
 from stepgrid.model.site import Site
 from stepgrid.plugins.engine import Built, DeclaredBuilds
 from stepgrid.plugins.registry import engine
@@ -110,15 +111,6 @@ def require(order: Order, name: str) -> str:
 
 def install_hint(name: str) -> str:
     return f"install it (Debian package {PACKAGES.get(name, name)}), or name it under `tools:` in the site file"
-
-
-@dataclass(frozen=True, slots=True)
-class Artifact:
-    """A file or a commit that was fetched."""
-
-    name: str
-    version: str
-    digest: str  # a SHA-256, or a commit
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,18 +5,19 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from stepgrid.host.files import sha256
-from stepgrid.model.plan import Json, PlannedBuild
+from stepgrid.host.files import load_record, sha256
+from stepgrid.model.plan import PlannedBuild
+from stepgrid.model.records import BuildRecord, Catalogue, Declaration, LocalFile, plain, with_fields
 from stepgrid.store.paths import BUILD_FILE, BUILD_LOG, CATALOGUE_FILE
 
 if TYPE_CHECKING:  # a stage reads a record, and writes none
     from stepgrid.build.recipe import BuiltPrograms, Material
-    from stepgrid.plugins.engine import Identity, OptionInfo
+    from stepgrid.plugins.engine import Identity
 
 _RECORDS = (BUILD_FILE, CATALOGUE_FILE, BUILD_LOG)  # of how it was made
 
@@ -26,7 +27,7 @@ class CheckedBuild:
     """Answers of a fresh build that was asked what it is."""
 
     identity: Identity
-    catalogue: Mapping[str, OptionInfo] | None  # None: it cannot be asked
+    catalogue: Catalogue | None  # None: it cannot be asked
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,33 +44,34 @@ class FinishedBuild:
 def write(folder: Path, build: PlannedBuild, finished: FinishedBuild) -> None:
     catalogue = finished.checked.catalogue
     if catalogue is not None:
-        _dump(folder / CATALOGUE_FILE, {option.name: _catalogue_entry(option) for option in catalogue.values()})
-    content = {**record(build, finished), "checksum": content_checksum(folder, finished.output.programs)}
-    _dump(folder / BUILD_FILE, content)  # last: it says that the rest is there
+        _dump(folder / CATALOGUE_FILE, {option.name: with_fields(option, name="") for option in catalogue.values()})
+    checksum = content_checksum(folder, finished.output.programs)
+    # last: it says that the rest is there
+    _dump(folder / BUILD_FILE, with_fields(record(build, finished), checksum=checksum))
 
 
-def record(build: PlannedBuild, finished: FinishedBuild) -> dict[str, Any]:
+def record(build: PlannedBuild, finished: FinishedBuild) -> BuildRecord:
     identity, material, output = finished.checked.identity, finished.material, finished.output
-    return {
-        "id": build.id,
-        "name": build.name,
-        "engine": build.engine,
-        "version": identity.version,
-        "source": dict(build.source),
-        "declared": {"version": build.version, "pin": build.pin, "recipe": dict(build.recipe)},  # the rest of its id
-        "route": finished.route,
-        "recipe": finished.recipe,
-        "artifacts": [asdict(artifact) for artifact in (*material.artifacts, *output.artifacts)],
-        "programs": {name: list(argv) for name, argv in output.programs.items()},
-        "warnings": list(identity.warnings),
-        "assertions": identity.assertions,
-        "facts": {**material.facts, **output.facts, **(identity.facts or {})},
+    return BuildRecord(
+        id=build.id,
+        name=build.name,
+        engine=build.engine,
+        version=identity.version,
+        source=build.source,
+        declared=Declaration(build.version, build.pin, build.recipe),
+        route=finished.route,
+        recipe=finished.recipe,
+        artifacts=(*material.artifacts, *output.artifacts),
+        programs={name: tuple(argv) for name, argv in output.programs.items()},
+        warnings=tuple(identity.warnings),
+        assertions=identity.assertions,
+        facts={**material.facts, **output.facts, **(identity.facts or {})},
         # two builds whose qualities are equal compare without a caveat
-        "quality": {**material.quality, **output.quality, "assertions": identity.assertions},
-        "seconds": round(finished.seconds, 3),
-        "waited": round(finished.waited, 3),
-        "made": datetime.now(UTC).isoformat(timespec="seconds"),
-    }
+        quality={**material.quality, **output.quality, "assertions": identity.assertions},
+        seconds=round(finished.seconds, 3),
+        waited=round(finished.waited, 3),
+        made_at=datetime.now(UTC).isoformat(timespec="seconds"),
+    )
 
 
 def content_checksum(folder: Path, prefixes: Mapping[str, Sequence[str]]) -> str:
@@ -82,7 +84,7 @@ def content_checksum(folder: Path, prefixes: Mapping[str, Sequence[str]]) -> str
 
 def programs(folder: Path) -> dict[str, tuple[str, ...]]:
     """Return the argv prefix of each program of a published build, with absolute paths."""
-    prefixes: Mapping[str, list[str]] = _load(folder)["programs"]
+    prefixes = load_record(folder / BUILD_FILE, BuildRecord).programs
     return {name: absolute(folder, argv) for name, argv in prefixes.items()}
 
 
@@ -95,37 +97,24 @@ def absolute(folder: Path, words: Sequence[str]) -> tuple[str, ...]:
     return tuple(word if word.startswith("-") else resolve(word) for word in words)
 
 
-def changed(folder: Path) -> str | None:
+def changed(build: BuildRecord) -> str | None:
     """Return a sentence when a binary of the machine is not what the build recorded; cheap when untouched."""
-    content = _load(folder)
-    for file in content.get("facts", {}).get("files", {}).values():
+    for file in build.files:
         if not _is_same_file(file):
             remedy = "run the same command again, and the binary that is there now is measured as a build of its own"
-            return f"{file['path']} is not the binary that build {content['name']} recorded: {remedy}"
+            return f"{file.path} is not the binary that build {build.name} recorded: {remedy}"
     return None
 
 
-def _is_same_file(file: Mapping[str, Any]) -> bool:
-    path = Path(file["path"])
+def _is_same_file(file: LocalFile) -> bool:
+    path = Path(file.path)
     try:
         status = path.stat()
-        touched = (status.st_size, status.st_mtime_ns) != (file["bytes"], file["modified"])
-        return not touched or sha256(path) == file["sha256"]
+        touched = (status.st_size, status.st_mtime_ns) != (file.bytes, file.modified)
+        return not touched or sha256(path) == file.sha256
     except OSError:
         return False
 
 
-def _catalogue_entry(option: OptionInfo) -> dict[str, Json]:
-    """Describe an option; bounds and choices that the binary does not tell are absent."""
-    entry: dict[str, Json] = {"type": option.type, "default": option.default, "help": option.help}
-    bounds: dict[str, Json] = {"least": option.least, "most": option.most, "choices": list(option.choices)}
-    return entry | {name: value for name, value in bounds.items() if value}
-
-
-def _load(folder: Path) -> dict[str, Any]:
-    content: dict[str, Any] = json.loads((folder / BUILD_FILE).read_text(encoding="utf-8"))
-    return content
-
-
 def _dump(path: Path, value: object) -> None:
-    path.write_text(json.dumps(value, indent=1, sort_keys=True, ensure_ascii=False) + "\n", encoding="utf-8")
+    path.write_text(json.dumps(plain(value), indent=1, sort_keys=True, ensure_ascii=False) + "\n", encoding="utf-8")

@@ -16,7 +16,6 @@ from functools import partial
 from itertools import chain
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
 
 from stepgrid.cli.failures import CommandError
 from stepgrid.cli.output import WIDTH
@@ -26,7 +25,8 @@ from stepgrid.host.processes import signals
 from stepgrid.host.terminal_output import text_width, wrap
 from stepgrid.language.problems import nearest
 from stepgrid.language.sources import source_kind
-from stepgrid.model.plan import Json, Plan, PlannedBuild, fields
+from stepgrid.model.plan import Json, Plan, PlannedBuild
+from stepgrid.model.records import BuildRecord, recipe_patches
 from stepgrid.model.status import Status
 from stepgrid.model.units import counted, duration, size
 from stepgrid.model.units import seconds as seconds_text
@@ -101,8 +101,7 @@ def _builds_in_scope(args: argparse.Namespace, store: Store) -> Names:
     names = {}
     for build in builds.build_ids(store):
         if record := builds.build_record(store, build):
-            release_name = f"{record.get('engine', '')}-{record.get('version', '')}"
-            names[build] = list(dict.fromkeys((record.get("name") or build, release_name)))
+            names[build] = list(dict.fromkeys((record.name or build, f"{record.engine}-{record.version}")))
     return names
 
 
@@ -129,12 +128,12 @@ def find_build(name: str, names: Names, store: Store) -> str:
     lines = [f"{len(matches)} builds are called {name}; give an id:"]
     for build in matches:
         record = builds.build_record(store, build)
-        origin = f"{record.get('name', '')} {record.get('version', '')} ({source_text(record.get('source', {}))})"
-        lines.append(f"  {build}  {origin if record else 'not built'}")
+        origin = f"{record.name} {record.version} ({source_text(record.source)})" if record else "not built"
+        lines.append(f"  {build}  {origin}")
     raise CommandError("\n".join(lines))
 
 
-def source_text(source: Mapping[str, Any]) -> str:
+def source_text(source: Mapping[str, Json]) -> str:
     """git: https://…, ref: v9.9.3"""
     kind = source_kind(source)
     return ", ".join(f"{name}: {_value_text(source[name])}" for name in sorted(source, key=lambda name: name != kind))
@@ -154,8 +153,8 @@ class _Entry:
     names: Sequence[str]
     engine: str
     version: str  # as the binary says, else as the spec does
-    source: Mapping[str, Any]
-    recipe: Mapping[str, Any]  # flags, patches, extensions
+    source: Mapping[str, Json]
+    recipe: Mapping[str, Json]  # flags, patches, extensions
     build: StoredBuild
     specs: Sequence[str]
 
@@ -182,7 +181,7 @@ def _entries_of_plan(store: Store, plan: Plan) -> list[_Entry]:
     entries = []
     for build in plan.builds:
         stored = builds.read_build(store, build.id)
-        version = str(stored.record.get("version") or build.version)
+        version = stored.record.version or build.version
         specs = sorted(planned.get(build.id, builds.PlannedUse()).specs - {plan.spec})
         entries.append(_Entry(names[build.id], build.engine, version, build.source, build.recipe, stored, specs))
     return entries
@@ -192,18 +191,18 @@ def _entries_of_store(store: Store) -> list[_Entry]:
     planned, entries = builds.planned_uses(store), []
     for build in builds.build_ids(store):
         stored, use = builds.read_build(store, build), planned.get(build, builds.PlannedUse())
-        record = {**(fields(use.build) if use.build else {}), **stored.record}
-        recipe = record.get("declared", {}).get("recipe") or record.get("recipe") or {}
-        if not isinstance(recipe, Mapping):  # the record of a finished build has the recipe's name there
-            recipe = {}
-        engine, version, name = (str(record.get(key) or "") for key in ("engine", "version", "name"))
-        source, specs = record.get("source") or {}, sorted(use.specs)
-        entries.append(_Entry([name or build], engine, version, source, recipe, stored, specs))
+        record, specs = stored.record, sorted(use.specs)
+        planned_build = use.build or PlannedBuild(build, "", "", "", {})
+        recipe = (record.declared.recipe if record.declared else {}) or planned_build.recipe
+        names = [record.name or planned_build.name or build]
+        engine, version = record.engine or planned_build.engine, record.version or planned_build.version
+        entries.append(_Entry(names, engine, version, record.source or planned_build.source, recipe, stored, specs))
     return entries
 
 
-def _entry_json(entry: _Entry) -> dict[str, Any]:
+def _entry_json(entry: _Entry) -> dict[str, Json]:
     build = entry.build
+    recorded = build.record.to_json() if build.status is Status.DONE else {}
     return {
         "id": build.id,
         "names": list(entry.names),
@@ -213,7 +212,7 @@ def _entry_json(entry: _Entry) -> dict[str, Any]:
         "source": dict(entry.source),
         "declared": dict(entry.recipe),
         "bytes": build.bytes,
-        **{name: build.record.get(name) for name in RECORDED},
+        **{name: recorded.get(name) for name in RECORDED},
         "why": build.why or None,
         "log": None if build.log is None else str(build.log),
         "specs": list(entry.specs),
@@ -235,7 +234,7 @@ def _entry_lines(entry: _Entry) -> Iterator[str]:
     from stepgrid.summarize.comparisons.builds import quality_rows, version_text
 
     build, record = entry.build, entry.build.record
-    version = version_text(entry.version, record.get("route"))
+    version = version_text(entry.version, record.route or None)
     disk = "" if build.bytes is None else size(build.bytes)
     status = ", ".join(part for part in (build.status, f"{entry.engine} {version}".strip(), disk) if part)
     width = text_width(sys.stdout, WIDTH)
@@ -244,9 +243,9 @@ def _entry_lines(entry: _Entry) -> Iterator[str]:
         "id": build.id,
         "from": source_text(entry.source),
         "with": _recipe_text(entry.recipe),
-        "obtained": _record_text(record) if record else "",
-        "quality": "; ".join(f"{name} {value}" for name, value in quality_rows(record.get("quality") or {})),
-        "warning": "; ".join(record.get("warnings") or ()),
+        "obtained": _record_text(record) if build.status is Status.DONE else "",
+        "quality": "; ".join(f"{name} {value}" for name, value in quality_rows(record.quality or {})),
+        "warning": "; ".join(record.warnings),
         "why": build.why,
         "log": str(build.log) if build.log and build.status is not Status.DONE else "",
         "specs": ", ".join(entry.specs),
@@ -256,24 +255,22 @@ def _entry_lines(entry: _Entry) -> Iterator[str]:
             yield from wrap(text, f"  {name:{INDENT - 2}}", " " * INDENT, width)
 
 
-def _recipe_text(recipe: Mapping[str, Any]) -> str:
+def _recipe_text(recipe: Mapping[str, Json]) -> str:
     """patches: slower.patch; flags: system: make, march: haswell"""
-    patches = [Path(str(patch["path"])).name for patch in recipe.get("patches") or ()]
-    parts = {**recipe, "patches": patches}
+    patches: Json = [Path(patch.path).name for patch in recipe_patches(recipe)]
+    parts: Mapping[str, Json] = {**recipe, "patches": patches}
     return "; ".join(f"{name}: {_value_text(part).strip('()')}" for name, part in parts.items() if part)
 
 
-def _record_text(record: Mapping[str, Any]) -> str:
+def _record_text(record: BuildRecord) -> str:
     """Say of which artifacts a build was made, how, in how many seconds and when; its own program comes first."""
-    artifacts = record.get("artifacts") or ()
-    parts = [f"{first.get('name', '')} {first.get('version', '')}".strip() for first in artifacts[:1]]
-    if commit := (record.get("facts") or {}).get("commit"):
-        parts.append(f"commit {commit[:12]}")
-    if len(artifacts) > 1:
-        parts.append(f"{counted(len(artifacts) - 1, 'further artifact')}")
-    seconds = record.get("seconds")
-    took = None if seconds is None else seconds_text(seconds)
-    making = (record.get("recipe") or record.get("route"), took, record.get("made", "")[:10])
+    parts = [f"{first.name} {first.version}".strip() for first in record.artifacts[:1]]
+    if record.commit:
+        parts.append(f"commit {record.commit[:12]}")
+    if len(record.artifacts) > 1:
+        parts.append(counted(len(record.artifacts) - 1, "further artifact"))
+    took = None if record.seconds is None else seconds_text(record.seconds)
+    making = (record.recipe or record.route, took, record.made_at[:10])
     parts.append(", ".join(part for part in making if part))
     return "; ".join(part for part in parts if part)
 
@@ -418,16 +415,16 @@ def _import_build(args: argparse.Namespace, source: str) -> None:
         record = import_build(store, file, partial(_may_run, file, args.may_run))
     except OSError as error:
         raise _file_error(error) from error
-    print(f"{store.build(record['id'])}: {record['name']}, {record['engine']} {record['version']}")
+    print(f"{store.build(record.id)}: {record.name}, {record.engine} {record.version}")
 
 
-def _may_run(file: Path, is_allowed: bool, record: Mapping[str, Any]) -> bool:
+def _may_run(file: Path, is_allowed: bool, record: BuildRecord) -> bool:
     """Ask at a terminal, unless `--run` allows it, whether somebody else's programs may run."""
     from stepgrid.store.stage_requests import user_name
 
     if is_allowed:
         return True
-    user, names = user_name(), ", ".join(sorted(record["programs"]))
+    user, names = user_name(), ", ".join(sorted(record.programs))
     print(f"{file} has programs ({names}): importing it runs one as {user} to ask for its version", file=sys.stderr)
     return sys.stdin.isatty() and input("run it? [y/N] ").strip().lower() in ("y", "yes")
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
 
 from stepgrid.build.option_difference import (
     DEFAULT,
@@ -19,6 +18,8 @@ from stepgrid.build.option_difference import (
 )
 from stepgrid.cli.output import WIDTH
 from stepgrid.host.terminal_output import cut, wrap
+from stepgrid.model.plan import Json
+from stepgrid.model.records import BuildRecord, Catalogue, OptionInfo
 from stepgrid.model.table import NOTHING, Cell, Table, columns
 from stepgrid.model.units import counted
 from stepgrid.summarize import formats
@@ -33,22 +34,22 @@ _CSV_HEADS = ("option", "change", "a", "b", "type_a", "type_b", "help")
 @dataclass(frozen=True, slots=True)
 class ComparedBuild:
     id: str
-    record: Mapping[str, Any]
-    catalogue: Mapping[str, Mapping[str, Any]]
+    record: BuildRecord
+    catalogue: Catalogue
 
 
 def diff_lines(form: str, one: ComparedBuild, other: ComparedBuild) -> Iterator[str]:
     changes = differences(one.catalogue, other.catalogue)
-    titles = tuple(str(side.record["name"]) for side in (one, other))
+    titles = tuple(side.record.name for side in (one, other))
     if titles[0] == titles[1]:
-        titles = tuple(f"{side.record['name']} {side.id}" for side in (one, other))
+        titles = tuple(f"{side.record.name} {side.id}" for side in (one, other))
     match form:
         case "json":
             yield _json(one, other, changes)
         case "csv":
             rows = []
             for change in changes:
-                types = _both(change, lambda info: str(info.get("type", "")))
+                types = _both(change, lambda info: info.type)
                 rows.append((change.option, change.kind, *_both(change, default), *types, change.help))
             yield delimited_text([_CSV_HEADS, *rows]).rstrip("\n")
         case "markdown":
@@ -61,16 +62,21 @@ def diff_lines(form: str, one: ComparedBuild, other: ComparedBuild) -> Iterator[
 
 def _json(one: ComparedBuild, other: ComparedBuild, changes: Sequence[Difference]) -> str:
     sides = {
-        name: {"id": side.id, **{key: side.record.get(key) for key in ("name", "engine", "version")}}
+        name: {"id": side.id, "name": side.record.name, "engine": side.record.engine, "version": side.record.version}
         for name, side in (("a", one), ("b", other))
     }
     options = [
-        {"option": change.option, "change": change.kind, "a": change.first, "b": change.second} for change in changes
+        {"option": change.option, "change": change.kind, "a": _side(change.first), "b": _side(change.second)}
+        for change in changes
     ]
     return formats.json_text({**sides, "options": options})
 
 
-def _both(change: Difference, text: Callable[[Mapping[str, Any]], str], missing: str = "") -> list[str]:
+def _side(info: OptionInfo | None) -> Json:
+    return None if info is None else info.to_json()
+
+
+def _both(change: Difference, text: Callable[[OptionInfo], str], missing: str = "") -> list[str]:
     return [missing if side is None else text(side) for side in (change.first, change.second)]
 
 
@@ -87,11 +93,11 @@ def _markdown(titles: Sequence[str], changes: Sequence[Difference]) -> str:
     return markdown_table(Table("", columns((), heads), tuple(tuple(map(Cell, row)) for row in rows))).rstrip("\n")
 
 
-def _markdown_value(kind: str, info: Mapping[str, Any]) -> str:
-    return f"{_default(info)} ({info.get('type')})" if kind == TYPE else _default(info)
+def _markdown_value(kind: str, info: OptionInfo) -> str:
+    return f"{_default(info)} ({info.type})" if kind == TYPE else _default(info)
 
 
-def _default(info: Mapping[str, Any]) -> str:
+def _default(info: OptionInfo) -> str:
     return default(info) or "empty"
 
 
@@ -132,11 +138,11 @@ def change_text(change: Difference) -> str:
     """true -> false (bool -> string)"""
     first, second = change.first, change.second
     if first is None or second is None:
-        return _default(second or first or {})
-    types = f"{first.get('type')} -> {second.get('type')}"
+        return _default(second or first or OptionInfo())
+    types = f"{first.type} -> {second.type}"
     if change.kind == TYPE:
         return types
-    suffix = "" if first.get("type") == second.get("type") else f" ({types})"
+    suffix = "" if first.type == second.type else f" ({types})"
     return f"{_default(first)} -> {_default(second)}{suffix}"
 
 

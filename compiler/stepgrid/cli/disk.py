@@ -68,7 +68,8 @@ def _image_lines(store: Store, listed: Sequence[Image]) -> Iterator[str]:
     rows = [(image.stage, size(image.bytes), f"used {duration(now - image.used)} ago", image.title) for image in listed]
     for image, line in zip(listed, aligned(rows, "", right=[1]), strict=True):
         yield cut(line, text_width(sys.stdout, sys.maxsize))
-        is_replayed, is_shared = read_image_record(image.folder).get("replayed"), image.unshared < image.bytes
+        record, is_shared = read_image_record(image.folder), image.unshared < image.bytes
+        is_replayed = record is not None and record.replayed
         if is_replayed or is_shared:
             shared = f", {size(image.bytes - image.unshared)} shared" if is_shared else ""
             yield f"  {size(image.unshared)} its own{shared}{', replayed' if is_replayed else ''}"

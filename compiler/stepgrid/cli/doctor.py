@@ -10,11 +10,12 @@ from stepgrid.cli.failures import unless_busy
 from stepgrid.cli.output import WIDTH
 from stepgrid.cli.spec_arguments import add_narrowing, quiet_plan, spec_error, use_site
 from stepgrid.errors import FAILED, FINE
-from stepgrid.host.host_check import OK, STOPS, UNKNOWN, WARNING, Finding
+from stepgrid.host.host_check import OK, STOPS, UNKNOWN, WARNING
 from stepgrid.host.locks import host_lock_path, locked
 from stepgrid.host.terminal_output import Paint, text_width, wrap
 from stepgrid.host.tuning import count_files, restore
 from stepgrid.language.site import current_site
+from stepgrid.model.records import HostFinding
 from stepgrid.model.units import counted
 from stepgrid.summarize import formats
 from stepgrid.workflow import host_plan
@@ -64,7 +65,7 @@ def _restore_settings() -> int:
     return FAILED if failures else FINE
 
 
-def finding_lines(findings: Sequence[Finding], with_fine: bool, width: int, paint: Paint) -> Iterator[str]:
+def finding_lines(findings: Sequence[HostFinding], with_fine: bool, width: int, paint: Paint) -> Iterator[str]:
     """Show the verdict, then problems with what fixes them, then what is unknown; what is fine is counted or listed."""
     fine = sum(finding.severity == OK for finding in findings)
     yield f"{verdict(findings)}, {fine} fine{'' if with_fine else ' (--all lists them)'}"
@@ -93,7 +94,7 @@ def finding_lines(findings: Sequence[Finding], with_fine: bool, width: int, pain
             yield from (paint(first_line[:4], "green") + first_line[4:], *following)
 
 
-def _problem_lines(finding: Finding, width: int, paint: Paint) -> Iterator[str]:
+def _problem_lines(finding: HostFinding, width: int, paint: Paint) -> Iterator[str]:
     first = f"{finding.severity:<8} {finding.name:<{NAME_WIDTH}} "
     expectation = f"; expected: {finding.expected}" if finding.expected else ""
     first_line, *following = wrap(f"{finding.text}{expectation}", first, " " * len(first), width)
@@ -104,7 +105,7 @@ def _problem_lines(finding: Finding, width: int, paint: Paint) -> Iterator[str]:
         yield from wrap(f"fix: {finding.mend}", " " * len(first), " " * (len(first) + 5), width)
 
 
-def verdict(findings: Sequence[Finding]) -> str:
+def verdict(findings: Sequence[HostFinding]) -> str:
     stops, warnings, unknown = (
         sum(finding.severity == severity for finding in findings) for severity in (STOPS, WARNING, UNKNOWN)
     )

@@ -6,9 +6,8 @@ import argparse
 import shlex
 import shutil
 import textwrap
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from pathlib import PurePath
-from typing import Any
 
 from stepgrid.cli.failures import CommandError
 from stepgrid.cli.spec_arguments import add_spec, compiled_plan, select_cell
@@ -28,6 +27,7 @@ from stepgrid.model.plan import (
     PlannedStage,
     PlannedStep,
 )
+from stepgrid.model.records import Catalogue
 from stepgrid.model.units import counted
 from stepgrid.plan.difference import may_be_size, setup_fields, value_text, yaml_text
 from stepgrid.plugins.registry import driver, engine
@@ -35,7 +35,6 @@ from stepgrid.store.builds import build_catalogue
 from stepgrid.store.store import Store
 from stepgrid.summarize.formats import aligned
 
-Catalogue = Mapping[str, Any] | None  # of a build's options; None if it is not made yet
 Row = tuple[str, str, str]  # name, value, line of the spec
 
 INDENT, GAP = "    ", 2
@@ -148,24 +147,24 @@ def _service_lines(step: PlannedStep, line: str) -> Iterator[str]:
     yield from setting_lines(SERVICE, rows) if rows else ()
 
 
-def _option_text(name: str, option: Option, catalogue: Catalogue) -> str:
+def _option_text(name: str, option: Option, catalogue: Catalogue | None) -> str:
     is_size = may_be_size(f"options.{name}")
     text = value_text(option.value, is_size)
     if catalogue is None:
         return text
     if name in catalogue:
-        default = str(catalogue[name].get("default", ""))
+        default = catalogue[name].default
         default = value_text(int(default), is_size) if default.isdecimal() else default or "empty"
         return f"{text} (default {default})"
     consequence = {"drop": "dropped", "cell": "unsupported"}.get(option.unsupported, "an error")
     return f"{text}: {consequence}, the build has no such option"
 
 
-def _default_lines(step: PlannedStep, build: PlannedBuild, catalogue: Mapping[str, Any]) -> Iterator[str]:
+def _default_lines(step: PlannedStep, build: PlannedBuild, catalogue: Catalogue) -> Iterator[str]:
     """List the options that neither the spec, the driver nor the runner sets."""
     reserved = {*driver(step.kind).reserved, *engine(build.engine).reserved}
     names = sorted(catalogue.keys() - step.options.keys() - reserved)
-    rows = [(name, str(catalogue[name].get("default", "")) or "empty", "") for name in names]
+    rows = [(name, catalogue[name].default or "empty", "") for name in names]
     if rows:
         yield from setting_lines(f"defaults of {build.name}: {counted(len(rows), 'option')}", rows)
 

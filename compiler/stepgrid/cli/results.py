@@ -13,14 +13,14 @@ from stepgrid.cli.failures import CommandError, unless_busy
 from stepgrid.cli.output import ROW_FORMATS, format_rows
 from stepgrid.cli.spec_arguments import add_cells, add_site, check_steps, quiet_plan, select_cells, use_site
 from stepgrid.errors import FINE
-from stepgrid.host import files
 from stepgrid.host.locks import locked
 from stepgrid.model.plan import STAGE_PREFIX, Plan, is_imported
 from stepgrid.model.status import Action, NodeStatus
 from stepgrid.model.units import counted, duration
 from stepgrid.plan import actions, plan_file
 from stepgrid.store import paths, plans, stage_requests
-from stepgrid.store.paths import ATTEMPT_FILE, RESULT_FILE, RUN_LOCK
+from stepgrid.store.attempts import attempt_record
+from stepgrid.store.paths import RESULT_FILE, RUN_LOCK
 from stepgrid.store.plans import StoredPlan
 from stepgrid.store.results import COUNTS, PastAttempt, past_attempts
 from stepgrid.store.status import StatusReader
@@ -135,8 +135,7 @@ def _disturbed_loads(store: Store, plan: Plan, stages: Sequence[str]) -> list[st
     disturbed: set[int] = set()
     for stage in stages:
         if (result := store.result(stage)) is not None:
-            noise = files.read_json(result / ATTEMPT_FILE).get("noise") or {}
-            disturbed.update({loads[stage]} if "warning" in noise else ())
+            disturbed.update({loads[stage]} if attempt_record(result).warning else ())
     return [stage for stage in stages if loads[stage] in disturbed]
 
 

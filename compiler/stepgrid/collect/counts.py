@@ -7,7 +7,6 @@ import re
 from collections import defaultdict
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
 from fnmatch import fnmatchcase
 from itertools import chain
 from pathlib import Path
@@ -18,6 +17,7 @@ from stepgrid.host.sampling import RUNNING
 from stepgrid.model.figures import LIVE_ROWS, START_FIGURES, TABLE_ROWS, TREE_LEVELS
 from stepgrid.model.metrics import QPS, SERVER_CPU, Metric
 from stepgrid.model.plan import PlannedStage
+from stepgrid.model.records import StepRecord, unix_time
 from stepgrid.model.result_schema import LEVEL_STATES
 from stepgrid.plugins.collector import (
     CLIENT,
@@ -81,11 +81,11 @@ SESSIONS_FILE, LOOKS, SESSIONS = "sessions.json", "looks", "sessions"  # what cl
 SESSION_WAITS = "session waits"  # the source of microseconds of sessions by what they waited for
 
 
-def session_counts(step: Path, record: Row, metrics: Mapping[str, float]) -> Iterator[Count]:
+def session_counts(step: Path, record: StepRecord, metrics: Mapping[str, float]) -> Iterator[Count]:
     """Convert shares of the looks to microseconds of the time that the operations took."""
     looks = read_json(step / STATISTICS / SESSIONS_FILE)
     operations, rate = metrics.get("operations"), metrics.get(QPS)
-    seconds = operations / rate if operations and rate else float(record["seconds"])
+    seconds = operations / rate if operations and rate else record.seconds or 0.0
     for event, sessions in (looks.get(SESSIONS) or {}).items():
         yield SESSION_WAITS, str(event) or RUNNING, float(sessions) / float(looks[LOOKS]) * seconds * 1e6
 
@@ -163,16 +163,16 @@ EVENT_FILE = "events.json"  # in the folder of statistics
 LOG, SAMPLED = "log", "sampled"  # sources of an event
 
 
-def step_events(step: Path, record: Row) -> Iterator[Event]:
+def step_events(step: Path, record: StepRecord) -> Iterator[Event]:
     """Yield second since the step's start, seconds, kind, name and source; `record`: step.json."""
     events = [(*event, LOG) for event in read_json(step / STATISTICS / EVENT_FILE).get("events", ())]
     for folder, _, collector in _collectors(step):
         if isinstance(collector, AskingCollector):
             events += [(*event, SAMPLED) for event in collector.events(folder)]
     if events:
-        start = datetime.fromisoformat(record["started"]).timestamp()
+        start = unix_time(record.started) or 0.0
         for began, seconds, kind, name, source in events:
-            second, end = max(0.0, began - start), min(began + seconds - start, float(record["seconds"]))
+            second, end = max(0.0, began - start), min(began + seconds - start, record.seconds or 0.0)
             yield second, max(0.0, end - second), kind, name, source
 
 
@@ -249,14 +249,9 @@ def _collector_records(step: Path) -> Iterator[tuple[Path, Row]]:
 PROBE = "the probe"  # the window of such a metric
 
 
-def probe_figures(record: Row) -> dict[str, float]:
-    """`record`: step.json."""
-    return {str(name): float(seconds) for name, seconds in (record.get("probes") or {}).items()}
-
-
-def probe_counts(record: Row) -> Iterator[Count]:
-    for probe, counters in (record.get("counters") or {}).items():
-        yield from ((str(probe), str(name), float(grown)) for name, grown in counters.items())
+def probe_counts(record: StepRecord) -> Iterator[Count]:
+    for probe, counters in record.counters.items():
+        yield from ((probe, name, grown) for name, grown in counters.items())
 
 
 def probe_metrics(stages: Iterable[PlannedStage]) -> dict[str, Metric]:

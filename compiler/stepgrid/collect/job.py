@@ -19,16 +19,17 @@ from stepgrid.host.files import read_json
 from stepgrid.host.locks import LockBusy, lock_holders, locked
 from stepgrid.model import result_schema
 from stepgrid.model.metrics import QPS, Metric
-from stepgrid.model.plan import CellStep, Option, Options, Plan, PlannedCell, PlannedStage, PlannedStep, Value
+from stepgrid.model.plan import CellStep, Json, Option, Options, Plan, PlannedCell, PlannedStage, PlannedStep, Value
+from stepgrid.model.records import BuildRecord
 from stepgrid.model.status import BrokenRecord, NodeStatus, Result, Status
 from stepgrid.plan.expectations import COUNTERS, INDEXES, ROWS, STATE, Fields, counted_figures, names_of_step, violation
 from stepgrid.plugins import hit_rate
 from stepgrid.plugins.metrics import METRICS, step_metrics
 from stepgrid.plugins.statements import used_indexes
 from stepgrid.store import builds, stage_requests
-from stepgrid.store.attempts import failure_facts
-from stepgrid.store.paths import ATTEMPT_FILE, BUILD_FILE, CATALOGUE_FILE, IMPORTED, RESULT_FILE, RUN_LOCK, names_in
-from stepgrid.store.results import BrokenResult, broken_sentence, changed_file, load_result, note_sound, set_aside
+from stepgrid.store.attempts import attempt_record, failed_attempt
+from stepgrid.store.paths import IMPORTED, RESULT_FILE, RUN_LOCK, names_in
+from stepgrid.store.results import BrokenResult, broken_sentence, changed_file, load_result, set_aside
 from stepgrid.store.status import StatusReader
 from stepgrid.store.store import Store, revision
 
@@ -75,7 +76,6 @@ def _read_results(store: Store, plan: Plan, tables: ResultTables) -> dict[str, N
     readings: dict[Path, ResultFigures] = {}
     while True:
         status = StatusReader(store, plan).read()
-        note_sound(store, status)
         damaged = [*_read_raw_output(plan, status.nodes, readings)]
         stuck = [record for record in damaged if not quarantine(store, record)]
         if len(stuck) == len(damaged):
@@ -129,11 +129,10 @@ def _complete(figures: ResultFigures, result: Path, stage: PlannedStage, stages:
 
 def read_figures(result: Result, stage: PlannedStage) -> ResultFigures:
     """Read the raw output of a result. BrokenResult: its files are not what was published, or cannot be read."""
-    full = result if result.folders else load_result(result.folder, stage)
-    if sentence := changed_file(full):
+    if sentence := changed_file(result):
         raise BrokenResult(sentence)
-    figures = read_result(full, stage.steps)
-    return replace(figures, steps=[_explain(full, *step) for step in enumerate(figures.steps)])
+    figures = read_result(result, stage.steps)
+    return replace(figures, steps=[_explain(result, *step) for step in enumerate(figures.steps)])
 
 
 UNCHANGED = "its files did not change since they were published: please report this as a fault of stepgrid"
@@ -304,9 +303,8 @@ def environment_rows(store: Store, plan: Plan) -> Rows:
     yield from _facts("hardware", str(plan.hardware.get("id", "")), plan.hardware)
     for build in plan.builds:
         records = store.build_record(build.id)
-        catalogue = builds.read_catalogue(records / CATALOGUE_FILE) or {}
-        defaults = {name: str(option.get("default", "")) for name, option in catalogue.items()}
-        yield from _facts("build", build.id, {"name": build.name, **builds.read_record(records / BUILD_FILE)})
+        defaults = {name: option.default for name, option in (builds.read_catalogue(records) or {}).items()}
+        yield from _facts("build", build.id, {"name": build.name, **_recorded(builds.read_build_record(records))})
         yield from _facts("default", build.id, defaults)
     for build_id, options in requested_options(plan.stages).items():
         yield from _facts("requested", build_id, options)
@@ -317,12 +315,19 @@ def environment_rows(store: Store, plan: Plan) -> Rows:
     yield from _failures(store, plan)
 
 
+def _recorded(build: BuildRecord | None) -> dict[str, Json]:
+    """List the fields of a record that hold something; those of a published build hold little."""
+    return {name: value for name, value in build.to_json().items() if value not in (None, "")} if build else {}
+
+
 def _failures(store: Store, plan: Plan) -> Rows:
     """Facts of failed attempts of stages, and of builds that are not made."""
     nodes = {*(stage.id for stage in plan.stages), *(b.id for b in plan.builds if not store.has_build(b.id))}
     for node in sorted(nodes & names_in(store.attempts_of("_").parent)):
         for attempt in store.attempts(node):
-            yield from _facts("failed attempt", f"{node}/{attempt.name}", failure_facts(attempt))
+            if failure := failed_attempt(attempt):
+                facts = {"step": failure.step, "message": failure.message, "log": failure.log, "line": failure.line}
+                yield from _facts("failed attempt", f"{node}/{attempt.name}", facts)
 
 
 def _facts(scope: str, subject: str, facts: Mapping[str, object]) -> Rows:
@@ -364,12 +369,12 @@ def history_rows(store: Store, plan: Plan, attempts: Mapping[str, str | None]) -
     stages = {stage.id: stage for stage in plan.stages}
     for key, steps, result in islice(_older_results(store, plan, attempts), MOST):
         figures = _older_figures(result, stages[str(key["stage"])])
-        host = (read_json(result / ATTEMPT_FILE).get("host") or {}).get("hostname")
+        host = attempt_record(result).host_name
         for step in steps:
             value = figures[step.index].metrics.get(QPS) if figures else None
             if value is not None:
                 point = {**key, "cell": f"{key['cell']}/{step.index}", "attempt": result.name, "position": step.index}
-                name, host_name = step.step or step.name, host if isinstance(host, str) else None
+                name, host_name = step.step or step.name, host
                 yield {**point, "step": name, "kind": step.kind, "host": host_name, "qps": value}
 
 
@@ -392,8 +397,9 @@ def _older_results(
                         yield {**key, "restored": depth > 0}, steps, result
 
 
-def _older_figures(result: Path, stage: PlannedStage) -> Sequence[StepFigures]:
+def _older_figures(folder: Path, stage: PlannedStage) -> Sequence[StepFigures]:
     try:
-        return _stored(Result(result), stage).steps
+        result = load_result(folder, stage)
+        return _stored(result, stage).steps if result.status is Status.DONE else ()
     except BrokenResult:
         return ()

@@ -8,22 +8,23 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from msgspec import MsgspecError, msgpack
 
 from stepgrid.collect.step_figures import StepFigures, read_step
-from stepgrid.host.files import read_bytes, read_json, write_cache
+from stepgrid.host.files import find_record, read_bytes, write_cache
 from stepgrid.host.noise import unnamed_record
 from stepgrid.model.plan import PlannedStep
+from stepgrid.model.records import CommandRecord, Facts, NoiseRecord, plain
 from stepgrid.model.result_schema import QUERY_PLANS
 from stepgrid.model.status import Result
 from stepgrid.plugins.registry import read_settings, runner
-from stepgrid.store.paths import ATTEMPT_FILE, FIGURES_DIGEST
+from stepgrid.store.attempts import attempt_record
+from stepgrid.store.paths import FIGURES_DIGEST
 
 REVISION = 19  # of what is worked out beside the drivers' own figures
 EnvironmentRow = tuple[str, int | None, str, str]  # scope, position of the step, name, value
@@ -47,8 +48,8 @@ def read_result(result: Result, steps: Sequence[PlannedStep]) -> ResultFigures:
     figures = ResultFigures(
         readings,
         [folder.name for folder in result.folders],
-        [record.get("started") for record in result.steps],
-        [record.get("seconds") for record in result.steps],
+        [record.started for record in result.steps],
+        [record.seconds for record in result.steps],
         [*environment_rows(result, readings)],
     )
     if not any(step.error for step in readings):
@@ -82,23 +83,20 @@ _encoded = json.JSONEncoder(ensure_ascii=False, sort_keys=True).encode
 
 def environment_rows(result: Result, steps: Sequence[StepFigures]) -> Iterator[EnvironmentRow]:
     """Rows of the table `environment` about a result: text as it is, everything else as JSON."""
-    attempt = read_json(f"{result.folder}/{ATTEMPT_FILE}")
-    start, noise = attempt.get("cache") or {}, unnamed_record(attempt.get("noise") or {})
-    scopes: dict[str, Mapping[str, Any]] = {
-        "host": attempt.get("host") or {},
-        "image": attempt.get("image") or {},
-        "start": {
-            **{name: start.get(name) for name in ("start", "bytes", "files", "resident")},
-            **(attempt.get("loading") or {}),
-        },
-        "asked": attempt.get("asked") or {},
-        "durability": attempt.get("durability") or {},
-        "noise": {name: noise.get(name) for name in ("warning", "fixed")},
+    attempt = attempt_record(result.folder)
+    noise, start = unnamed_record(attempt.noise or NoiseRecord()), attempt.cache
+    scopes: dict[str, Facts] = {
+        "host": attempt.host,
+        "image": attempt.image,
+        "start": {**{name: start.get(name) for name in ("start", "bytes", "files", "resident")}, **attempt.loading},
+        "asked": attempt.request,
+        "durability": attempt.durability,
+        "noise": {"warning": noise.warning, "fixed": noise.fixed},
     }
     for scope, facts in scopes.items():
         yield from fact_rows(scope, None, facts)
     for position, (record, folder) in enumerate(zip(result.steps, result.folders, strict=True)):
-        measured = {name: record[name] for name in ("dropped", "user", "system", "max_rss") if name in record}
+        measured = {name: plain(getattr(record, name)) for name in ("dropped", "user", "system", "max_rss")}
         yield from fact_rows("command", position, {**_command(folder), **measured})
     for position, step in enumerate(steps):
         yield from fact_rows("facts", position, step.facts)
@@ -106,22 +104,13 @@ def environment_rows(result: Result, steps: Sequence[StepFigures]) -> Iterator[E
         yield from fact_rows("step start", position, {"state": step.start} if step.start else {})
 
 
-def _command(folder: Path) -> Mapping[str, Any]:
+def _command(folder: Path) -> Facts:
     """Read what has the type that a run writes: the program of the step could put another command.json there."""
-    record = read_json(folder / "command.json")
-    argv, variables = record.get("argv"), {name: record.get(name) for name in ("env", "environment")}
-    return {
-        **({"argv": argv} if isinstance(argv, list) and _are_texts(argv) else {}),
-        **{name: texts for name, texts in variables.items() if isinstance(texts, dict) and _are_texts(texts.values())},
-        **({"launch": launch} if isinstance(launch := record.get("launch"), dict) else {}),
-    }
+    command = find_record(folder / "command.json", CommandRecord)
+    return command.to_json() if command else {}
 
 
-def _are_texts(values: Iterable[Any]) -> bool:
-    return all(isinstance(value, str) for value in values)
-
-
-def fact_rows(scope: str, position: int | None, facts: Mapping[str, Any]) -> Iterator[EnvironmentRow]:
+def fact_rows(scope: str, position: int | None, facts: Mapping[str, object]) -> Iterator[EnvironmentRow]:
     for name, value in facts.items():
         if value is not None:
             yield scope, position, name, value if isinstance(value, str) else _encoded(value)

@@ -14,13 +14,13 @@ import json
 import math
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import datetime
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
 from stepgrid.host import counters, sampling
 from stepgrid.host.files import read_bytes
+from stepgrid.model.records import StepRecord, unix_time
 
 NAME = "samples.jsonl"
 MISSING = math.nan
@@ -280,7 +280,7 @@ def named(names: Iterable[str], values: Iterable[float]) -> Figures:
 class Usage:
     """Use of resources by a step, in those of its samples that are of its measurement."""
 
-    def __init__(self, record: Mapping[str, Any], samples: Sequence[Row], window: Window | None) -> None:
+    def __init__(self, record: StepRecord, samples: Sequence[Row], window: Window | None) -> None:
         """`record`: step.json."""
         self._record, self._samples = record, samples
         self._part = measured_part(samples, window, record)
@@ -293,7 +293,7 @@ class Usage:
         end = self._group("process", self._samples)
         written = _over([process["write_bytes"][-1], end["write_bytes"][-1]])
         drained = {} if written is None else {"drain_write_bytes": written}
-        total, before = cpu_seconds(self._record), process["user"][-1] + process["system"][-1]
+        total, before = self._record.cpu_seconds, process["user"][-1] + process["system"][-1]
         if total is not None and before == before:
             drained["drain_cpu_seconds"] = max(0.0, total - before)
         return drained
@@ -302,8 +302,8 @@ class Usage:
         """Averages over the step; a figure whose inputs are missing is absent."""
         size = _last(sample[COLUMNS["database_bytes",]] for sample in self._samples)
         # the step's own processes began with it: the kernel has what they used when they end
-        cpu = self._cpu(self._group("process")) if self._part.is_partial else cpu_seconds(self._record)
-        processes = {"client_cpu_seconds": cpu, "process_max_rss_bytes": self._record.get("max_rss"), **self._server()}
+        cpu = self._cpu(self._group("process")) if self._part.is_partial else self._record.cpu_seconds
+        processes = {"client_cpu_seconds": cpu, "process_max_rss_bytes": self._record.max_rss, **self._server()}
         processes |= _client_and_server(processes)
         figures = {**self._sampled(), **processes, "database_bytes": size}
         return {
@@ -394,12 +394,6 @@ class Usage:
         return None if user is None or system is None else (user + system) * self._part.weight
 
 
-def cpu_seconds(record: Mapping[str, Any]) -> float | None:
-    """CPU time of a step's process and its children, as the kernel counted it."""
-    user, system = record.get("user"), record.get("system")
-    return None if user is None or system is None else user + system
-
-
 def _client_and_server(figures: dict[str, float | None]) -> dict[str, float | None]:
     """Add both up; an engine within its client has one figure and no parts."""
     client, server = figures["client_cpu_seconds"], figures.get("server_cpu_seconds")
@@ -440,12 +434,12 @@ class Part(NamedTuple):
     is_sparse: bool = False  # shorter than LEAST: then all samples are kept
 
 
-def measured_part(samples: Sequence[Row], window: Window | None, record: Mapping[str, Any]) -> Part:
+def measured_part(samples: Sequence[Row], window: Window | None, record: StepRecord) -> Part:
     """All samples where nothing says how long the step took, or where the window has no time."""
     if len(samples) < 2:
         return Part(samples, False, is_sparse=True)
-    seconds = record.get("seconds")
-    ends = window if window is not None else (0.0, float(seconds)) if isinstance(seconds, int | float) else None
+    seconds = record.seconds
+    ends = window if window is not None else None if seconds is None else (0.0, seconds)
     moments, delay = [sample[_TIME] for sample in samples], _delay(samples[0], record)
     length = moments[-1] - moments[0] if ends is None else ends[1] - ends[0]
     if ends is None or length < LEAST - SLIGHT:
@@ -457,13 +451,10 @@ def measured_part(samples: Sequence[Row], window: Window | None, record: Mapping
     return Part(_between(samples, moments, begin, end), is_partial, (ends[1] - ends[0]) / (end - begin))
 
 
-def _delay(first: Row, record: Mapping[str, Any]) -> float:
+def _delay(first: Row, record: StepRecord) -> float:
     """Seconds from the step's start, when its program has waited for collectors, to its first sample."""
-    try:
-        start = datetime.fromisoformat(record["started"]).timestamp() + record.get("waited", 0.0)
-        delay = first[COLUMNS["t",]] - start
-    except (KeyError, TypeError, ValueError):
-        return 0.0
+    start = unix_time(record.started)
+    delay = 0.0 if start is None else first[COLUMNS["t",]] - start - record.waited
     return delay if 0 < delay < LATEST else 0.0
 
 

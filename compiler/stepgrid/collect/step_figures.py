@@ -20,7 +20,6 @@ from stepgrid.collect.counts import (
     collector_figures,
     collector_warnings,
     probe_counts,
-    probe_figures,
     server_figures,
     session_counts,
     step_events,
@@ -28,7 +27,7 @@ from stepgrid.collect.counts import (
 )
 from stepgrid.collect.samples import Row, Usage, read_samples, series
 from stepgrid.collect.series import series_figures, series_warnings, stall_figures
-from stepgrid.expand.search import SEARCH, AxisSearch, Trial, as_run, parse_objective
+from stepgrid.expand.search import AxisSearch, Trial, as_run, parse_objective
 from stepgrid.language.expressions import ExpressionError
 from stepgrid.model.figures import (
     Bucket,
@@ -42,13 +41,13 @@ from stepgrid.model.figures import (
     rows,
 )
 from stepgrid.model.plan import PlannedStep
+from stepgrid.model.records import StepRecord
 from stepgrid.plugins.driver import DerivedFigures, RateTargets
 from stepgrid.plugins.registry import driver, parse_step, require_runner
 
 if TYPE_CHECKING:
     from stepgrid.plugins.importer import ImportedStep
 
-Record = Mapping[str, Any]  # step.json
 Columns = Mapping[str, Sequence[float | None]]
 
 
@@ -83,7 +82,7 @@ TRIED, HOLDS = "tried_value", "tried_holds"  # of a point of a search
 _FAULTS = (ParseError, OSError, ValueError, ArithmeticError, LookupError, TypeError, AttributeError, RecursionError)
 
 
-def read_step(folder: Path, step: PlannedStep, record: Record) -> StepFigures:
+def read_step(folder: Path, step: PlannedStep, record: StepRecord) -> StepFigures:
     try:
         planned = as_run(step, record)
         files = frozenset(os.listdir(folder))  # noqa: PTH208 - names: most steps have none of what is looked for
@@ -100,7 +99,7 @@ class _Raw(NamedTuple):
 
     folder: Path
     files: frozenset[str]  # names
-    record: Record
+    record: StepRecord
     samples: Sequence[Row]
 
 
@@ -121,7 +120,7 @@ def _step_figures(raw: _Raw, step: PlannedStep, output: Figures) -> StepFigures:
         **output.metrics,
     }
     metrics |= {**_derived_figures(step, metrics), **_target_figures(metrics)}
-    metrics |= _trial_figures(step, record, metrics) | probe_figures(record)
+    metrics |= {**_trial_figures(step, record, metrics), **record.probes}
     engine_counts = {**server.counters, **output.counters}
     return StepFigures(
         metrics={name: value for name, value in metrics.items() if math.isfinite(value)},
@@ -130,7 +129,7 @@ def _step_figures(raw: _Raw, step: PlannedStep, output: Figures) -> StepFigures:
             *output.warnings,
             *series_warnings(output.qps),
             *(collector_warnings(folder) if is_collected else ()),
-            *record.get("warnings", ()),
+            *record.warnings,
         ],
         qps=[(second, rate) for second, rate in output.qps],
         counts=[
@@ -176,12 +175,12 @@ def trial(search: AxisSearch, value: int, metrics: Mapping[str, float]) -> Trial
     return Trial(value, condition.holds(names), names[condition.name])
 
 
-def _trial_figures(step: PlannedStep, record: Record, metrics: Mapping[str, float]) -> dict[str, float]:
+def _trial_figures(step: PlannedStep, record: StepRecord, metrics: Mapping[str, float]) -> dict[str, float]:
     """Figures of a point of a search; whether it held is missing where its figures do not tell."""
     search = AxisSearch.from_setup(step.setup)
-    if search is None or SEARCH not in record:
+    if search is None or record.search is None:
         return {}
-    value = int(record[SEARCH])
+    value = record.search
     try:
         return {TRIED: float(value), HOLDS: float(trial(search, value, metrics).holds)}
     except ExpressionError:

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 from stepgrid.language.expressions import ExpressionError, evaluate, find_nodes
 from stepgrid.model.plan import Json, PlannedStep
+from stepgrid.model.records import StepRecord
 
 SEARCH = "search"  # of a step's setup, and of its record
 KNEE = 0.95  # of the best figure
@@ -71,9 +72,9 @@ def with_value(step: PlannedStep, value: int) -> PlannedStep:
     return replace(step, settings={name: fill(setting) for name, setting in step.settings.items()})
 
 
-def as_run(step: PlannedStep, record: Mapping[str, Any]) -> PlannedStep:
+def as_run(step: PlannedStep, record: StepRecord) -> PlannedStep:
     """Set the value that the step's record says was tried."""
-    return with_value(step, int(record[SEARCH])) if SEARCH in record else step
+    return step if record.search is None else with_value(step, record.search)
 
 
 class Objective(NamedTuple):

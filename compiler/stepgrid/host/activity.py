@@ -11,8 +11,9 @@ from typing import Any, NamedTuple
 
 from stepgrid.host import counters, sysfs
 from stepgrid.host.counters import TICK, Sensors
-from stepgrid.host.host_check import OK, WARNING, Finding, unknown
+from stepgrid.host.host_check import OK, WARNING, unknown
 from stepgrid.host.locks import PIPELINE, VERBS, host_lock_path, lock_holders
+from stepgrid.model.records import HostFinding
 from stepgrid.model.units import percent, size
 
 LOOK = 0.2  # seconds: it is part of what a run takes beside its steps (bench/overhead.py)
@@ -116,7 +117,7 @@ def _read(sensors: Sensors, devices: Sequence[str]) -> ActivityReading:
     return ActivityReading(time.monotonic(), counters.host(None, devices), read_processes(), sensors.read())
 
 
-def activity_findings(activity: Activity, cpus: int, devices: Sequence[str]) -> Iterator[Finding]:
+def activity_findings(activity: Activity, cpus: int, devices: Sequence[str]) -> Iterator[HostFinding]:
     yield _cpu(activity, cpus)
     yield _steal(activity)
     yield from (_device(activity, name) for name in devices)
@@ -125,7 +126,7 @@ def activity_findings(activity: Activity, cpus: int, devices: Sequence[str]) -> 
     yield from (_swapping(activity), _throttling(activity), _temperature(activity))
 
 
-def _cpu(activity: Activity, cpus: int) -> Finding:
+def _cpu(activity: Activity, cpus: int) -> HostFinding:
     """Subtract our use from that of all processors: others may be processes which nobody sees from here."""
     times = [activity.grown("cpu", name) for name in counters.CPU if name not in IDLE_TIMES]
     limit = max(ALLOWED_CORES, ALLOWED_SHARE * cpus)
@@ -140,10 +141,10 @@ def _cpu(activity: Activity, cpus: int) -> Finding:
     value = {"cores": round(cores, 3), "busiest": busiest}
     noisy = cores > limit
     mend = f"ps -o pid,user,args -p {','.join(str(process.pid) for process, _ in busy)}" if noisy and busy else ""
-    return Finding("cpu", WARNING if noisy else OK, text, value, expected, mend, noisy)
+    return HostFinding("cpu", WARNING if noisy else OK, text, value, expected, mend, noisy)
 
 
-def _steal(activity: Activity) -> Finding:
+def _steal(activity: Activity) -> HostFinding:
     stolen, expected = activity.grown("cpu", "steal"), f"less than {percent(ALLOWED_STEAL)} of a core"
     if stolen is None:
         return unknown("steal", expected=expected)
@@ -151,10 +152,10 @@ def _steal(activity: Activity) -> Finding:
     noisy = share > ALLOWED_STEAL
     text = f"other virtual machines took {percent(share)} of a core"
     mend = "another machine, or processors of its own for this one" if noisy else ""
-    return Finding("steal", WARNING if noisy else OK, text, round(share, 3), expected, mend, noisy)
+    return HostFinding("steal", WARNING if noisy else OK, text, round(share, 3), expected, mend, noisy)
 
 
-def _device(activity: Activity, name: str) -> Finding:
+def _device(activity: Activity, name: str) -> HostFinding:
     busy_ms = activity.grown("devices", name, "busy_ms")
     expected = f"busy for less than {percent(ALLOWED_DEVICE)} of the time"
     if busy_ms is None:
@@ -165,10 +166,10 @@ def _device(activity: Activity, name: str) -> Finding:
     value = {"busy": round(share, 3), **{key: round(rate, 1) for key, rate in rates.items()}}
     noisy = share > ALLOWED_DEVICE
     mend = "wait until it is idle; `iotop -o` tells who" if noisy else ""
-    return Finding(f"device {name}", WARNING if noisy else OK, text, value, expected, mend, noisy)
+    return HostFinding(f"device {name}", WARNING if noisy else OK, text, value, expected, mend, noisy)
 
 
-def _swapping(activity: Activity) -> Finding:
+def _swapping(activity: Activity) -> HostFinding:
     swapped_in, swapped_out = activity.grown("paging", "swapped_in"), activity.grown("paging", "swapped_out")
     if swapped_in is None or swapped_out is None:
         return unknown("swapping", expected="none")
@@ -176,26 +177,26 @@ def _swapping(activity: Activity) -> Finding:
     noisy = rate > 0
     mend = "end what needs the memory, or sudo swapoff -a" if noisy else ""
     text = f"{size(rate)}/s" if noisy else "none"
-    return Finding("swapping", WARNING if noisy else OK, text, rate, "none", mend, noisy)
+    return HostFinding("swapping", WARNING if noisy else OK, text, rate, "none", mend, noisy)
 
 
-def _throttling(activity: Activity) -> Finding:
+def _throttling(activity: Activity) -> HostFinding:
     first, last = (reading.sensors.get("throttles") for reading in (activity.first, activity.last))
     if first is None or last is None:
         return unknown("throttling", expected="none")
     noisy = last > first
     text = f"slowed down {last - first:.0f} times just now" if noisy else f"none now, {last:.0f} since the start"
     mend = "look after the cooling" if noisy else ""
-    return Finding("throttling", WARNING if noisy else OK, text, last, "none", mend, noisy)
+    return HostFinding("throttling", WARNING if noisy else OK, text, last, "none", mend, noisy)
 
 
-def _temperature(activity: Activity) -> Finding:
+def _temperature(activity: Activity) -> HostFinding:
     celsius, expected = activity.last.sensors.get("celsius"), f"less than {HOT} °C"
     if celsius is None:
         return unknown("temperature", expected=expected)
     noisy = celsius >= HOT
     mend = "let it cool down" if noisy else ""
-    return Finding("temperature", WARNING if noisy else OK, f"{celsius:.0f} °C", celsius, expected, mend, noisy)
+    return HostFinding("temperature", WARNING if noisy else OK, f"{celsius:.0f} °C", celsius, expected, mend, noisy)
 
 
 def _counter(sample: Mapping[str, Any], path: Sequence[str]) -> Any:
@@ -248,7 +249,7 @@ def _ancestry(processes: Mapping[int, Process], pid: int) -> Iterator[Process]:
         pid = processes[pid].parent
 
 
-def process_findings(processes: Mapping[int, Process], busy: Sequence[Process]) -> Iterator[Finding]:
+def process_findings(processes: Mapping[int, Process], busy: Sequence[Process]) -> Iterator[HostFinding]:
     """Judge what is known by its name; `busy`: those that did something just now."""
     if not processes:
         yield from map(unknown, ("builds", "services", "cron jobs", "other runs"))
@@ -272,14 +273,14 @@ def process_findings(processes: Mapping[int, Process], busy: Sequence[Process]) 
     yield _disturbers("other runs", "none", jobs, advice)
 
 
-def _disturbers(name: str, none: str, processes: Sequence[Process], mend: str) -> Finding:
+def _disturbers(name: str, none: str, processes: Sequence[Process], mend: str) -> HostFinding:
     if not processes:
-        return Finding(name, OK, none, [], none)
+        return HostFinding(name, OK, none, [], none)
     names = ", ".join(dict.fromkeys(f"{process.name} ({process.pid})" for process in processes[:NAMED_DISTURBERS]))
     unnamed = len(processes) - NAMED_DISTURBERS
     value = [{"pid": process.pid, "name": process.name} for process in processes]
     text = f"{names} and {unnamed} more" if unnamed > 0 else names
-    return Finding(name, WARNING, text, value, none, mend, travels=True)
+    return HostFinding(name, WARNING, text, value, none, mend, travels=True)
 
 
 def _other_jobs(processes: Iterable[Process]) -> list[Process]:

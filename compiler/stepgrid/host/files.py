@@ -16,7 +16,10 @@ from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar
 
+from stepgrid.model.records import Record, parse_record, plain
+
 T = TypeVar("T")
+R = TypeVar("R")
 IRREGULAR = (errno.ELOOP, errno.EINVAL, errno.ENXIO)  # of `open_regular`: a link, a pipe or device, a socket
 BLOCK = 2**16  # bytes that are read at once
 
@@ -65,48 +68,43 @@ def sha256(path: Path | str) -> str:
     return retry_stale(digest)
 
 
-# JSON for those who look at many files: one that is damaged says nothing.
-
-_few = iter(range(100))  # files: reading more of them is worth the import of 13 ms, which a job does not need
-_HALF_CHARACTER = re.compile(rb"\\u[dD]")  # maybe half of one, which json.loads takes for one
-_parser: Callable[[bytes], Any] | None = None
+# JSON. A file that is damaged says nothing, or is refused by a ValueError.
 
 
 def read_json(path: Path | str) -> dict[str, Any]:
     """Read a JSON object; empty when it is missing, or none."""
+    return read_record(path, dict)
+
+
+def load_record(path: Path | str, kind: type[R]) -> R:
+    """Read a record. OSError; ValueError where it is damaged, or of another kind."""
+    return parse_record(read_bytes(path), kind)
+
+
+def read_record(path: Path | str, kind: type[R]) -> R:
+    """Read a record; an empty one where it is missing or damaged."""
     try:
-        value = parse_json(read_bytes(path))
+        return load_record(path, kind)
     except (OSError, ValueError):
-        return {}
-    return value if isinstance(value, dict) else {}
+        return kind()
 
 
-def parse_json(text: bytes) -> Any:
-    """Parse JSON, in half the time of json.loads after the first files. ValueError: it is none."""
-    global _parser
-    if _parser is None and next(_few, None) is not None and not _HALF_CHARACTER.search(text):
-        try:
-            return json.loads(text)
-        except RecursionError:
-            raise ValueError("it is nested too deep") from None
-    if _parser is None:
-        from pydantic_core import from_json
-
-        _parser = from_json
+def find_record(path: Path | str, kind: type[R]) -> R | None:
+    """Read a record; None where it is missing or damaged."""
     try:
-        return _parser(text)
-    except ValueError as error:
-        raise ValueError("it is nested too deep") if "recursion limit" in str(error) else error from None
+        return load_record(path, kind)
+    except (OSError, ValueError):
+        return None
 
 
-def json_records(lines: Iterable[str], key: str) -> Iterator[Mapping[str, Any]]:
+def json_records(lines: Iterable[str], key: str) -> Iterator[dict[str, Any]]:
     """List the objects with this key, one a line, of a file that may still be written or whose writer died."""
     for line in lines:
         try:
-            record = json.loads(line)
+            record = parse_record(line, dict)
         except ValueError:
             continue
-        if isinstance(record, dict) and key in record:
+        if key in record:
             yield record
 
 
@@ -150,9 +148,9 @@ def write_cache(path: Path, content: str | bytes) -> None:
         os.replace(new, path)
 
 
-def write_json(path: Path, value: Mapping[str, Any], durable: bool = True) -> None:
-    """Write a JSON object. Not durable: in a folder that is synced as a whole before it is published."""
-    (write_text if durable else write_cache)(path, json.dumps(value, indent=1) + "\n")
+def write_json(path: Path, value: Record | Mapping[str, object], durable: bool = True) -> None:
+    """Write a record. Not durable: in a folder that is synced as a whole before it is published."""
+    (write_text if durable else write_cache)(path, json.dumps(plain(value), indent=1) + "\n")
 
 
 def make_folder(path: Path) -> None:
@@ -292,13 +290,6 @@ class Tree:
     @property
     def bytes(self) -> int:
         return sum(self.files.values())
-
-    def to_json(self) -> dict[str, Any]:
-        return {"folders": list(self.folders), "files": dict(self.files), "links": dict(self.links)}
-
-    @classmethod
-    def from_json(cls, raw: Mapping[str, Any]) -> Tree:
-        return cls(tuple(raw["folders"]), dict(raw["files"]), dict(raw["links"]))
 
     def difference(self, other: Tree) -> str | None:
         """Say the first thing by which another tree differs from this one."""

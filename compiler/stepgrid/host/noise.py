@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from stepgrid.host import disk, sysfs, tuning
 from stepgrid.host.activity import (
@@ -20,8 +20,10 @@ from stepgrid.host.activity import (
     observe,
     process_findings,
 )
-from stepgrid.host.host_check import OK, WARNING, Finding, unknown
+from stepgrid.host.host_check import OK, WARNING, unknown
 from stepgrid.host.processes import cgroup
+from stepgrid.model.plan import Json
+from stepgrid.model.records import HostFinding, NoiseRecord, with_fields
 from stepgrid.model.site import Site
 from stepgrid.model.units import counted, percent, size
 
@@ -32,29 +34,30 @@ FRESH = 2.0  # an older first reading is of a time in which another stage may ha
 
 class Inspection(NamedTuple):
     seconds: float  # of the look
-    findings: list[Finding]
+    findings: list[HostFinding]
 
 
 @contextmanager
 def quiet(
     data: Path, site: Site, lock: Path, measured: bool, first: FirstReading | None = None
-) -> Iterator[Mapping[str, Any]]:
+) -> Iterator[NoiseRecord | None]:
     """Keep settings right while the block runs, which gets a record. The host lock is held."""
     with suppress(OSError):
         cgroup.sweep()
     with tuning.fixed(lock) if site.noise == "fix" else nullcontext() as outcome:
         if not (measured and look_seconds()):
-            yield {}
+            yield None
             return
         try:
             inspection = look(data, site.device, lock, first)
         except Exception as error:  # watching is no reason for a stage to fail
             inspection = Inspection(0.0, [unknown("all", f"{type(error).__name__}: {error}")])
-        findings = [finding.to_json() for finding in inspection.findings]
-        record: dict[str, Any] = {"seconds": inspection.seconds, "findings": findings}
-        if text := warning(inspection.findings):
-            record["warning"] = text
-        yield record if outcome is None else {**record, "fixed": outcome.to_json()}
+        yield NoiseRecord(
+            seconds=inspection.seconds,
+            findings=tuple(inspection.findings),
+            warning=warning(inspection.findings),
+            fixed=outcome.to_json() if outcome else None,
+        )
 
 
 def look(data: Path, device: str | None, lock: Path, first: FirstReading | None = None) -> Inspection:
@@ -86,7 +89,7 @@ def inspect_host(least: float, names: Sequence[str], lock: Path, first: FirstRea
     return Inspection(round(activity.seconds, 3), findings)
 
 
-def warning(findings: Sequence[Finding]) -> str | None:
+def warning(findings: Sequence[HostFinding]) -> str | None:
     """Say what a reader of the figures must know: process ids tell him nothing."""
     parts = []
     for finding in findings:
@@ -104,35 +107,29 @@ _START = ("timers", "cron")
 _NAMES = re.compile(r"(?:; )?\b(?:busiest|builds|services|cron jobs|other runs): [^;]*")  # of a warning alone
 
 
-def unnamed_record(record: Mapping[str, Any]) -> dict[str, Any]:
+def unnamed_record(record: NoiseRecord) -> NoiseRecord:
     """Return a record of `quiet` as reports and exports have it: how busy others were, not by which programs."""
-    listed = record.get("findings")
-    findings = (
-        [_unnamed(finding) for finding in listed if isinstance(finding, dict)] if isinstance(listed, list) else []
-    )
+    findings = tuple(map(_unnamed, record.findings))
+    if record.warning is None:
+        return with_fields(record, findings=findings)
     parts = [
-        f"{finding['name']}: {text}" if finding["name"] in _LISTS else re.sub(r" \(\d+\)", "", text)
+        f"{finding.name}: {finding.text}" if finding.name in _LISTS else re.sub(r" \(\d+\)", "", finding.text)
         for finding in findings
-        if finding.get("travels") and (text := str(finding.get("said")))
+        if finding.travels and finding.text
     ]
-    fields: dict[str, Any] = {**record, **({"findings": findings} if listed is not None else {})}
-    if "warning" in record:
-        fields["warning"] = "; ".join(parts) or _NAMES.sub("", str(record["warning"])) or "others used the host"
-    return fields
+    text = "; ".join(parts) or _NAMES.sub("", record.warning) or "others used the host"
+    return with_fields(record, findings=findings, warning=text)
 
 
-def _unnamed(finding: Mapping[str, Any]) -> dict[str, Any]:
-    name, value, text = str(finding.get("name")), finding.get("value"), str(finding.get("said"))
-    fields = {**finding, "name": name}
+def _unnamed(finding: HostFinding) -> HostFinding:
+    name, value = finding.name, finding.value
     if name == "cpu":
-        fields["said"] = text.partition("; busiest")[0]
-        fields["value"] = {"cores": value.get("cores")} if isinstance(value, dict) else value
-        fields.pop("mend", None)
-    elif name in (*_LISTS, *_START) and isinstance(value, list):
-        fields["value"] = len(value)
-        fields["said"] = counted(len(value), "program" if name in _LISTS else "job") if value else text
-        fields.pop("mend", None)
-    return fields
+        cores: Json = {"cores": value.get("cores")} if isinstance(value, dict) else value
+        return with_fields(finding, text=finding.text.partition("; busiest")[0], value=cores, mend="")
+    if name in (*_LISTS, *_START) and isinstance(value, list):
+        text = counted(len(value), "program" if name in _LISTS else "job") if value else finding.text
+        return with_fields(finding, text=text, value=len(value), mend="")
+    return finding
 
 
 # Memory, load and RAID of this host before a step.
@@ -144,7 +141,7 @@ DAMON_RECLAIM = "sys/module/damon_reclaim/parameters/enabled"
 PAGES_OUT = "pageout"  # an action of DAMON
 
 
-def memory_findings(device_names: Sequence[str]) -> Iterator[Finding]:
+def memory_findings(device_names: Sequence[str]) -> Iterator[HostFinding]:
     total = sysfs.memory("MemTotal") or 0
     yield _free_memory(total, sysfs.memory("MemAvailable"))
     yield _swap(total, sysfs.memory("SwapTotal"), sysfs.memory("SwapFree"))
@@ -153,38 +150,38 @@ def memory_findings(device_names: Sequence[str]) -> Iterator[Finding]:
     yield from (_raid(name) for name in device_names if name.startswith("md"))
 
 
-def _free_memory(total: int, available: int | None) -> Finding:
+def _free_memory(total: int, available: int | None) -> HostFinding:
     expected = f"at least {percent(LEAST_FREE)} of it"
     if not total or available is None:
         return unknown("memory", expected=expected)
     little = available < LEAST_FREE * total
     text = f"{size(available)} of {size(total)} free"
     mend = "end what holds it: ps aux --sort=-rss | head" if little else ""
-    return Finding("memory", WARNING if little else OK, text, available, expected, mend)
+    return HostFinding("memory", WARNING if little else OK, text, available, expected, mend)
 
 
-def _swap(memory: int, total: int | None, free: int | None) -> Finding:
+def _swap(memory: int, total: int | None, free: int | None) -> HostFinding:
     if total is None or free is None or not memory:
         return unknown("swap", expected="none in use")
     used = total - free
     much = used > TINY_SWAP * memory
     text = f"{size(used)} of {size(total)} in use" if total else "there is none"
-    return Finding("swap", WARNING if much else OK, text, used, "none in use", "sudo swapoff -a" if much else "")
+    return HostFinding("swap", WARNING if much else OK, text, used, "none in use", "sudo swapoff -a" if much else "")
 
 
-def _reclaim() -> Finding:
+def _reclaim() -> HostFinding:
     """Warn of DAMON: the page cache of a restored database depends on how long ago somebody read it."""
     expected = "only when memory is short"
     if not sysfs.names("sys/kernel/mm"):
         return unknown("reclaim", expected=expected)
     actions = list(_damon_actions())
     if not actions:
-        return Finding("reclaim", OK, expected, [], expected)
+        return HostFinding("reclaim", OK, expected, [], expected)
     text = "DAMON takes what nobody reads out of memory"
     if PAGES_OUT not in actions:
         text = "DAMON is at work; root may read whether it takes what nobody reads out of memory"
     mend = f"`start: warm` in the spec, or echo off | sudo tee /{DAMON}/*/state"
-    return Finding("reclaim", WARNING, text, actions, expected, mend)
+    return HostFinding("reclaim", WARNING, text, actions, expected, mend)
 
 
 def _damon_actions() -> Iterator[str]:
@@ -197,22 +194,24 @@ def _damon_actions() -> Iterator[str]:
             yield from (action or "unknown" for action in actions if action in (None, PAGES_OUT))
 
 
-def _load() -> Finding:
+def _load() -> HostFinding:
     """Report the load without a verdict: it still holds what ended minutes ago, such as the stage before."""
     words = (sysfs.text("proc/loadavg") or "").split()
     if len(words) < 3:
         return unknown("load")
-    return Finding("load", OK, f"{', '.join(words[:3])} over 1, 5 and 15 minutes", [float(word) for word in words[:3]])
+    return HostFinding(
+        "load", OK, f"{', '.join(words[:3])} over 1, 5 and 15 minutes", [float(word) for word in words[:3]]
+    )
 
 
-def _raid(name: str) -> Finding:
+def _raid(name: str) -> HostFinding:
     action = sysfs.text(f"sys/class/block/{name}/md/sync_action")
     if action is None:
         return unknown(f"raid {name}", expected="idle")
     noisy = action != "idle"
     mend = f"echo idle | sudo tee /sys/block/{name}/md/sync_action" if action == "check" else "wait for its end"
     severity = WARNING if noisy else OK
-    return Finding(f"raid {name}", severity, action, action, "idle", mend if noisy else "", travels=noisy)
+    return HostFinding(f"raid {name}", severity, action, action, "idle", mend if noisy else "", travels=noisy)
 
 
 # Timers of systemd and jobs of cron that may start by themselves while a step is measured.
@@ -222,7 +221,7 @@ LIGHT_TIMERS = ("systemd-tmpfiles-clean.timer", "motd-news.timer", "phpsessioncl
 CRONTABS = ("etc/cron.hourly", "etc/cron.daily", "etc/cron.weekly", "etc/cron.monthly", "etc/cron.d")
 
 
-def timer_findings(processes: Collection[Process]) -> Iterator[Finding]:
+def timer_findings(processes: Collection[Process]) -> Iterator[HostFinding]:
     running = {process.name for process in processes}
     if not running:
         yield from map(unknown, ("timers", "cron", "irqbalance"))
@@ -232,21 +231,21 @@ def timer_findings(processes: Collection[Process]) -> Iterator[Finding]:
     steers, expected = "irqbalance" in running, "does not run"
     text = "moves interrupts between processors every 10 s" if steers else expected
     mend = "sudo systemctl stop irqbalance" if steers else ""
-    yield Finding("irqbalance", WARNING if steers else OK, text, steers, expected, mend)
+    yield HostFinding("irqbalance", WARNING if steers else OK, text, steers, expected, mend)
 
 
-def _timers(by_systemd: bool) -> Finding:
+def _timers(by_systemd: bool) -> HostFinding:
     names = [name for name in sysfs.names(TIMERS) if name not in LIGHT_TIMERS] if by_systemd else []
     if not names:
-        return Finding("timers", OK, "none that may start" if by_systemd else "systemd does not run here", [])
+        return HostFinding("timers", OK, "none that may start" if by_systemd else "systemd does not run here", [])
     mend = f"sudo systemctl stop {' '.join(names)}"
-    return Finding("timers", WARNING, f"may start: {', '.join(names)}", names, "none", mend)
+    return HostFinding("timers", WARNING, f"may start: {', '.join(names)}", names, "none", mend)
 
 
-def _cron(runs: bool) -> Finding:
+def _cron(runs: bool) -> HostFinding:
     hidden = ".placeholder"
     paths = [f"{folder}/{name}" for folder in CRONTABS for name in sysfs.names(folder) if name != hidden]
     if not runs or not paths:
-        return Finding("cron", OK, "does not run here" if not runs else "has nothing to start", [])
+        return HostFinding("cron", OK, "does not run here" if not runs else "has nothing to start", [])
     jobs = ", ".join(path.removeprefix("etc/") for path in paths)
-    return Finding("cron", WARNING, f"may start: {jobs}", paths, "nothing to start", "sudo systemctl stop cron")
+    return HostFinding("cron", WARNING, f"may start: {jobs}", paths, "nothing to start", "sudo systemctl stop cron")

@@ -20,8 +20,9 @@ from typing import Any
 
 from stepgrid.host import disk, sysfs
 from stepgrid.host.counters import CPUS, Sensors
-from stepgrid.host.files import write_json
+from stepgrid.host.files import load_record, write_json
 from stepgrid.host.tuning import BOOT
+from stepgrid.model.records import SpeedRecord
 from stepgrid.package import INTERPRETER
 
 FSYNC, MEMORY, CLOCK = "fsync_us", "memory_gib_per_s", "clock_mhz"
@@ -38,15 +39,15 @@ def host_speed(data: Path, lock: Path) -> dict[str, float]:
     if (speed := recorded_speed(data, lock)) is not None:
         return speed
     speed, path = _measure(disk.existing(data)), speed_path(lock)
-    volumes = {**_read_record(path), _volume(data): {**speed, AT: time.time()}}
+    volumes = {**_read_volumes(path), _volume(data): {**speed, AT: time.time()}}
     with suppress(OSError):  # of a folder that may not be written: the next stage measures again
-        write_json(path, {"boot": sysfs.text(BOOT), "volumes": volumes}, durable=False)
+        write_json(path, SpeedRecord(sysfs.text(BOOT), volumes), durable=False)
     return speed
 
 
 def recorded_speed(data: Path, lock: Path) -> dict[str, float] | None:
     """Read the figures of the last day; None: they are to be measured."""
-    speed = _read_record(speed_path(lock)).get(_volume(data), {})
+    speed = dict(_read_volumes(speed_path(lock)).get(_volume(data), {}))
     is_fresh = 0 <= time.time() - speed.pop(AT, 0.0) < DAY
     return speed if is_fresh else None
 
@@ -60,16 +61,13 @@ def speed_path(lock: Path) -> Path:
     return lock.with_name(f"{lock.name}.speed.{os.getuid()}.json")
 
 
-def _read_record(path: Path) -> dict[str, dict[str, float]]:
+def _read_volumes(path: Path) -> Mapping[str, Mapping[str, float]]:
     """Read the figures by volume; none before a new start, which may have changed kernel and firmware."""
     try:
-        if path.lstat().st_uid != os.getuid():
-            return {}
-        record = json.loads(path.read_text(encoding="utf-8"))
-        volumes = record["volumes"] if record["boot"] == sysfs.text(BOOT) else {}
-        return {str(volume): {name: float(speed[name]) for name in speed} for volume, speed in volumes.items()}
-    except (OSError, ValueError, TypeError, KeyError):
+        record = load_record(path, SpeedRecord) if path.lstat().st_uid == os.getuid() else SpeedRecord()
+    except (OSError, ValueError):
         return {}
+    return record.volumes if record.boot == sysfs.text(BOOT) else {}
 
 
 def _measure(folder: Path) -> dict[str, float]:

@@ -21,7 +21,8 @@ from typing import Any, NamedTuple
 from stepgrid.host import sysfs
 from stepgrid.host.counters import CPUS
 from stepgrid.host.files import sync
-from stepgrid.host.host_check import OK, WARNING, Finding, unknown
+from stepgrid.host.host_check import OK, WARNING, unknown
+from stepgrid.model.records import ChangedSettings, HostFinding, parse_record
 from stepgrid.model.site import Site
 
 BOOT = "proc/sys/kernel/random/boot_id"  # a new start puts everything back
@@ -208,11 +209,11 @@ def _read_knob(knob: Knob) -> list[SettingChange]:
     return changes
 
 
-def setting_findings() -> Iterator[Finding]:
+def setting_findings() -> Iterator[HostFinding]:
     return map(_setting_finding, KNOBS)
 
 
-def _setting_finding(knob: Knob) -> Finding:
+def _setting_finding(knob: Knob) -> HostFinding:
     changes = _read_knob(knob)
     if not changes:
         return unknown(knob.name, knob.unknown, knob.expected)
@@ -220,7 +221,7 @@ def _setting_finding(knob: Knob) -> Finding:
     values = sorted({knob.words.get(change.before, change.before) for change in missing or changes})
     text = ", ".join(values) if missing or not knob.fine else knob.fine
     mend = knob.mend.format(path=missing[0].path, wanted=missing[0].wanted) if missing else ""
-    return Finding(knob.name, WARNING if missing else OK, text, values, knob.expected, mend)
+    return HostFinding(knob.name, WARNING if missing else OK, text, values, knob.expected, mend)
 
 
 # The record of what has to be put back.
@@ -234,36 +235,34 @@ def has_record(lock: Path) -> bool:
     return os.path.lexists(record_path(lock))
 
 
-def record_finding(lock: Path) -> Finding:
+def record_finding(lock: Path) -> HostFinding:
     """Report settings of a killed run, to who may not put them back: others did when they got the lock."""
-    owner = (read_record(lock) or {}).get("pid")
-    if owner == os.getpid() or not has_record(lock):
-        return Finding("settings", OK, "none left changed by a killed run")
+    record = read_record(lock)
+    if (record and record.pid == os.getpid()) or not has_record(lock):
+        return HostFinding("settings", OK, "none left changed by a killed run")
     text, values = "a killed run left them changed", dict(_recorded_values(lock))
-    return Finding("settings", WARNING, text, values, "", "sudo stepgrid doctor --restore")
+    return HostFinding("settings", WARNING, text, values, "", "sudo stepgrid doctor --restore")
 
 
-def read_record(lock: Path) -> Mapping[str, Any] | None:
+def read_record(lock: Path) -> ChangedSettings | None:
     """Believe only root's record or our own, since others may write to that folder, too."""
     try:
         descriptor = os.open(record_path(lock), os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
     except OSError:
         return None
-    with os.fdopen(descriptor, encoding="utf-8") as file:
+    with os.fdopen(descriptor, "rb") as file:
         status = os.fstat(descriptor)
         if status.st_uid not in (0, os.geteuid()) or not stat.S_ISREG(status.st_mode):
             return None
         with suppress(ValueError):
-            record = json.load(file)
-            return record if isinstance(record, dict) else {}
-    return {}  # half of one
+            return parse_record(file.read(), ChangedSettings)
+    return ChangedSettings()  # half of one
 
 
 def _recorded_values(lock: Path) -> Mapping[str, str]:
     """Map each file to its former value; only files that a fix may write, and values that may be in them."""
-    record = read_record(lock) or {}
-    before = record.get("before")
-    if record.get("boot") != sysfs.text(BOOT) or not isinstance(before, dict):
+    record = read_record(lock)
+    if record is None or record.boot != sysfs.text(BOOT):
         return {}
     patterns = {
         path: knob.values
@@ -273,9 +272,7 @@ def _recorded_values(lock: Path) -> Mapping[str, str]:
         for path in sysfs.matching(pattern)
     }
     return {
-        file: value
-        for file, value in before.items()
-        if file in patterns and isinstance(value, str) and re.fullmatch(patterns[file], value)
+        file: value for file, value in record.before.items() if file in patterns and re.fullmatch(patterns[file], value)
     }
 
 
@@ -285,11 +282,11 @@ def _keep_record(lock: Path, changes: Sequence[SettingChange]) -> str:
     if has_record(lock):
         return f"nothing was set: {path} is of a run that was killed: sudo stepgrid doctor --restore"
     before = {change.path: change.before for change in changes}
-    record = {"boot": sysfs.text(BOOT), "pid": os.getpid(), "user": os.getuid(), "before": before}
+    record = ChangedSettings(sysfs.text(BOOT), os.getpid(), os.getuid(), before)
     try:
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o644)
         with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-            json.dump(record, file, indent=1)
+            json.dump(record.to_json(), file, indent=1)
         sync(path)
         sync(path.parent)
     except OSError as error:

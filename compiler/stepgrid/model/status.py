@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
-from typing import Any, TypeAlias
 
 from stepgrid.model.plan import BUILD_PREFIX, Plan
+from stepgrid.model.records import Files, StepRecord
 from stepgrid.model.units import duration
 
 
@@ -46,7 +46,6 @@ class Action(StatusWord):
 
 MEASURES = (Action.MEASURE, Action.RETRY, Action.REDO)  # and leaves a result
 ENDED = (Status.DONE, Status.UNSUPPORTED, Status.ELSEWHERE)
-Files: TypeAlias = Mapping[str, Mapping[str, int | str]]  # path below a result -> bytes, sha256
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,9 +58,9 @@ class Result:
     seconds: float | None = None
     ended: float | None = None  # unix time
     waited: float = 0.0  # seconds for the host, before it began
-    steps: tuple[Mapping[str, Any], ...] = ()
+    steps: tuple[StepRecord, ...] = ()
     folders: tuple[Path, ...] = ()  # of its steps
-    files: Files | None = None  # checksums; older results have none
+    files: Files = field(default_factory=dict)  # checksums
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,8 +73,8 @@ class BrokenRecord:
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
-    """The one that runs."""
+class ActiveStep:
+    """The step that runs."""
 
     name: str
     kind: str
@@ -97,7 +96,7 @@ class ActiveWork:
     waits: str = ""  # for whom or what
     doing: str = ""  # where no step runs
     replays: str = ""  # the title of the stage that is run again first
-    step: Step | None = None
+    step: ActiveStep | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,13 +11,13 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 from stepgrid.model.plan import BUILD, Axis, CellStep, Plan, PlannedCell, PlannedStage, Report
+from stepgrid.model.records import Catalogues
 from stepgrid.model.status import MEASURES, Action, NodeStatus, Status
 from stepgrid.model.units import duration
 
-Catalogues: TypeAlias = Mapping[str, Mapping[str, Any] | None]  # build -> its options; None: not known
 Damage: TypeAlias = Callable[[str], str | None]  # why there is no image of a stage to start from
 Nodes: TypeAlias = Mapping[str, NodeStatus]
 

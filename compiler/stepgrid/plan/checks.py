@@ -14,28 +14,26 @@ from stepgrid.language.flags import read_flags
 from stepgrid.language.problems import Location, Problem, Problems, nearest, nearest_name
 from stepgrid.language.sources import TREES, source_kind, source_parts
 from stepgrid.model.plan import REFUSE, SERVICE, Option, Options, Plan, PlannedBuild
+from stepgrid.model.records import Catalogue, Catalogues, OptionInfo, with_fields
 from stepgrid.plugins.driver import named_programs
 from stepgrid.plugins.engine import Choices, FlaggedOptions, KnownOptions, Spelling, option_fault, release_numbers
 from stepgrid.plugins.registry import engine
 
-Catalogue: TypeAlias = Mapping[str, Any]
-Catalogues: TypeAlias = Mapping[str, Catalogue | None]  # build -> its options; None: not known
 Programs: TypeAlias = Mapping[str, Collection[str] | None]  # build -> its programs; None: not known
 ALIKE = 0.85  # of two names: one is probably a slip of the other
 MOST_BUILDS = 3  # that a message names
 _OFF = frozenset({"off", "0", "no", "false", "n"})  # of a variable of cmake
 
 
-def describe_option(kind: str, name: str, catalogue: Catalogue | None) -> Mapping[str, Any] | None:
+def describe_option(kind: str, name: str, catalogue: Catalogue | None) -> OptionInfo | None:
     """Return what a catalogue says of an option's value; None where the binary lacks it. `kind`: the engine."""
     if catalogue is None:
-        return {}
-    plugin = engine(kind)
-    info = catalogue[name] or {} if name in catalogue else None
+        return OptionInfo()
+    plugin, info = engine(kind), catalogue.get(name)
     if info is None and isinstance(plugin, Spelling):
         info = plugin.spelled_option(name, catalogue)
     if info is not None and isinstance(plugin, Choices) and name in plugin.choices:
-        return {**info, "type": "enum", "choices": plugin.choices[name]}
+        return with_fields(info, type="enum", choices=tuple(plugin.choices[name]))
     return info
 
 
@@ -186,7 +184,7 @@ def _is_known_release(build: PlannedBuild, newest: str) -> bool:
 
 
 def _value_faults(
-    name: str, option: Option, info: Mapping[str, Any], build: PlannedBuild, certain: bool = True
+    name: str, option: Option, info: OptionInfo, build: PlannedBuild, certain: bool = True
 ) -> Iterator[Fault]:
     if text := option_fault(engine(build.engine), info, option.value):
         message, _, hint = text.partition("; ")

@@ -11,6 +11,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias, runtime_checkable
 
+from stepgrid.model.records import Catalogue
+from stepgrid.model.records import OptionInfo as OptionInfo  # for plug-ins
+
 if TYPE_CHECKING:
     from stepgrid.language.sources import Fault, PublishedLibrary
     from stepgrid.model.plan import Value
@@ -18,18 +21,6 @@ if TYPE_CHECKING:
 # runs a program of the build with arguments and gives (stdout, stderr); never a shell
 Run: TypeAlias = Callable[[str, Sequence[str]], tuple[str, str]]
 Release: TypeAlias = tuple[int, ...]
-
-
-class OptionInfo(NamedTuple):
-    """An option as the binary describes it."""
-
-    name: str
-    type: str
-    default: str
-    help: str
-    least: str = ""  # of a number, as far as the binary tells
-    most: str = ""
-    choices: tuple[str, ...] = ()  # of an enumeration, likewise
 
 
 class Identity(NamedTuple):
@@ -160,7 +151,7 @@ class Published(Protocol):
 class Spelling(Protocol):
     """An engine that takes its options under more names than it lists."""
 
-    def spelled_option(self, name: str, catalogue: Mapping[str, Mapping[str, Any]]) -> Mapping[str, Any] | None:
+    def spelled_option(self, name: str, catalogue: Catalogue) -> OptionInfo | None:
         """Describe an option that is not listed; None if the binary would not take it."""
         ...
 
@@ -179,7 +170,7 @@ class Checking(Protocol):
     booleans: Sequence[str]  # in small letters, the first two for messages
     counts_choices: bool  # whether the names of an enumeration have numbers, from 0
 
-    def value_fault(self, info: Mapping[str, Any], text: str) -> str | None:
+    def value_fault(self, info: OptionInfo, text: str) -> str | None:
         """Say, of an option that is neither a boolean nor an enumeration, why not, as the end of a sentence."""
         ...
 
@@ -309,14 +300,14 @@ def release_capabilities(version: str, since: Mapping[str, Release]) -> frozense
 # Values of options, as far as the binary and its engine tell: booleans, names of an enumeration, numbers
 
 
-def option_fault(engine: Engine, info: Mapping[str, Any], value: Value) -> str | None:
+def option_fault(engine: Engine, info: OptionInfo, value: Value) -> str | None:
     """Say why the binary would not take a value, as the end of a sentence; None if nothing speaks against it."""
     text = str(value).lower() if isinstance(value, bool) else str(value).strip()
     if not isinstance(engine, Checking):
         return None
-    if info.get("type") == "enum":
-        return _choice_fault(engine, [str(choice) for choice in info.get("choices") or ()], text)
-    if info.get("type") != "bool":
+    if info.type == "enum":
+        return _choice_fault(engine, info.choices, text)
+    if info.type != "bool":
         return engine.value_fault(info, text)
     return None if text.lower() in engine.booleans else f"takes {' or '.join(engine.booleans[:2])}, not `{text}`"
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -389,7 +390,8 @@ def snapshot_counters(engine: ServerEngine, connection: Connection, names: Itera
 
 def counter_differences(before: Mapping[str, float], after: Mapping[str, float]) -> dict[str, float]:
     """Subtract counters that exist both times. A server says -1 of what it does not count: that is missing."""
-    return {name: after[name] - value for name, value in before.items() if name in after and value >= 0}
+    grown = {name: after[name] - value for name, value in before.items() if name in after and value >= 0}
+    return {name: value for name, value in grown.items() if math.isfinite(value)}
 
 
 def row_counters(rows: Iterable[Mapping[str, Any]]) -> dict[str, float]:

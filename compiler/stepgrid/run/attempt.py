@@ -19,12 +19,13 @@ from stepgrid.host import cluster_job, facts
 from stepgrid.host.activity import FirstReading
 from stepgrid.host.disk import PROBE, is_disk_full
 from stepgrid.host.failure import StageError, end_of_log, explaining_log
-from stepgrid.host.files import open_regular, write_json
+from stepgrid.host.files import load_record, open_regular, write_json
 from stepgrid.host.locks import LockBusy, locked
 from stepgrid.host.processes import signals
 from stepgrid.host.processes.signals import MARK
 from stepgrid.host.processes.supervision import ProcessEnd, describe_exit
 from stepgrid.model.plan import Plan, PlannedBuild, PlannedStage
+from stepgrid.model.records import AttemptRecord, BuildRecord, Complete, Facts, ResultRecord, StepRecord, with_fields
 from stepgrid.model.site import Site
 from stepgrid.model.status import Status
 from stepgrid.plan import plan_file
@@ -38,12 +39,12 @@ BEGUN = "begun"  # its first event; before it the attempt waits for the host
 
 
 class InstalledBuild(NamedTuple):
-    record: Mapping[str, Any]  # build.json
+    record: BuildRecord
     programs: Mapping[str, tuple[str, ...]]  # program -> argv prefix, with absolute paths
 
     @property
     def version(self) -> str:
-        return str(self.record["version"])
+        return self.record.version
 
 
 @dataclass(frozen=True)  # no slots: cached_property needs a dict
@@ -85,20 +86,19 @@ class Job:
         """Read the engine's build, or that of a step's client."""
         if build not in self._builds:
             record, folder = self._read_record(build), self.store.build(build).resolve()
-            programs = {name: absolute(folder, prefix) for name, prefix in record.get("programs", {}).items()}
+            programs = {name: absolute(folder, prefix) for name, prefix in record.programs.items()}
             self._builds[build] = InstalledBuild(record, programs)
         return self._builds[build]
 
-    def _read_record(self, build: str) -> Mapping[str, Any]:
+    def _read_record(self, build: str) -> BuildRecord:
         path = self.store.build(build) / BUILD_FILE
         try:
-            record: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+            return load_record(path, BuildRecord)
         except FileNotFoundError:
             name = self.whole_plan.build(build).name
             raise StageError(f"the build {name} is not there ({path}); make it first") from None
         except ValueError:
             raise StageError(f"{path} is damaged; run the same command again, which makes the build again") from None
-        return record
 
     def ancestors(self) -> list[PlannedStage]:
         """List the stages before this one, root first."""
@@ -120,34 +120,34 @@ class Attempt:
         self.started = now()
         self._began = time.monotonic()  # the clock of the wall may be set meanwhile
         self._waited = 0.0
-        self.steps: list[Mapping[str, Any]] = []
+        self.steps: list[StepRecord] = []
         self.unread: StageError | None = None  # what is required, and was not found in the output of the last step
-        self._record: dict[str, Any] = {
-            "stage": job.stage.id,
-            "attempt": self.folder.name,
-            "plan": job.plan,
-            "build": job.stage.build,
-            **({"clients": list(job.stage.clients)} if job.stage.clients else {}),
-            "started": self.started,
-            "pid": os.getpid(),
-            "hostname": platform.node(),
-            **({cluster_job.NODE: cluster_job.node()} if cluster_job.active() else {}),
-        }
+        self._record = AttemptRecord(
+            stage=job.stage.id,
+            attempt=self.folder.name,
+            plan=job.plan,
+            build=job.stage.build,
+            clients=job.stage.clients,
+            started=self.started,
+            pid=os.getpid(),
+            hostname=platform.node(),
+            cluster_node=cluster_job.node() if cluster_job.active() else "",
+        )
         self.note()
 
     def note(self, **fields: Any) -> None:
         """Add to attempt.json."""
-        self._record |= fields
+        self._record = with_fields(self._record, **fields)
         write_json(self.folder / ATTEMPT_FILE, self._record, durable=False)
 
-    def describe_host(self, data: Path) -> dict[str, Any]:
+    def describe_host(self, data: Path) -> Facts:
         device = self.job.site.device
         hardware = facts.hardware(data, device)
         self.note(host={**facts.facts(data, device), "hardware": hardware})
         return hardware
 
     def note_speed(self, speed: Mapping[str, float]) -> None:
-        self.note(host={**self._record["host"], **speed})
+        self.note(host={**self._record.host, **speed})
 
     def end_wait(self) -> None:
         """Note that the host is ours now."""
@@ -164,7 +164,7 @@ class Attempt:
         with (self.folder / JOURNAL).open("a", encoding="utf-8") as file:
             file.write(line + "\n")
 
-    def publish(self, status: str, reason: str | None = None) -> Path:
+    def publish(self, status: Complete, reason: str | None = None) -> Path:
         result, store = self._result(status, reason), self.job.store
         try:
             with_reserve(store, lambda: write_json(self.folder / RESULT_FILE, result))
@@ -174,23 +174,22 @@ class Attempt:
 
     def keep_unread(self) -> None:
         """Keep what would be the result, for a spec that reads the output in another way."""
-        write_json(self.folder / UNREAD_FILE, self._result(Status.DONE, None))
+        write_json(self.folder / UNREAD_FILE, self._result("done", None))
 
-    def _result(self, status: str, reason: str | None) -> Mapping[str, Any]:
-        return {
-            "stage": self.job.stage.id,
-            "attempt": self.folder.name,
-            "status": status,
-            "reason": reason,
-            "started": self.started,
-            "ended": now(),
-            "seconds": round(time.monotonic() - self._began, 3),
-            "waited": round(self._waited, 3),
-            "build": self.job.stage.build,
-            "steps": self.steps,
-            # last: who looks at many results reads their first bytes alone
-            "files": results.result_checksums(self.folder),
-        }
+    def _result(self, status: Complete, reason: str | None) -> ResultRecord:
+        return ResultRecord(
+            stage=self.job.stage.id,
+            attempt=self.folder.name,
+            status=status,
+            reason=reason,
+            started=self.started,
+            ended=now(),
+            seconds=round(time.monotonic() - self._began, 3),
+            waited=round(self._waited, 3),
+            build=self.job.stage.build,
+            steps=tuple(self.steps),
+            files=results.result_checksums(self.folder),
+        )
 
     def fail(self, failure: StageError, status: str = Status.FAILED) -> None:
         with_reserve(self.job.store, lambda: write_failure(self.folder, self.job.stage.id, failure, status))

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import takewhile
 from pathlib import Path
-from typing import Any, NamedTuple, cast
+from typing import NamedTuple, cast
 
 from stepgrid.expand.search import AxisSearch, Trial, next_boundary, next_peak, parse_objective
 from stepgrid.host.failure import StageError, end_of_log, explaining_log
@@ -16,6 +16,7 @@ from stepgrid.host.processes.signals import MARK, kill_marked
 from stepgrid.language.expressions import ExpressionError
 from stepgrid.language.files import checksum, reuse_checksums
 from stepgrid.model.plan import FILES, PlannedStage, PlannedStep, input_paths
+from stepgrid.model.records import StepRecord
 from stepgrid.plugins.registry import server_engine
 from stepgrid.plugins.server import LoadedTables
 from stepgrid.run.attempt import Attempt
@@ -23,13 +24,13 @@ from stepgrid.run.collectors import draw
 from stepgrid.run.options import AcceptedOptions
 from stepgrid.run.server import serving
 from stepgrid.run.server_process import ReachedServer
-from stepgrid.run.step import Step, refuse_unknown_kinds
+from stepgrid.run.step import StepRun, refuse_unknown_kinds
 from stepgrid.store.store import Store
 
 
 class FinishedStep(NamedTuple):
     step: PlannedStep
-    record: Mapping[str, Any]
+    record: StepRecord
     folder: Path
 
 
@@ -43,7 +44,7 @@ class Bench:
     data: Path
     replay: bool = False
 
-    def run(self, accepted: Sequence[AcceptedOptions]) -> list[Mapping[str, Any]]:
+    def run(self, accepted: Sequence[AcceptedOptions]) -> list[StepRecord]:
         """Run all steps; return their records."""
         refuse_unknown_kinds(self.stage)
         store = self.attempt.job.store
@@ -80,7 +81,7 @@ class Bench:
             declared=seconds if isinstance(seconds, int | float) and seconds > 0 else None,
         )
         history = partial(self._history, planned)
-        step = Step(attempt, planned, folder, self.data, options, server, value, self.replay, history)
+        step = StepRun(attempt, planned, folder, self.data, options, server, value, self.replay, history)
         return FinishedStep(planned, step.run(), folder)
 
     def _history(self, step: PlannedStep) -> Sequence[PlannedStep]:

@@ -33,6 +33,7 @@ from stepgrid.host.processes.supervision import (
 )
 from stepgrid.host.sampling import SELDOM, ProcessGroup
 from stepgrid.model.plan import Command
+from stepgrid.model.records import CommandRecord, ProbeAnswer, convert_record
 from stepgrid.model.site import Site
 from stepgrid.plugins import driver
 from stepgrid.plugins.collector import (
@@ -119,7 +120,7 @@ class ActiveCollectors:
         target = Target(tuple(sorted(ProcessGroup(engine).members())) or (engine,), folder, client)
         try:
             words, env = self._command(declaration, target, engine)
-            record = {"argv": list(words), "environment": env, "pids": target.pids, "client": client}
+            record = CommandRecord(argv=tuple(words), environment=env, pids=tuple(target.pids), client=client)
             write_json(folder / COMMAND, record, durable=False)
             process = supervision.spawn(Program(words, env, folder))
         except (LookupError, ValueError) as error:
@@ -250,8 +251,8 @@ class ProbeRunner:
     def _run_sql(self, statement: str, counters: Sequence[str], name: str, folder: Path) -> ProbeReading:
         """Time the statement, without the connection."""
         answer = self._ask_server([statement], counters, name, folder)
-        differences = counter_differences(answer.get("before", {}), answer.get("after", {}))
-        return ProbeReading(float(answer["seconds"]), differences)
+        differences = counter_differences(answer.before, answer.after)
+        return ProbeReading(answer.seconds, differences)
 
     def _run_command(self, words: Sequence[str], counters: Sequence[str], name: str, folder: Path) -> ProbeReading:
         try:
@@ -260,21 +261,20 @@ class ProbeRunner:
             raise StageError(f"probe {name}: {error.args[0]}", self.step) from None
         if not counters:
             return ProbeReading(self._supervise(command, name, folder))
-        before = self._ask_server([], counters, name, folder / "counters-before").get("before", {})
+        before = self._ask_server([], counters, name, folder / "counters-before").before
         seconds = self._supervise(command, name, folder)
-        after = self._ask_server([], counters, name, folder / "counters-after").get("before", {})
+        after = self._ask_server([], counters, name, folder / "counters-after").before
         return ProbeReading(seconds, counter_differences(before, after))
 
-    def _ask_server(
-        self, statements: Sequence[str], counters: Sequence[str], name: str, folder: Path
-    ) -> dict[str, Any]:
-        """Run statements between two readings of counters; return all that the client printed, by name."""
+    def _ask_server(self, statements: Sequence[str], counters: Sequence[str], name: str, folder: Path) -> ProbeAnswer:
+        """Run statements between two readings of counters; return all that the client printed."""
         request = {"sql": list(statements), "timeout": self.deadline, "counters": list(counters)}
         self._supervise(driver.server_request(SQL, self.context, request), name, folder)
-        answer: dict[str, Any] = {}
+        printed: dict[str, object] = {}
         for line in (folder / "stdout").read_text(encoding="utf-8").splitlines():
-            answer |= json.loads(line)
-        for counter in answer.get("missing", ()) if self.server else ():
+            printed |= json.loads(line)  # rows may hold numbers that are none in JSON
+        answer = convert_record(printed, ProbeAnswer)
+        for counter in answer.missing if self.server else ():
             warning = f"probe {name}: the server has no counter and no table `{counter}`"
             if self.server and warning not in self.server.warnings:
                 self.server.warnings.append(warning)
@@ -284,7 +284,7 @@ class ProbeRunner:
         """Run a program to its end; return its wall time."""
         folder.mkdir(parents=True)
         env = environment(command.argv[0], command.env)
-        write_json(folder / "command.json", {"argv": list(command.argv), "environment": env}, durable=False)
+        write_json(folder / "command.json", CommandRecord(argv=tuple(command.argv), environment=env), durable=False)
         attach(folder, command.files)
         pid = self.server.companion if self.server else None
         companion = None if pid is None else Companion(pid)

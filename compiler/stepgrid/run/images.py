@@ -22,6 +22,7 @@ from stepgrid.host.files import FICLONE, Tree, remove_tree, scan, write_json
 from stepgrid.host.locks import LockBusy, host_lock, locked
 from stepgrid.host.processes.signals import Interrupted
 from stepgrid.model.plan import PlannedStage, PlannedStep, runs_already
+from stepgrid.model.records import Facts, with_fields
 from stepgrid.model.units import counted
 from stepgrid.plugins.registry import engine
 from stepgrid.run import options
@@ -29,8 +30,6 @@ from stepgrid.run.attempt import Attempt, close_abandoned
 from stepgrid.run.bench import Bench
 from stepgrid.store.images import (
     DAMAGED_IMAGE,
-    SAMPLES,
-    SUMS,
     DamagedError,
     UnusableError,
     doubt_image,
@@ -68,7 +67,7 @@ def prepare(attempt: Attempt, data: Path) -> Start:
     for index in range(position, len(chain)):
         follower = chain[index + 1] if index + 1 < len(chain) else attempt.job.stage
         start = _replay(attempt, chain[index], follower.id, data, start)
-    record = {
+    facts: Facts = {
         "parent": attempt.job.stage.parent,
         "method": start.method,
         "seconds": time.monotonic() - began,
@@ -77,7 +76,7 @@ def prepare(attempt: Attempt, data: Path) -> Start:
         "replayed": bool(start.replayed),
         "stages_replayed": list(start.replayed),
     }
-    attempt.note(image=record)
+    attempt.note(image=facts)
     return start
 
 
@@ -167,9 +166,8 @@ def save(store: Store, owner: str, stage: str, data: Path, rules: SavingRules, *
                 raise
             clone_tree(data, staged / DATA, tree, rules.immutable)  # live databases may have a file system of their own
             remove_tree(data)
-        sums = fingerprint(staged / DATA, tree, rules.checksums)
-        record = {"stage": stage, "made": now(), "bytes": tree.bytes, **record, **tree.to_json(), **sums}
-        write_json(staged / IMAGE_FILE, record)
+        files = fingerprint(staged / DATA, tree, rules.checksums)
+        write_json(staged / IMAGE_FILE, with_fields(files, stage=stage, made_at=now(), **record))
         store.publish_image(stage, staged)
     except OSError:
         store.drop_image(staged)
@@ -184,9 +182,7 @@ def verify(store: Store, stage: str) -> tuple[str | None, str]:
         return str(error), ""
     folder = store.image(stage)
     record = read_image_record(folder)
-    sums, samples = record.get(SUMS, {}), record.get(SAMPLES, {})
-    if not (sums or samples):
-        return None, "files and sizes, no checksums were recorded"
+    sums, samples = (record.checksums, record.samples) if record else ({}, {})
     damaged, method = first_difference(folder / DATA, sums, samples), "files, sizes and checksums"
     if samples:
         total = counted(len(sums) + len(samples), "file")
@@ -196,10 +192,8 @@ def verify(store: Store, stage: str) -> tuple[str | None, str]:
 
 def list_files(store: Store, stage: str) -> Tree | None:
     """Read an image's list of files as it was saved; verify nothing."""
-    try:
-        return Tree.from_json(read_image_record(store.image(stage)))
-    except (KeyError, TypeError, ValueError):
-        return None
+    record = read_image_record(store.image(stage))
+    return Tree(record.folders, record.files, record.links) if record else None
 
 
 # Trust in an image: a stage that started from it and fails may have met damage.

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
 
 from stepgrid.host.failure import StageError, UnsupportedError
+from stepgrid.host.files import load_record
 from stepgrid.model.plan import PlannedStage, PlannedStep, Value
+from stepgrid.model.records import Catalogue, OptionInfo
 from stepgrid.plan.checks import describe_option
 from stepgrid.plugins import registry
 from stepgrid.plugins.driver import absolute_inputs
 from stepgrid.plugins.engine import option_fault
 from stepgrid.run.attempt import Job
 from stepgrid.store.paths import CATALOGUE_FILE, FAILURE_FILE
-
-Catalogue = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,9 +112,8 @@ def _may_exist_elsewhere(job: Job, name: str) -> bool:
 def _read_catalogue(job: Job, build: str) -> Catalogue | None:
     path = job.store.build(build) / CATALOGUE_FILE
     try:
-        catalogue: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+        return load_record(path, dict[str, OptionInfo])
     except FileNotFoundError:
         return None
     except ValueError:
         raise StageError(f"{path} is damaged; remove {path.parent} and run the same command again") from None
-    return catalogue

@@ -140,7 +140,7 @@ def _with_secrets(store: Store, part: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _server_home(job: Job, access: Access, data: Path, folder: Path, user: User | None) -> ServerHome:
-    build, facts = job.store.build(job.stage.build).resolve(), job.engine.record.get("facts") or {}
+    build, facts = job.store.build(job.stage.build).resolve(), job.engine.record.facts
     return ServerHome(
         programs=job.engine.programs,
         version=job.engine.version,

@@ -11,11 +11,11 @@ import subprocess
 import tempfile
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from stepgrid.host.disk import disk_full, met_full_disk
 from stepgrid.host.failure import StageError, end_of_log, explaining_log, last_bytes
@@ -25,6 +25,7 @@ from stepgrid.host.processes.cgroup import ControlGroup
 from stepgrid.host.processes.supervision import User, describe_exit, describe_signal, give_files
 from stepgrid.host.sampling import ProcessGroup
 from stepgrid.model.plan import PlannedStage
+from stepgrid.model.records import StepRecord, with_fields
 from stepgrid.plugins import registry
 from stepgrid.plugins.server import Access, Effective
 
@@ -74,9 +75,9 @@ class ReachedServer(ABC):
         write_json(self.folder / SETTINGS, effective._asdict(), durable=False)
         self.warnings.extend(f"`{name}`: {sentence}" for name, sentence in effective.differs.items())
 
-    def add_warnings(self, record: Mapping[str, Any]) -> Mapping[str, Any]:
+    def add_warnings(self, record: StepRecord) -> StepRecord:
         """Add what the server warned of so far to the record of a step."""
-        return {**record, "warnings": [*record.get("warnings", ()), *self.warnings]} if self.warnings else record
+        return with_fields(record, warnings=(*record.warnings, *self.warnings)) if self.warnings else record
 
 
 @dataclass(slots=True)

@@ -2,26 +2,26 @@
 
 from __future__ import annotations
 
-import json
 import sys
 import traceback
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from stepgrid.build.record import changed
 from stepgrid.host.disk import disk_full, is_disk_full, power_disk
 from stepgrid.host.facts import machine_difference
 from stepgrid.host.failure import StageError, UnsupportedError
-from stepgrid.host.files import read_json, write_json
+from stepgrid.host.files import find_record, write_json
 from stepgrid.host.locks import host_lock, host_lock_path, locked
 from stepgrid.host.noise import quiet
 from stepgrid.host.page_cache import set_up
 from stepgrid.host.processes.signals import Interrupted
 from stepgrid.host.speed import host_speed
 from stepgrid.model.plan import PlannedStage
+from stepgrid.model.records import NoiseRecord, ResultRecord, StepRecord
 from stepgrid.model.status import BrokenRecord, Result, Status
 from stepgrid.plugins.registry import power_setting
 from stepgrid.run import options
@@ -34,7 +34,7 @@ from stepgrid.run.step import refuse_unknown_kinds
 from stepgrid.store.active_run import DiskFull, read_run_record
 from stepgrid.store.attempts import heartbeat, read_failure
 from stepgrid.store.paths import FAILURE_FILE, RESULT_FILE, UNREAD_FILE, names_in
-from stepgrid.store.results import checksum_difference, is_sound_step, record_fault, result_fault, set_aside
+from stepgrid.store.results import checksum_difference, result_fault, result_record, set_aside
 from stepgrid.store.stage_requests import pending_redo
 
 if TYPE_CHECKING:
@@ -100,7 +100,7 @@ def _measure_or_refuse(attempt: Attempt) -> Status:
     try:
         _measure(attempt)
     except UnsupportedError as reason:
-        attempt.publish(Status.UNSUPPORTED, str(reason))
+        attempt.publish("unsupported", str(reason))
         return Status.UNSUPPORTED
     except (StageError, DeadlineError):
         raise
@@ -128,9 +128,9 @@ def _measure(attempt: Attempt) -> None:
     ):
         if skip_if_late(job.store, job.plan, job.stage):  # by now: it may have waited for the host
             raise DeadlineError("when the host was free it was too late to start before the run is to stop")
-        attempt.begin(**({"noise": noise} if noise else {}))
+        attempt.begin(noise=noise)
         if request := pending_redo(job.store, job.stage.id):
-            attempt.note(asked={"who": request.author, "when": request.when, "why": request.why})
+            attempt.note(request={"who": request.author, "when": request.when, "why": request.why})
         _refuse_changed_build(job)
         start = _make_database(attempt, data)
         with distrusting(attempt, start.image, job.stage):
@@ -144,10 +144,10 @@ def _measure(attempt: Attempt) -> None:
             attempt.keep_unread()
             raise attempt.unread
         _read_figures(attempt.folder, attempt.steps, job.stage)
-        attempt.publish(Status.DONE)
+        attempt.publish("done")
 
 
-def _read_figures(folder: Path, steps: Sequence[Mapping[str, Any]], stage: PlannedStage) -> ResultFigures:
+def _read_figures(folder: Path, steps: Sequence[StepRecord], stage: PlannedStage) -> ResultFigures:
     """Parse the output into the result's own figures; where they are missing, readers take the raw output."""
     from stepgrid.collect.result_figures import read_result
 
@@ -166,7 +166,7 @@ def _publish_unread(job: Job) -> bool:
     if pending_redo(job.store, job.stage.id):
         return False
     for folder in reversed(job.store.attempts(job.stage.id)):
-        record = read_json(folder / UNREAD_FILE)
+        record = find_record(folder / UNREAD_FILE, ResultRecord)
         if record and _is_readable(folder, record, job.stage):
             write_json(folder / RESULT_FILE, record)
             for name in (UNREAD_FILE, FAILURE_FILE):
@@ -177,13 +177,10 @@ def _publish_unread(job: Job) -> bool:
     return False
 
 
-def _is_readable(folder: Path, record: Mapping[str, Any], stage: PlannedStage) -> bool:
-    steps, files = record.get("steps"), record.get("files")
-    if not isinstance(steps, list) or len(steps) != len(stage.steps) or not isinstance(files, dict):
+def _is_readable(folder: Path, record: ResultRecord, stage: PlannedStage) -> bool:
+    if len(record.steps) != len(stage.steps) or checksum_difference(folder, record.files):
         return False
-    if not all(map(is_sound_step, steps)) or checksum_difference(folder, files):
-        return False
-    return not any(step.error for step in _read_figures(folder, steps, stage).steps)
+    return not any(step.error for step in _read_figures(folder, record.steps, stage).steps)
 
 
 def _refuse_likely_unread(job: Job) -> None:
@@ -229,7 +226,7 @@ def _make_database(attempt: Attempt, data: Path) -> Start:
 
 
 @contextmanager
-def _quiet(attempt: Attempt, data: Path) -> Iterator[Mapping[str, Any]]:
+def _quiet(attempt: Attempt, data: Path) -> Iterator[NoiseRecord | None]:
     """Look at the host, after what can be done while the look, which began with the job, goes on."""
     attempt.end_wait()
     job, site = attempt.job, attempt.job.site
@@ -266,17 +263,15 @@ def _keep_image(attempt: Attempt, data: Path) -> None:
 def _refuse_changed_build(job: Job) -> None:
     """Compare before the first step and after the last: figures of two binaries under one name are worth nothing."""
     for build in job.stage.builds:
-        if job.installed_build(build).record and (sentence := changed(job.store.build(build))):
+        if sentence := changed(job.installed_build(build).record):
             raise StageError(sentence)
 
 
 def _refuse_unsupported_parent(job: Job) -> None:
     result = job.store.result(job.stage.parent) if job.stage.parent else None
-    if result and record_fault(result / RESULT_FILE):
-        return  # lost: the next run measures it again
-    record = json.loads((result / RESULT_FILE).read_text(encoding="utf-8")) if result else {}
-    if record.get("status") == Status.UNSUPPORTED:
-        raise UnsupportedError(record.get("reason") or "the stage before it is unsupported")
+    record = result_record(result) if result else None  # one that is lost is measured again by the next run
+    if record and record.status == "unsupported":
+        raise UnsupportedError(record.reason or "the stage before it is unsupported")
 
 
 @contextmanager

@@ -19,6 +19,7 @@ from stepgrid.host.terminal_output import Paint, cut, wrap
 from stepgrid.model.plan import AdaptiveRepeat, Plan, load_counts
 from stepgrid.model.status import (
     Action,
+    ActiveStep,
     ActiveWork,
     AttemptEnd,
     Eta,
@@ -26,13 +27,12 @@ from stepgrid.model.status import (
     PlanStatus,
     RunAhead,
     Status,
-    Step,
 )
 from stepgrid.model.units import counted, duration, percent, short_rate, size
 from stepgrid.plan.actions import NO_IMAGE
 from stepgrid.plugins.driver import LiveThroughput, LiveWait
 from stepgrid.plugins.registry import driver
-from stepgrid.store.paths import ATTEMPT_FILE
+from stepgrid.store.attempts import attempt_record
 
 SHOWN_NODES = 5  # of a group, on a page
 SHOWN_ENDS = 3  # of ended stages, in a frame
@@ -152,7 +152,7 @@ def _run_ahead_text(run: RunAhead, now: float) -> str:
     return f"pid {run.pid}, {run.spec}, {since}, ETA {time_left(run.eta)}{end_text(now, run.eta)}"
 
 
-def step_text(step: Step, now: float) -> str:
+def step_text(step: ActiveStep, now: float) -> str:
     """Render the progress of a running step: `120/1800 s, 54k ops/s`."""
     elapsed = f"{max(now - step.since, 0.0):.0f}"
     text = f"{elapsed} s" if step.declared is None else f"{elapsed}/{step.declared:.0f} s"
@@ -218,9 +218,9 @@ class Disturbances:
             if folder is None and work and not work.waits:
                 folder = work.attempt
             if folder is not None and folder.name not in self._warnings:
-                noise = files.read_json(folder / ATTEMPT_FILE).get("noise")
-                if noise is not None or not work:  # else the job may be about to look
-                    self._warnings[folder.name] = node.title, str((noise or {}).get("warning") or "")
+                record = attempt_record(folder)
+                if record.noise is not None or not work:  # else the job may be about to look
+                    self._warnings[folder.name] = node.title, record.warning
         return [entry for entry in self._warnings.values() if entry[1]]
 
 
@@ -423,7 +423,7 @@ class Frame:
         bar = self.paint(block * full, "green") + self.paint(block * failed, "red")
         return f"{bar}{empty * (columns - full - failed)}{text}"
 
-    def _step_lines(self, step: Step, width: int) -> Iterator[str]:
+    def _step_lines(self, step: ActiveStep, width: int) -> Iterator[str]:
         series = read_throughput(step.kind, step.folder)
         spark = sparkline([value for _, value in series], width - 2, self.blocks)
         if spark is not None:

@@ -14,7 +14,7 @@ from pathlib import Path, PurePath
 from typing import Any, NamedTuple, cast
 
 from stepgrid.collect.counts import EVENT_FILE
-from stepgrid.expand.search import SEARCH, with_value
+from stepgrid.expand.search import with_value
 from stepgrid.host.disk import cut_power, disk_full, is_disk_full, met_full_disk, read_only
 from stepgrid.host.failure import FOUND_NOTHING, NO_ROWS, StageError, end_of_log, explaining_log
 from stepgrid.host.files import modification_times, open_regular, read_json, scan, write_json
@@ -35,6 +35,7 @@ from stepgrid.host.sampling import Sampler
 from stepgrid.language.files import holds_data
 from stepgrid.model.figures import ParseError
 from stepgrid.model.plan import Command, PlannedStage, PlannedStep, input_paths
+from stepgrid.model.records import CommandRecord, StepRecord, with_fields
 from stepgrid.model.secret_variables import hide_secrets
 from stepgrid.model.units import counted, duration, exact_size
 from stepgrid.plugins import hit_rate
@@ -115,7 +116,7 @@ class StepEnd(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class StepRun:
     """A step of a stage in a folder of its own, with everything about it."""
 
     attempt: Attempt
@@ -136,7 +137,7 @@ class Step:
     def launch(self) -> Mapping[str, Any]:
         return launch_request(self.attempt.job.store, self.planned)
 
-    def run(self) -> Mapping[str, Any]:
+    def run(self) -> StepRecord:
         """Run it; return its record. StageError if it failed."""
         try:
             return self._run()
@@ -145,7 +146,7 @@ class Step:
                 raise self._failure(disk_full(self.data, self.folder)) from None
             raise
 
-    def _run(self) -> Mapping[str, Any]:
+    def _run(self) -> StepRecord:
         kind, launch = require_runner(self.planned.kind), dict[str, Any]()
         plan = self._write_command(kind)
         deadline = seconds_allowed(plan.command, kind.estimate(self.settings))
@@ -186,9 +187,11 @@ class Step:
         if sampler.open_files and (warning := self._unnamed_files(sampler.open_files.paths)):
             warnings.append(warning)
         if warnings:
-            record = {**record, "warnings": [*record.get("warnings", ()), *warnings]}
+            record = with_fields(record, warnings=(*record.warnings, *warnings))
         write_json(self.folder / "step.json", record, durable=False)
-        self.attempt.journal("step ended", **record, sampler_cpu=sampler.cpu_seconds, sampler_error=sampler.error)
+        self.attempt.journal(
+            "step ended", **record.to_json(), sampler_cpu=sampler.cpu_seconds, sampler_error=sampler.error
+        )
         if lost:
             raise lost
         if message:
@@ -208,8 +211,10 @@ class Step:
         client: object = engine(self.server.access.engine) if self.server else None
         secrets = client.secret_variables if isinstance(client, ClientEnvironment) else ()
         env = hide_secrets({name: "***" if name in secrets else value for name, value in command.env.items()})
-        record = {"argv": list(command.argv), "env": env, "environment": environment(plan.program, env)}
-        write_json(self.folder / "command.json", {**record, "launch": plan.public_record}, durable=False)
+        record = CommandRecord(
+            argv=tuple(command.argv), env=env, environment=environment(plan.program, env), launch=plan.public_record
+        )
+        write_json(self.folder / "command.json", record, durable=False)
         attach(self.folder, {**self.planned.files, **command.files})
         return plan
 
@@ -426,7 +431,7 @@ class Step:
         return StageError(message, self.planned.name, log, end_of_log(log), exited_well=exited_well)
 
 
-def explain_end(step: Step, kind: Runner, process: ProcessEnd, deadline: float, logs: Sequence[str]) -> str:
+def explain_end(step: StepRun, kind: Runner, process: ProcessEnd, deadline: float, logs: Sequence[str]) -> str:
     """Say why a program failed. `logs`: files in its folder that came out of its database."""
     folder, data, server = step.folder, step.data, step.server
     # a client may only be told that its table is full
@@ -446,38 +451,36 @@ def explain_end(step: Step, kind: Runner, process: ProcessEnd, deadline: float, 
     return complaint or f"it ended with exit status {process.exit}"
 
 
-def describe(step: PlannedStep, end: StepEnd, dropped: Iterable[str], value: int | None = None) -> Mapping[str, Any]:
+def describe(step: PlannedStep, end: StepEnd, dropped: Iterable[str], value: int | None = None) -> StepRecord:
     """Make the record of a step, step.json; `value` was tried by a search."""
-    process, counters = (
-        end.process,
-        {name: dict(probe.counters) for name, probe in end.probes.items() if probe.counters},
-    )
+    process, probes = end.process, end.probes
     warning = (
         f"the host was suspended for {duration(process.suspended)} while the step ran: "
         "`stepgrid redo` measures it again"
     )
-    return {
-        "name": step.name,
-        "kind": step.kind,
-        "status": "failed" if end.message else "done",
-        "exit": process.exit,
-        "overdue": process.overdue,
-        "started": process.started,
-        "ended": process.ended,
-        "seconds": process.seconds,
-        "waited": process.waited,
-        "user": process.user,
-        "system": process.system,
-        "max_rss": process.max_rss,
-        "deadline": end.deadline,
-        "dropped": list(dropped),
-        **({"probes": {name: probe.seconds for name, probe in end.probes.items()}} if end.probes else {}),
-        **({"counters": counters} if counters else {}),
-        **({"launch": dict(end.launch)} if end.launch else {}),
-        **({"client": step.client} if step.client else {}),
-        **({SEARCH: value} if value is not None else {}),
-        **({"suspended": process.suspended, "warnings": [warning]} if process.suspended else {}),
-    }
+    return StepRecord(
+        name=step.name,
+        kind=step.kind,
+        status="failed" if end.message else "done",
+        exit=process.exit,
+        overdue=process.overdue,
+        started=process.started,
+        ended=process.ended,
+        seconds=process.seconds,
+        waited=process.waited,
+        user=process.user,
+        system=process.system,
+        max_rss=process.max_rss,
+        deadline=end.deadline,
+        dropped=tuple(dropped),
+        probes={name: probe.seconds for name, probe in probes.items()},
+        counters={name: probe.counters for name, probe in probes.items() if probe.counters},
+        launch=end.launch,
+        client=step.client,
+        search=value,
+        suspended=process.suspended or None,
+        warnings=(warning,) if process.suspended else (),
+    )
 
 
 def warn_of_unnamed_files(paths: Iterable[str], step: PlannedStep, known_paths: Iterable[str]) -> str | None:

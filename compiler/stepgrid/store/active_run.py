@@ -7,7 +7,6 @@ import os
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TypeVar
@@ -15,21 +14,11 @@ from typing import TypeVar
 from stepgrid.errors import StepgridError
 from stepgrid.host.disk import disk_full, has_no_room, is_disk_full
 from stepgrid.host.failure import DISK_FULL
-from stepgrid.host.files import has_dead_owner, is_stale, make_folder, temporary_suffix, write_json
+from stepgrid.host.files import find_record, has_dead_owner, is_stale, make_folder, temporary_suffix, write_json
 from stepgrid.host.locks import LockBusy, locked
+from stepgrid.model.records import RunRecord, SkippedStage, parse_record
 from stepgrid.store.paths import QUEUE, RESERVE, RUN_LOCK, SKIPPED_STAGES, next_time_name
 from stepgrid.store.store import Store
-
-
-@dataclass(frozen=True, slots=True)
-class RunRecord:
-    pid: int
-    started: datetime
-    spec: str
-    plan: str = ""  # its digest
-    until: str = ""  # when it is to stop, as it was given
-    stops: float | None = None  # unix time
-    waited: float = 0.0  # seconds for its turn
 
 
 @contextmanager
@@ -45,9 +34,8 @@ def hold_run_lock(
     with locked(path, wait=False):
         now, queued = datetime.now(UTC), _read_record(ticket) if ticket else None
         waited = max((now - queued.started).total_seconds(), 0.0) if queued else 0.0
-        record = {"pid": os.getpid(), "started": now.isoformat(), "spec": spec, "plan": plan, "waited": waited}
-        record |= {"until": until, "stops": stops} if until else {}
-        path.write_text(json.dumps(record) + "\n", encoding="utf-8")  # in place: the lock is on this very file
+        record = RunRecord(os.getpid(), now, spec, plan, waited, until, stops if until else None)
+        path.write_text(json.dumps(record.to_json()) + "\n", encoding="utf-8")
         leave_queue(store)
         yield
 
@@ -58,13 +46,7 @@ def read_run_record(store: Store) -> RunRecord | None:
 
 
 def _read_record(path: Path) -> RunRecord | None:
-    try:
-        raw = json.loads(path.read_text(encoding="utf-8"))
-        until, stops, waited = str(raw.get("until", "")), raw.get("stops"), float(raw.get("waited", 0.0))
-        started, plan = datetime.fromisoformat(raw["started"]), str(raw.get("plan", ""))
-        return RunRecord(int(raw["pid"]), started, str(raw["spec"]), plan, until, stops, waited)
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):
-        return None
+    return find_record(path, RunRecord)
 
 
 def active_run_record(store: Store, holders: Sequence[int]) -> RunRecord | None:
@@ -93,8 +75,7 @@ def enter_queue(store: Store, spec: str, plan: str, as_first: bool = False) -> N
     names = [ticket.name.partition("-")[0] for ticket in _tickets(store)]
     path = store.lock(QUEUE) / f"{_FIRST if as_first else next_time_name(names)}-{temporary_suffix()}"
     make_folder(path.parent)
-    record = {"pid": os.getpid(), "started": datetime.now(UTC).isoformat(), "spec": spec, "plan": plan}
-    write_json(path, record, durable=False)
+    write_json(path, RunRecord(os.getpid(), datetime.now(UTC), spec, plan), durable=False)
 
 
 def leave_queue(store: Store) -> None:
@@ -161,7 +142,7 @@ def note_skipped_stage(store: Store, stage: str, seconds: float | None) -> None:
     """Note what a stage would have taken; None where that is unknown."""
     path = store.lock(SKIPPED_STAGES)
     make_folder(path.parent)
-    line = json.dumps({"stage": stage, "seconds": seconds}) + "\n"
+    line = json.dumps(SkippedStage(stage, seconds).to_json()) + "\n"
     descriptor = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o666)
     try:
         os.write(descriptor, line.encode())  # at once: jobs of a cluster may do so together
@@ -173,10 +154,10 @@ def skipped_stages(store: Store) -> dict[str, float | None]:
     """Map stages that the active run, or the last, has skipped to the seconds that they would have taken."""
     try:
         lines = store.lock(SKIPPED_STAGES).read_text(encoding="utf-8").splitlines()
-        records = [json.loads(line) for line in lines]
+        records = [parse_record(line, SkippedStage) for line in lines]
     except (OSError, ValueError):
         return {}
-    return {record["stage"]: record["seconds"] for record in records}
+    return {record.stage: record.seconds for record in records}
 
 
 # Disk space in reserve: what a run has to say last needs some when the disk is full.

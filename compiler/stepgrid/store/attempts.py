@@ -11,52 +11,39 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
-from datetime import datetime
 from pathlib import Path
-from typing import Any
 
 from stepgrid.host import cluster_job, files
 from stepgrid.host.failure import StageError, tail
-from stepgrid.model.status import ActiveWork, AttemptEnd, Status, Step
+from stepgrid.host.files import read_record
+from stepgrid.model.records import AttemptRecord, FailureRecord, JournalEvent, parse_record, unix_time
+from stepgrid.model.status import ActiveStep, ActiveWork, AttemptEnd, Status
 from stepgrid.store.paths import ATTEMPT_FILE, FAILURE_FILE, JOURNAL, parse_time_name
 
 KILLED = "the process that ran it was killed, and could not say so"
 JOURNAL_END = 1 << 16  # bytes that are read: some hundred events
-Event = Mapping[str, Any]
 
 
 def write_failure(folder: Path, node: str, failure: StageError, status: str) -> None:
-    record = {
-        "node": node,
-        "attempt": folder.name,
-        "status": status,
-        "step": failure.step,
-        "message": failure.message,
-        "tail": failure.tail,
-        "log": str(failure.relative_log) if failure.log else None,
-    }
+    log = str(failure.relative_log) if failure.log else None
+    message, step = failure.message, failure.step
+    record = FailureRecord(
+        node=node, attempt=folder.name, status=status, step=step, message=message, tail=failure.tail, log=log
+    )
     files.sweep_below(folder)
     files.write_json(folder / FAILURE_FILE, record)
 
 
 def read_failure(folder: Path) -> StageError | None:
-    record = files.read_json(folder / FAILURE_FILE)
-    if not record.get("message"):
-        return None
-    step, log = record.get("step"), record.get("log")
-    last_lines = str(record.get("tail") or "")
-    return StageError(str(record["message"]), str(step) if step else None, Path(str(log)) if log else None, last_lines)
+    record = read_record(folder / FAILURE_FILE, FailureRecord)
+    log = Path(record.log) if record.log else None
+    return StageError(record.message, record.step or None, log, record.tail) if record.message else None
 
 
-def failure_facts(attempt: Path) -> Mapping[str, str]:
-    """Return in which step an attempt failed, how, and the line that says most; empty if nothing failed."""
-    record = files.read_json(attempt / FAILURE_FILE)
-    if record.get("status") != "failed":
-        return {}
-    last_line = (str(record.get("tail") or "").splitlines() or [""])[-1].strip()
-    line = str(record.get("first_error") or last_line)
-    facts = {name: str(record.get(name) or "") for name in ("step", "message", "log")}
-    return {**facts, "line": line}
+def failed_attempt(attempt: Path) -> FailureRecord | None:
+    """Read how an attempt failed; None if nothing failed."""
+    record = read_record(attempt / FAILURE_FILE, FailureRecord)
+    return record if record.status == Status.FAILED else None
 
 
 def is_open(attempt: Path) -> bool:
@@ -71,16 +58,16 @@ def attempt_end(attempts: Sequence[Path]) -> AttemptEnd | None:
     newest, tries = attempts[-1], len(attempts)
     if is_open(newest):
         return AttemptEnd(Status.INTERRUPTED, KILLED, "", newest, start_time(newest) or 0.0, tries)
-    record = files.read_json(newest / FAILURE_FILE)
+    record = read_record(newest / FAILURE_FILE, FailureRecord)
     try:
         when = (newest / FAILURE_FILE).stat().st_mtime
     except OSError:
         when = 0.0
     return AttemptEnd(
-        status=Status.INTERRUPTED if record.get("status") in ("interrupted", "broken") else Status.FAILED,
-        message=str(record.get("message") or "it does not say why"),
-        step=str(record.get("step") or ""),
-        log=Path(str(record.get("log") or newest)),
+        status=Status.INTERRUPTED if record.status in ("interrupted", "broken") else Status.FAILED,
+        message=record.message or "it does not say why",
+        step=record.step or "",
+        log=Path(record.log or newest),
         when=when,
         tries=tries,
     )
@@ -98,6 +85,11 @@ def has_begun(attempt: Path) -> bool:
         return (attempt / JOURNAL).stat().st_size > 0
     except OSError:
         return False
+
+
+def attempt_record(folder: Path) -> AttemptRecord:
+    """Read attempt.json of an attempt or result; empty where it is missing or damaged."""
+    return read_record(folder / ATTEMPT_FILE, AttemptRecord)
 
 
 # Signs of life: on a cluster other machines cannot see who holds the lock of an attempt.
@@ -133,8 +125,7 @@ def is_alive_elsewhere(attempt: Path) -> bool:
         age = time.time() - (attempt / ATTEMPT_FILE).stat().st_mtime
     except OSError:  # on a cluster a folder may be seen before the record that was put into it
         return cluster_job.active() and time.time() - (start_time(attempt) or 0.0) < UNSEEN_SECONDS
-    hostname = files.read_json(attempt / ATTEMPT_FILE).get("hostname") if age < ALIVE_SECONDS else None
-    return hostname not in (None, platform.node())
+    return age < ALIVE_SECONDS and attempt_record(attempt).hostname not in ("", platform.node())
 
 
 # What a running attempt does
@@ -142,65 +133,57 @@ def is_alive_elsewhere(attempt: Path) -> bool:
 
 def read_work(attempt: Path, pids: tuple[int, ...], titles: Mapping[str, str]) -> ActiveWork:
     """Read what an attempt does, and since when. `titles` of stages: one of them may be run again first."""
-    record, events = files.read_json(attempt / ATTEMPT_FILE), _last_events(attempt / JOURNAL)
-    since = start_time(attempt)
-    with suppress(ValueError):
-        since = datetime.fromisoformat(str(record.get("started"))).timestamp()
+    record, events = attempt_record(attempt), _last_events(attempt / JOURNAL)
+    since = unix_time(record.started) or start_time(attempt)
     step = _running_step(attempt, events)
     replays = _replayed_title(attempt, step, events, titles)
-    work = ActiveWork(pids, attempt, str(record.get("hostname") or ""), since, replays=replays)
+    work = ActiveWork(pids, attempt, record.hostname, since, replays=replays)
     return replace(work, step=step) if step is not None else replace(work, doing=_pause(events))
 
 
-def _last_events(journal: Path) -> Sequence[Event]:
+def _last_events(journal: Path) -> Sequence[JournalEvent]:
     """Read the end of a journal, without a first line that is cut and a last one that is being written."""
-    try:
-        lines = tail(journal, JOURNAL_END).split("\n")
-    except OSError:
-        return ()
-    return list(files.json_records(lines[:-1], "event"))
+    events: list[JournalEvent] = []
+    with suppress(OSError):
+        for line in tail(journal, JOURNAL_END).split("\n")[:-1]:
+            with suppress(ValueError):
+                events.append(parse_record(line, JournalEvent))
+    return events
 
 
-def _running_step(attempt: Path, events: Sequence[Event]) -> Step | None:
+def _running_step(attempt: Path, events: Sequence[JournalEvent]) -> ActiveStep | None:
     """Describe the last step that has begun and not ended; its time counts from when its program was started."""
     started: float | None = None
     for event in reversed(events):
-        if event["event"] == "step ended":
+        if event.event == "step ended":
             return None
-        if event["event"] == "started" and event.get("name"):
-            started = float(event["t"])
-        if event["event"] == "step":
-            return Step(
-                name=str(event.get("name", "")),
-                kind=str(event.get("kind", "")),
-                index=event.get("index"),
-                of=event.get("of"),
-                declared=event.get("declared"),
-                since=float(event["t"]) if started is None else started,
-                folder=attempt / str(event.get("folder", "")),
-            )
+        if event.event == "started" and event.name:
+            started = event.t
+        if event.event == "step":
+            since, folder = event.t if started is None else started, attempt / event.folder
+            return ActiveStep(event.name, event.kind, event.index, event.of, event.declared, since, folder)
     return None
 
 
-def _replayed_title(attempt: Path, step: Step | None, events: Sequence[Event], titles: Mapping[str, str]) -> str:
+def _replayed_title(
+    attempt: Path, step: ActiveStep | None, events: Sequence[JournalEvent], titles: Mapping[str, str]
+) -> str:
     """Name the stage that is run again first, by the step's folder or the last event, and the damage that is why."""
     if step is not None:
         parts = step.folder.relative_to(attempt).parts
         stage = parts[1] if len(parts) > 1 and parts[0] == "replay" else ""
     else:
-        last = events[-1] if events else {}
-        stage = str(last.get("stage", "")) if last.get("event") == "replay" else ""
+        stage = events[-1].stage if events and events[-1].event == "replay" else ""
     if not stage:
         return ""
-    damages = [event.get("why") for event in events if event.get("damaged") and event.get("stage") == stage]
+    damages = [event.why for event in events if event.damaged and event.stage == stage]
     return f"{titles.get(stage, stage)}{f': {damages[-1]}' if damages else ''}"
 
 
-def _pause(events: Sequence[Event]) -> str:
-    steps = [event for event in events if event["event"] == "step"]
+def _pause(events: Sequence[JournalEvent]) -> str:
+    steps = [event for event in events if event.event == "step"]
     if not steps:
         return "gets its database ready"
     last = steps[-1]
-    is_replayed = str(last.get("folder", "")).startswith("replay")
-    is_last = last.get("index") is not None and last.get("index") == (last.get("of") or 0) - 1
-    return "keeps what it has made" if is_last and not is_replayed else "is between two steps"
+    is_last = last.index is not None and last.index == (last.of or 0) - 1
+    return "keeps what it has made" if is_last and not last.folder.startswith("replay") else "is between two steps"

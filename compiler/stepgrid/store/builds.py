@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypedDict
+from typing import TYPE_CHECKING
 
-from stepgrid.host.files import read_json
+from stepgrid.host.files import find_record
 from stepgrid.model.plan import BUILD_PREFIX, PlannedBuild
+from stepgrid.model.records import BuildRecord, Catalogue, OptionInfo, parse_record
 from stepgrid.model.status import Status
 from stepgrid.store.paths import BUILD_FILE, BUILD_LOG, CATALOGUE_FILE, folder_bytes, subfolders
 from stepgrid.store.plans import read_input, stored_plans
@@ -23,7 +22,7 @@ if TYPE_CHECKING:
 class StoredBuild:
     id: str
     status: Status
-    record: Mapping[str, Any] = field(default_factory=dict)  # build.json
+    record: BuildRecord = field(default_factory=BuildRecord)
     bytes: int | None = None
     why: str = ""  # there is none
     log: Path | None = None
@@ -41,7 +40,7 @@ def read_build(store: Store, build: str) -> StoredBuild:
 
     node, folder = build_status(store, build), store.build(build)
     if node.status is Status.DONE:
-        record = read_record(folder / BUILD_FILE)
+        record = read_build_record(folder) or BuildRecord()
         return StoredBuild(build, node.status, record, folder_bytes(folder), log=_log(folder))
     attempts = store.attempts(build)
     return StoredBuild(build, node.status, why=node.reason, log=_log(attempts[-1]) if attempts else None)
@@ -51,57 +50,22 @@ def _log(folder: Path) -> Path | None:
     return folder / BUILD_LOG if (folder / BUILD_LOG).is_file() else None
 
 
-def build_record(store: Store, build: str) -> dict[str, Any]:
-    """Read build.json; empty of a build that is not there."""
-    return read_record(store.build(build) / BUILD_FILE)
+def read_build_record(folder: Path) -> BuildRecord | None:
+    """Read build.json; None of a build that is not there, or whose record is damaged."""
+    return find_record(folder / BUILD_FILE, BuildRecord)
 
 
-def build_catalogue(store: Store, build: str) -> Mapping[str, Any] | None:
+def read_catalogue(folder: Path) -> Catalogue | None:
     """Read the options of a build's programs; None when it cannot tell."""
-    return read_catalogue(store.build(build) / CATALOGUE_FILE)
+    return find_record(folder / CATALOGUE_FILE, dict[str, OptionInfo]) or None
 
 
-class _Artifact(TypedDict, total=False):
-    name: str
-    version: str
-    digest: str
+def build_record(store: Store, build: str) -> BuildRecord | None:
+    return read_build_record(store.build(build))
 
 
-class _Declared(TypedDict, total=False):
-    version: str
-    pin: str
-    recipe: dict[str, Any]
-
-
-_TEXTS = ("id", "name", "engine", "version", "route", "recipe", "made")
-_FIELD_TYPES: Mapping[str, Any] = {
-    **dict.fromkeys(_TEXTS, str),
-    **dict.fromkeys(("source", "facts", "quality"), dict[str, Any]),
-    "declared": _Declared,
-    "artifacts": list[_Artifact],
-    "programs": dict[str, list[str]],
-    "warnings": list[str],
-    "seconds": float,
-}
-
-
-def read_record(path: Path) -> dict[str, Any]:
-    """Read build.json; a record with a field that is not what it must be was damaged, and says nothing."""
-    import msgspec
-
-    record = read_json(path)
-    try:
-        for name in record.keys() & _FIELD_TYPES.keys():
-            msgspec.convert(record[name], _FIELD_TYPES[name])
-    except msgspec.ValidationError:
-        return {}
-    return record
-
-
-def read_catalogue(path: Path) -> dict[str, dict[str, Any]] | None:
-    """Read catalogue.json: options of a build's programs; None where there is none, or a damaged one."""
-    catalogue = read_json(path)
-    return catalogue if catalogue and all(isinstance(option, dict) for option in catalogue.values()) else None
+def build_catalogue(store: Store, build: str) -> Catalogue | None:
+    return read_catalogue(store.build(build))
 
 
 def existing_build(store: Store, build: str) -> ExistingBuild | None:
@@ -110,19 +74,17 @@ def existing_build(store: Store, build: str) -> ExistingBuild | None:
 
     set_aside = [path for attempt in store.attempts(build) if (path := attempt / BUILD_FILE).is_file()]
     for path in (store.build(build) / BUILD_FILE, store.records() / build / BUILD_FILE, *set_aside[-1:]):
-        if (record := read_input(path)) is not None:
-            return ExistingBuild(_digests(record), is_local=path.parent.parent != store.records())
+        if (text := read_input(path)) is not None:
+            return ExistingBuild(_digests(text), is_local=path.parent.parent != store.records())
     return None
 
 
 def _digests(text: bytes) -> frozenset[str]:
     try:
-        record = json.loads(text)
-        files = record.get("facts", {}).get("files", {}).values()
-        digests = [str(artifact["digest"]) for artifact in record["artifacts"]]
-        return frozenset([*digests, *(str(file["sha256"]) for file in files)])
-    except (ValueError, KeyError, TypeError, AttributeError):
+        record = parse_record(text, BuildRecord)
+    except ValueError:
         return frozenset()
+    return frozenset([*(artifact.digest for artifact in record.artifacts), *(file.sha256 for file in record.files)])
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,22 +5,27 @@ An image is a cache of the database at the end of a stage. None goes while it is
 from __future__ import annotations
 
 import hashlib
-import json
 import os
 from collections.abc import Mapping, Sequence, Set
 from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 from stepgrid.errors import StepgridError
-from stepgrid.host.files import Tree, modification_times, read_json, scan, write_cache
+from stepgrid.host.files import (
+    Tree,
+    modification_times,
+    read_bytes,
+    read_record,
+    scan,
+    write_json,
+)
 from stepgrid.host.locks import locked
 from stepgrid.host.page_cache import resident_bytes
+from stepgrid.model.records import DatabaseSizes, ImageRecord, ImageState, parse_names
 from stepgrid.plan.actions import NO_IMAGE
 from stepgrid.store.paths import DATA, IMAGE_FILE, USED, VERIFIED, Blocks, File, stored_files, subfolders
-from stepgrid.store.results import read_head
 from stepgrid.store.store import Store, write_note
 
 
@@ -46,20 +51,28 @@ def list_images(store: Store) -> list[Image]:
     """List the images of this checkout, least lately used first."""
     images = []
     for folder in subfolders(store.image("_").parent):
-        title = str(read_image_record(folder).get("title") or folder.name)
+        record = read_image_record(folder)
+        title = record.title if record and record.title else folder.name
         images.append(Image(folder.name, folder, title, last_use(folder), stored_files(folder)))
     return sorted(images, key=lambda image: (image.used, image.stage))
 
 
-def read_image_record(folder: Path) -> dict[str, Any]:
-    """Read image.json; empty when it cannot be read."""
-    return read_json(folder / IMAGE_FILE)
+def read_image_record(folder: Path) -> ImageRecord | None:
+    """Read image.json; None when it cannot be read."""
+    try:
+        return _load_record(folder)
+    except (OSError, ValueError):
+        return None
+
+
+def _load_record(folder: Path) -> ImageRecord:
+    return parse_names(read_bytes(folder / IMAGE_FILE), ImageRecord)
 
 
 def image_bytes(store: Store, stage: str) -> int | None:
     """Read the size of an image from its record."""
-    size = read_head(store.image(stage) / IMAGE_FILE).get("bytes")
-    return size if isinstance(size, int) else None
+    record = read_image_record(store.image(stage))
+    return record.bytes if record else None
 
 
 def last_use(folder: Path) -> float:
@@ -98,22 +111,17 @@ MOST_SIZES = 8  # of the latest
 def note_database_size(store: Store, shape: str, grown: int) -> None:
     path = store.database_sizes(shape)
     with suppress(OSError):
-        write_note(path, {"bytes": [*database_sizes(store, shape), grown][-MOST_SIZES:]})
+        write_note(path, DatabaseSizes((*database_sizes(store, shape), grown)[-MOST_SIZES:]))
 
 
 def database_sizes(store: Store, shape: str) -> Sequence[int]:
     """Read the bytes of the latest stages of this shape, oldest first."""
-    try:
-        sizes = json.loads(store.database_sizes(shape).read_text(encoding="utf-8"))["bytes"]
-        return [int(size) for size in sizes]
-    except (OSError, ValueError, KeyError, TypeError):
-        return []
+    return read_record(store.database_sizes(shape), DatabaseSizes).bytes
 
 
 # Verification: sizes are compared at every use, contents after a restart of the host or a change of times.
 
 BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
-BOOT, TIMES, SUMS, SAMPLES = "boot", "times", "checksums", "samples"  # of the files, in image.json and verified.json
 DAMAGED_IMAGE = "the image is damaged: {}"
 
 
@@ -125,11 +133,21 @@ class DamagedError(UnusableError):
     """An image that is not what was saved."""
 
 
-def fingerprint(root: Path, tree: Tree, in_full: bool) -> dict[str, Any]:
-    """Describe files for image.json. `in_full`: checksums of all files, however large."""
+def fingerprint(root: Path, tree: Tree, in_full: bool) -> ImageRecord:
+    """Describe the files of an image. `in_full`: checksums of all files, however large."""
     sums = file_checksums(root, tree, float("inf") if in_full else FULL_LIMIT)
     samples = {name: sample_checksum(root / name) for name in tree.files.keys() - sums.keys()}
-    return {**_file_state(root, tree), SUMS: sums, SAMPLES: samples}
+    state = _file_state(root, tree)
+    return ImageRecord(
+        bytes=tree.bytes,
+        folders=tree.folders,
+        files=tree.files,
+        links=tree.links,
+        boot=state.boot,
+        times=state.times,
+        checksums=sums,
+        samples=samples,
+    )
 
 
 def verify_image(store: Store, stage: str) -> Tree:
@@ -173,13 +191,13 @@ class ImageVerifier:
 def doubt_image(store: Store, stage: str) -> None:
     """Have an image read before its next use, as after a restart."""
     record = read_image_record(store.image(stage))
-    _note_verified(store, stage, {TIMES: record.get(TIMES, {}), BOOT: "in doubt"})
+    _note_verified(store, stage, ImageState(boot="in doubt", times=record.times if record else {}))
 
 
-def _note_verified(store: Store, stage: str, state: Mapping[str, Any]) -> None:
+def _note_verified(store: Store, stage: str, state: ImageState) -> None:
     """Note the state of sound files; a store that cannot be written forgets it, and the files are read again."""
     with suppress(OSError):
-        write_cache(store.image(stage) / VERIFIED, json.dumps(state))
+        write_json(store.image(stage) / VERIFIED, state, durable=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,14 +206,14 @@ class _Check:
 
     tree: Tree
     folder: Path
-    record: Mapping[str, Any]  # image.json
-    state: Mapping[str, Any]
+    record: ImageRecord
+    state: ImageState
     changed: Set[str]  # since the image was verified last
     is_restarted: bool  # the host, since then
 
     def read_files(self) -> None:
         """Compare contents. A sample says that a file came through a restart, not that nobody wrote to it."""
-        sums, samples = self.record.get(SUMS, {}), self.record.get(SAMPLES, {})
+        sums, samples = self.record.checksums, self.record.samples
         if unsummed := sorted(self.changed - sums.keys()):
             sentence = f"{unsummed[0]} was written after it was saved, and only samples of it were kept"
             raise DamagedError(DAMAGED_IMAGE.format(sentence))
@@ -207,26 +225,33 @@ class _Check:
 def _look(store: Store, stage: str) -> _Check:
     folder = store.image(stage)
     try:
-        record = json.loads((folder / IMAGE_FILE).read_text(encoding="utf-8"))
-        tree = Tree.from_json(record)
+        record = _load_record(folder)
     except FileNotFoundError:
         raise UnusableError("there is no image") from None
-    except (OSError, ValueError, KeyError, TypeError):
+    except (OSError, ValueError):
         raise DamagedError(DAMAGED_IMAGE.format("its image.json cannot be read")) from None
+    tree = Tree(record.folders, record.files, record.links)
     if difference := tree.difference(scan(folder / DATA)):
         raise DamagedError(DAMAGED_IMAGE.format(difference))
     state = _file_state(folder / DATA, tree)
-    last = read_json(folder / VERIFIED) or record
-    changed = {name for name, when in state[TIMES].items() if last[TIMES].get(name) != when}
-    return _Check(tree, folder, record, state, changed, state[BOOT] != last.get(BOOT))
+    last = _last_state(folder) or ImageState(boot=record.boot, times=record.times)
+    changed = {name for name, when in state.times.items() if last.times.get(name) != when}
+    return _Check(tree, folder, record, state, changed, state.boot != last.boot)
 
 
-def _file_state(root: Path, tree: Tree) -> dict[str, Any]:
+def _last_state(folder: Path) -> ImageState | None:
+    try:
+        return parse_names(read_bytes(folder / VERIFIED), ImageState)
+    except (OSError, ValueError):
+        return None
+
+
+def _file_state(root: Path, tree: Tree) -> ImageState:
     try:
         boot = BOOT_ID.read_text(encoding="ascii").strip()
     except OSError:
         boot = ""  # as if the host never restarted
-    return {BOOT: boot, TIMES: modification_times(root, tree)}
+    return ImageState(boot=boot, times=modification_times(root, tree))
 
 
 # Checksums: small files in full, samples of the rest, as reading a large database takes long.

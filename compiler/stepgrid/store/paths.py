@@ -25,7 +25,7 @@ UNREAD_FILE = "unread.json"  # of a failed attempt: its result, once what is req
 IMAGE_FILE, VERIFIED, USED, DATA = "image.json", "verified.json", "used", "data"
 # Files of a summary
 STEPS_TABLE, SUMMARY_TEXT, SUMMARY_PAGE, SUMMARY_BRIEF = "steps.parquet", "summary.txt", "index.html", "brief.json"
-STAMP, LOOK = "made-by-", "results-are-sound"
+STAMP = "made-by-"
 # Files below locks/, beside the lock of each stage and build
 RUN_LOCK, QUEUE, SKIPPED_STAGES, RESERVE = "run", "queue", "left", "reserve"
 

@@ -1,32 +1,28 @@
 """Results of stages: the newest that is whole counts. A broken one is lost, kept aside, and measured again.
 
-A result is read in full when it changed, else the beginning of its result.json. That has checksums of its files."""
+A result.json has checksums of the files beside it."""
 
 from __future__ import annotations
 
 import errno
 import hashlib
-import json
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import asdict, dataclass
-from datetime import datetime
 from pathlib import Path
-from typing import Any
 
 from stepgrid.errors import StepgridError
 from stepgrid.host.failure import StageError
-from stepgrid.host.files import IRREGULAR, open_regular, read_bytes, read_json, retry_stale
-from stepgrid.model.plan import PlannedStage
-from stepgrid.model.status import ActiveWork, BrokenRecord, Files, NodeStatus, PlanStatus, Result, Status
-from stepgrid.store.attempts import attempt_end, write_failure
-from stepgrid.store.paths import ATTEMPT_FILE, RESULT_FILE
+from stepgrid.host.files import IRREGULAR, find_record, load_record, open_regular, retry_stale
+from stepgrid.model.plan import Json, PlannedStage
+from stepgrid.model.records import BuildRecord, Files, ResultRecord, StoredFile, unix_time
+from stepgrid.model.status import ActiveWork, BrokenRecord, NodeStatus, Result, Status
+from stepgrid.store.attempts import attempt_end, attempt_record, write_failure
+from stepgrid.store.paths import RESULT_FILE
 from stepgrid.store.stage_requests import read_retraction
 from stepgrid.store.store import Store
-
-COMPLETE = (Status.DONE, Status.UNSUPPORTED)
 
 
 class BrokenResult(StepgridError):
@@ -36,10 +32,8 @@ class BrokenResult(StepgridError):
 class Results:
     """Results of a store; a stage whose folder stays as it is is not looked at again."""
 
-    def __init__(self, store: Store, sound_since: float = float("-inf")) -> None:
-        """`sound_since`: when all of them were found to be whole."""
-        self._store, self._sound_since = store, sound_since
-        self._folder = store.results_of("_").parent
+    def __init__(self, store: Store) -> None:
+        self._store, self._folder = store, store.results_of("_").parent
         self._cache: dict[str, tuple[int, Result | None, tuple[BrokenRecord, ...]]] = {}
 
     def of(self, stage: PlannedStage) -> Result | None:
@@ -59,80 +53,43 @@ class Results:
         broken: tuple[BrokenRecord, ...] = ()
         for folder in reversed(self._store.results(stage.id)):
             try:
-                return self._read(folder, stage), broken
+                return load_result(folder, stage), broken
             except BrokenResult as error:
                 broken = (*broken, BrokenRecord(stage.id, folder, str(error)))
         return None, broken
-
-    def _read(self, folder: Path, stage: PlannedStage) -> Result:
-        try:  # ctime: nothing but a change sets it. Without steps (unsupported, or lost) a result is read in any case
-            changed = max(os.stat(f"{folder}/{name}").st_ctime for name in (RESULT_FILE, "steps"))  # noqa: PTH116
-        except OSError:
-            changed = float("inf")
-        record = read_head(f"{folder}/{RESULT_FILE}") if changed <= self._sound_since else {}
-        return _parse_result(folder, record) if record.get("status") in COMPLETE else load_result(folder, stage)
 
 
 # Reading: nothing is trusted, as a kill, a copy or a hand may have left anything there.
 
 
 def load_result(folder: Path, stage: PlannedStage) -> Result:
-    """Read a result in full. BrokenResult: it does not hold what it must."""
-    record = _read_record(folder, stage.id)
-    if record["status"] == Status.UNSUPPORTED:
-        return _parse_result(folder, record)
-    steps = record.get("steps")
-    if not isinstance(steps, list) or len(steps) != len(stage.steps):
-        count = len(steps) if isinstance(steps, list) else "no"
-        raise BrokenResult(f"result.json lists {count} steps, the plan has {len(stage.steps)}")
-    for index, step in enumerate(steps):
-        if not is_sound_step(step):
-            raise BrokenResult(f"result.json holds no record of step {index} that can be read")
-    return _parse_result(folder, record, tuple(steps), _step_folders(folder, len(steps)))
-
-
-def _read_record(folder: Path, stage: str) -> dict[str, Any]:
-    from pydantic_core import from_json  # as json.loads, in half its time
-
+    """Read a result. BrokenResult: it does not hold what it must."""
     try:
-        record = from_json(read_bytes(f"{folder}/{RESULT_FILE}"))
+        record = load_record(folder / RESULT_FILE, ResultRecord)
     except FileNotFoundError:
         raise BrokenResult("result.json is missing") from None
     except (OSError, ValueError) as error:
         raise BrokenResult(f"result.json cannot be read ({error})") from None
-    if not isinstance(record, dict) or record.get("status") not in COMPLETE:
-        raise BrokenResult("result.json has no status that a result may have (done, unsupported)")
-    if record.get("stage") != stage:
-        raise BrokenResult(f"result.json is of stage {record.get('stage')}, not {stage}")
-    return record
+    if record.stage != stage.id:
+        raise BrokenResult(f"result.json is of stage {record.stage}, not {stage.id}")
+    ended, status = unix_time(record.ended), Status[record.status.upper()]
+    if status is Status.UNSUPPORTED:
+        return Result(folder, status, record.reason or "no reason given", None, ended, record.waited)
+    if len(record.steps) != len(stage.steps):
+        raise BrokenResult(f"result.json lists {len(record.steps)} steps, the plan has {len(stage.steps)}")
+    folders = _step_folders(folder, len(record.steps))
+    return Result(folder, status, "", record.seconds, ended, record.waited, record.steps, folders, record.files)
 
 
-def _parse_result(
-    folder: Path, record: Mapping[str, Any], steps: tuple[Any, ...] = (), folders: tuple[Path, ...] = ()
-) -> Result:
-    status = Status[str(record["status"]).upper()]
-    reason = "" if status is Status.DONE else str(record.get("reason") or "no reason given")
-    seconds = record_seconds(record) if status is Status.DONE else None
-    ended = None
-    with suppress(ValueError):
-        ended = datetime.fromisoformat(str(record.get("ended"))).timestamp()
-    waited = record.get("waited")  # older results have none
-    waited = float(waited) if isinstance(waited, int | float) else 0.0
-    files = record.get("files")  # whole or not at all: a record that was edited by hand holds no checksums
-    entries = files.values() if isinstance(files, dict) else [None]
-    has_checksums = all(isinstance(entry, dict) and {"bytes", "sha256"} <= entry.keys() for entry in entries)
-    return Result(folder, status, reason, seconds, ended, waited, steps, folders, files if has_checksums else None)
+def result_record(folder: Path) -> ResultRecord | None:
+    """Read result.json; None where it is missing or damaged."""
+    return find_record(folder / RESULT_FILE, ResultRecord)
 
 
-def record_seconds(record: Mapping[str, Any]) -> float | None:
-    """Read how long a result took; older records have no more than two times of a clock that may have been set."""
-    try:
-        if "seconds" in record:
-            return float(record["seconds"])
-        span = datetime.fromisoformat(record["ended"]) - datetime.fromisoformat(record["started"])
-        return max(span.total_seconds(), 0.0)
-    except (KeyError, ValueError, TypeError):
-        return None
+def result_seconds(folder: Path | None) -> float:
+    """Read how long a result took; 0 where that is unknown."""
+    record = result_record(folder) if folder else None
+    return (record.seconds if record else None) or 0.0
 
 
 def _step_folders(result: Path, count: int) -> tuple[Path, ...]:
@@ -148,52 +105,6 @@ def _step_folders(result: Path, count: int) -> tuple[Path, ...]:
     return tuple(folders[position] for position in range(count))
 
 
-def is_sound_step(record: Any) -> bool:
-    """Check a step's record: one that a hand or a damaged disk changed would end the report of all results."""
-    if not isinstance(record, dict):
-        return False
-    counters, warnings = record.get("counters") or {}, record.get("warnings", [])
-    return (
-        _is_number(record.get("seconds", 0))
-        and isinstance(warnings, list)
-        and all(isinstance(warning, str) for warning in warnings)
-        and _are_numbers(record.get("probes") or {})
-        and isinstance(counters, dict)
-        and all(map(_are_numbers, counters.values()))
-    )
-
-
-def _is_number(value: Any) -> bool:
-    return value is None or (isinstance(value, int | float) and not isinstance(value, bool))
-
-
-def _are_numbers(values: Any) -> bool:
-    return isinstance(values, dict) and all(value is not None and _is_number(value) for value in values.values())
-
-
-HEAD_BYTES = 1000  # that hold what comes before the lists in result.json and image.json
-_HEAD_FIELD = re.compile(r'^ "(status|reason|started|ended|seconds|waited|bytes)": (.+?),?$', re.MULTILINE)
-
-
-def read_head(path: Path | str) -> dict[str, Any]:
-    """Read the plain fields at the beginning of a long record; those that cannot be read are not there."""
-    try:
-        with open(path, "rb", buffering=0) as file:  # noqa: PTH123 - of ten thousand
-            head = file.read(HEAD_BYTES)
-            if len(head) == HEAD_BYTES:
-                file.seek(-2, os.SEEK_END)
-            end = file.read() or head
-    except OSError:
-        return {}
-    if not end.rstrip().endswith(b"}"):
-        return {}  # cut off
-    fields: dict[str, Any] = {}
-    for name, value in _HEAD_FIELD.findall(head.decode(errors="replace")):
-        with suppress(ValueError):
-            fields.setdefault(name, json.loads(value))
-    return fields
-
-
 # Checksums of a result's files, as they were when it was published
 
 READINGS = re.compile(r"figures\.\w+\.msgpack")  # what parsers made of the files: caches
@@ -202,14 +113,13 @@ CHUNK = 2**18  # bytes
 _LOST = (errno.ENOENT, errno.ENOTDIR, errno.EISDIR, errno.EIO, errno.EBADMSG, errno.EUCLEAN, *IRREGULAR)
 
 
-def result_checksums(folder: Path) -> dict[str, dict[str, int | str]]:
+def result_checksums(folder: Path) -> dict[str, StoredFile]:
     """Sum every file but the record and the readings; what cannot be read is published without a checksum."""
-    checksums: dict[str, dict[str, int | str]] = {}
+    checksums: dict[str, StoredFile] = {}
     for name in sorted(_plain_files(folder)):
         with suppress(OSError):
             if not READINGS.fullmatch(name):
-                size, sha256 = _checksum(f"{folder}/{name}")
-                checksums[name] = {"bytes": size, "sha256": sha256}
+                checksums[name] = _checksum(f"{folder}/{name}")
     return checksums
 
 
@@ -224,19 +134,19 @@ def checksum_difference(folder: Path, files: Files) -> str | None:
     return next(filter(None, differences), None)
 
 
-def _file_difference(folder: Path, name: str, entry: Mapping[str, int | str]) -> str | None:
+def _file_difference(folder: Path, name: str, entry: StoredFile) -> str | None:
     try:
-        size, sha256 = retry_stale(lambda: _checksum(f"{folder}/{name}"))
+        state = retry_stale(lambda: _checksum(f"{folder}/{name}"))
     except OSError as error:
         if error.errno == errno.ENOENT:
             return f"`{name}` is missing"
         return f"`{name}` cannot be read ({error.strerror})" if error.errno in _LOST else None
-    if size != entry["bytes"]:
-        return f"`{name}` has {size} bytes, it was published with {entry['bytes']}"
-    return f"the checksum of `{name}` differs from the published one" if sha256 != entry["sha256"] else None
+    if state.bytes != entry.bytes:
+        return f"`{name}` has {state.bytes} bytes, it was published with {entry.bytes}"
+    return None if state == entry else f"the checksum of `{name}` differs from the published one"
 
 
-def _checksum(path: str) -> tuple[int, str]:
+def _checksum(path: str) -> StoredFile:
     """Sum a file in half of the time that Python's file objects take: most files are small."""
     file, digest, size = open_regular(path), hashlib.sha256(), 0
     try:
@@ -245,7 +155,7 @@ def _checksum(path: str) -> tuple[int, str]:
             size += len(part)
     finally:
         os.close(file)
-    return size, digest.hexdigest()
+    return StoredFile(size, digest.hexdigest())
 
 
 def _plain_files(folder: Path) -> Iterator[str]:
@@ -276,25 +186,16 @@ def full_fault(result: Path, stage: PlannedStage) -> str | None:
         return str(error)
 
 
-def record_fault(record: Path) -> str | None:
+def build_fault(record: Path) -> str | None:
     try:
-        content = json.loads(record.read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError) as error:
+        load_record(record, BuildRecord)
+    except (OSError, ValueError) as error:
         return f"{record.name} cannot be read ({error})"
-    return None if isinstance(content, dict) else f"{record.name} holds no record"
+    return None
 
 
 def broken_sentence(result: Path, why: str) -> str:
     return f"the result {result} is broken: {why}; the next run measures it again"
-
-
-CLOCK_SLACK = 1.0  # seconds: the clock of a file system is a little behind ours
-
-
-def note_sound(store: Store, status: PlanStatus) -> None:
-    """Note that all results are sound: what changes no more is not read in full again."""
-    if not status.broken:
-        store.note_look(status.plan.digest, status.now - CLOCK_SLACK)
 
 
 def set_aside(store: Store, broken: BrokenRecord, suffix: str = ", and made again") -> str | None:
@@ -322,7 +223,7 @@ class PastAttempt:
     message: str = ""  # why it was retracted, or failed, or is unsupported
     warnings: tuple[str, ...] = ()  # of its steps, with their names
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, Json]:
         record = asdict(self) | {"folder": str(self.folder), "said": self.message}
         del record["message"]
         return record
@@ -336,40 +237,24 @@ def past_attempts(store: Store, node: NodeStatus) -> list[PastAttempt]:
 
 
 def _past_result(folder: Path, counting: Path | None) -> PastAttempt:
-    record, retraction = read_json(folder / RESULT_FILE), read_retraction(folder)
-    message = retraction.sentence if retraction else str(record.get("reason") or "")
+    record, retraction = result_record(folder), read_retraction(folder)
     if retraction:
         standing = "retracted"
     elif folder == counting:
         standing = COUNTS
     else:
         standing = "broken" if counting is None or folder.name > counting.name else "older"
-    status, started = _text(record, "status"), _text(record, "started")
-    seconds, warnings = record_seconds(record), tuple(_warnings(record))
-    return PastAttempt(folder, standing, status, started, seconds, _hostname(folder), message, warnings)
+    message, host = retraction.sentence if retraction else "", attempt_record(folder).host_name
+    if record is None:
+        return PastAttempt(folder, standing, host=host, message=message)
+    warnings = tuple(f"{step.name}: {text}" for step in record.steps for text in step.warnings)
+    message = message or record.reason or ""
+    return PastAttempt(folder, standing, record.status, record.started, record.seconds, host, message, warnings)
 
 
 def _past_attempt(folder: Path, work: ActiveWork | None) -> PastAttempt:
-    started, end = _text(read_json(folder / ATTEMPT_FILE), "started"), attempt_end([folder])
+    record, end = attempt_record(folder), attempt_end([folder])
     standing, message = (str(end.status), end.sentence) if end else ("", "")
     if work and work.attempt == folder:
         standing, message = Status.WAITING if work.waits else Status.RUNNING, ""
-    return PastAttempt(folder, standing, started=started, host=_hostname(folder), message=message)
-
-
-def _warnings(record: Mapping[str, Any]) -> Iterator[str]:
-    steps = record.get("steps")
-    for step in steps if isinstance(steps, list) else ():
-        texts = step.get("warnings") if isinstance(step, dict) else None
-        yield from (f"{step.get('name')}: {text}" for text in (texts if isinstance(texts, list) else ()))
-
-
-def _hostname(folder: Path) -> str | None:
-    host = read_json(folder / ATTEMPT_FILE).get("host")
-    return _text(host, "hostname") if isinstance(host, dict) else None
-
-
-def _text(record: Mapping[str, Any], name: str) -> str | None:
-    """Read a text; in a damaged record a field may be anything."""
-    value = record.get(name)
-    return value if isinstance(value, str) else None
+    return PastAttempt(folder, standing, started=record.started or None, host=record.host_name, message=message)

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import getpass
 import hashlib
-import json
 import os
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
-from typing import Any
 
-from stepgrid.host.files import read_json, sync, write_json
+from stepgrid.host.files import find_record, read_record, sync, write_json
 from stepgrid.model.plan import encode
+from stepgrid.model.records import LoadRequest, RedoRequest, Retraction, UndoneRetractions, parse_record, with_fields
 from stepgrid.plan.order import LoadRecords
 from stepgrid.store.paths import RETRACTED, UNDONE, names_in
 from stepgrid.store.plans import outdate_summaries, read_input
@@ -36,36 +34,16 @@ def name_user() -> None:
         os.environ["LOGNAME"] = str(os.getuid())
 
 
-def _minute(when: str) -> str:
-    return f"{when[:16].replace('T', ' ')} UTC"
-
-
 # A stage is measured again beside its results until it has one that it had not when that was requested: nothing needs
 # to be struck off, and a kill at any moment loses nothing.
-
-
-@dataclass(frozen=True, slots=True)
-class RedoRequest:
-    stage: str
-    author: str
-    when: str
-    why: str
-    results: tuple[str, ...]  # that there were, retracted ones too
-
-    @property
-    def sentence(self) -> str:
-        return f"asked for by {self.author}, {_minute(self.when)}{f': {self.why}' if self.why else ''}"
-
-    def to_json(self) -> dict[str, Any]:
-        results = [*self.results]
-        return {"stage": self.stage, "who": self.author, "when": self.when, "why": self.why, "beside": results}
 
 
 def request_redo(store: Store, stage: str, why: str, by: str | None = None) -> RedoRequest:
     """Request that a stage is measured again. Its mark stays until a run begins: one that goes on may wait for it."""
     results = tuple(result.name for result in store.all_results(stage))
-    request = RedoRequest(stage, by or user_name(), datetime.now(UTC).isoformat(timespec="seconds"), why, results)
-    write_note(store.redo_request(stage), request.to_json())
+    when = datetime.now(UTC).isoformat(timespec="seconds")
+    request = RedoRequest(stage=stage, author=by or user_name(), when=when, why=why, results=results)
+    write_note(store.redo_request(stage), request)
     return request
 
 
@@ -76,18 +54,12 @@ def withdraw_redo(store: Store, stage: str) -> None:
 def note_import(store: Store, stage: str, result: str) -> None:
     """Keep a request open: a result that comes from elsewhere is not the one that was requested here."""
     if request := read_redo_request(store, stage):
-        record = request.to_json()
-        write_json(store.redo_request(stage), record | {"beside": [*record["beside"], result]})
+        write_json(store.redo_request(stage), with_fields(request, results=(*request.results, result)))
 
 
 def read_redo_request(store: Store, stage: str) -> RedoRequest | None:
     """Read the last request, pending or not."""
-    try:
-        raw: dict[str, Any] = json.loads(store.redo_request(stage).read_text(encoding="utf-8"))
-        results = tuple(map(str, raw["beside"]))
-        return RedoRequest(stage, str(raw["who"]), str(raw["when"]), str(raw["why"]), results)
-    except (OSError, ValueError, KeyError, TypeError):
-        return None
+    return find_record(store.redo_request(stage), RedoRequest)
 
 
 def pending_redo(store: Store, stage: str) -> RedoRequest | None:
@@ -125,11 +97,7 @@ def load_records(store: Store) -> LoadRecords:
 
 
 def requested_loads(store: Store, stage: str) -> int:
-    content = read_input(store.load_request(stage))
-    try:
-        return int(json.loads(content)["loads"]) if content else 0
-    except (ValueError, KeyError, TypeError):
-        return 0
+    return _read_load_request(store, stage).loads
 
 
 def has_result(store: Store, stage: str) -> bool:
@@ -140,61 +108,47 @@ def has_result(store: Store, stage: str) -> bool:
 def request_loads(store: Store, stage: str, loads: int, why: str) -> None:
     """Request this many loads, never fewer than before: what is measured stays in the report."""
     path = store.load_request(stage)
-    if (record := read_json(path)).get("loads", 0) < loads:
-        write_note(path, {**record, "loads": loads, "why": why})
+    if (record := read_record(path, LoadRequest)).loads < loads:
+        write_note(path, with_fields(record, loads=loads, why=why))
 
 
 def requested_profile(store: Store, stage: str) -> tuple[str, ...]:
     """List the steps of a cell that a report wants profiled."""
-    content = read_input(store.load_request(stage))
-    try:
-        return tuple(map(str, json.loads(content).get("profile", ()))) if content else ()
-    except (ValueError, TypeError, AttributeError):
-        return ()
+    return _read_load_request(store, stage).profile
 
 
 def request_profile(store: Store, stage: str, steps: Iterable[str]) -> None:
     """Request that steps of a cell are profiled, beside those of earlier requests."""
     path = store.load_request(stage)
-    record = read_json(path)
-    names = sorted({*map(str, record.get("profile", ())), *steps})
-    if names != record.get("profile"):
-        write_note(path, {**record, "profile": names})
+    record = read_record(path, LoadRequest)
+    names = tuple(sorted({*record.profile, *steps}))
+    if names != record.profile:
+        write_note(path, with_fields(record, profile=names))
 
 
 def other_loads(store: Store, stage: str) -> Sequence[tuple[str, int]]:
     """List loads of a cell that came from other hosts, each with its host and its number there."""
-    content = read_input(store.load_request(stage))
-    try:
-        return [(str(origin), int(load)) for origin, load in json.loads(content)["others"]] if content else ()
-    except (ValueError, KeyError, TypeError):
-        return ()
+    return _read_load_request(store, stage).other_loads
 
 
 def note_other_loads(store: Store, stage: str, loads: Iterable[tuple[str, int]]) -> None:
     path = store.load_request(stage)
-    write_note(path, {**read_json(path), "others": sorted(set(loads))})
+    write_note(path, with_fields(read_record(path, LoadRequest), other_loads=tuple(sorted(set(loads)))))
 
 
 def load_request_reason(store: Store, stage: str) -> str:
-    return str(read_json(store.load_request(stage)).get("why", ""))
+    return read_record(store.load_request(stage), LoadRequest).why
+
+
+def _read_load_request(store: Store, stage: str) -> LoadRequest:
+    """Read a note that a plan depends on."""
+    try:
+        return parse_record(read_input(store.load_request(stage)) or b"", LoadRequest)
+    except ValueError:
+        return LoadRequest()
 
 
 # Results that someone retracted stay where they are and count no more.
-
-
-@dataclass(frozen=True, slots=True)
-class Retraction:
-    why: str
-    author: str
-    when: str
-
-    @property
-    def sentence(self) -> str:
-        return f"retracted by {self.author}, {_minute(self.when)}: {self.why}"
-
-    def to_json(self) -> dict[str, str]:
-        return {"why": self.why, "who": self.author, "when": self.when}
 
 
 def read_retraction(result: Path) -> Retraction | None:
@@ -202,11 +156,7 @@ def read_retraction(result: Path) -> Retraction | None:
     path = result / RETRACTED
     if not path.is_file():
         return None
-    try:
-        raw = json.loads(path.read_text(encoding="utf-8"))
-        return Retraction(str(raw["why"]), str(raw["who"]), str(raw["when"]))
-    except (OSError, ValueError, KeyError, TypeError):
-        return Retraction("its note cannot be read", "someone", "")
+    return find_record(path, Retraction) or Retraction(why="its note cannot be read", author="someone", when="")
 
 
 def newest_retraction(store: Store, stage: str) -> Retraction | None:
@@ -217,12 +167,12 @@ def newest_retraction(store: Store, stage: str) -> Retraction | None:
 
 def retract(store: Store, result: Path, why: str) -> None:
     when = datetime.now(UTC).isoformat(timespec="microseconds")
-    write_retraction(store, result, Retraction(why, user_name(), when))
+    write_retraction(store, result, Retraction(why=why, author=user_name(), when=when))
 
 
 def write_retraction(store: Store, result: Path, retraction: Retraction) -> None:
     _outdate_result(store, result)
-    write_json(result / RETRACTED, retraction.to_json())
+    write_json(result / RETRACTED, retraction)
 
 
 def undo_retraction(store: Store, result: Path) -> None:
@@ -230,18 +180,14 @@ def undo_retraction(store: Store, result: Path) -> None:
     _outdate_result(store, result)
     if retraction := read_retraction(result):
         ids = {*undone_retractions(result), retraction_id(result, retraction)}
-        write_json(result / UNDONE, {"retractions": sorted(ids)})
+        write_json(result / UNDONE, UndoneRetractions(tuple(sorted(ids))))
     (result / RETRACTED).unlink(missing_ok=True)
     sync(result)
 
 
 def undone_retractions(result: Path) -> Sequence[str]:
     """List the ids of retractions of a result that count no more."""
-    try:
-        ids = json.loads((result / UNDONE).read_text(encoding="utf-8"))["retractions"]
-        return [name for name in ids if isinstance(name, str)]
-    except (OSError, ValueError, KeyError, TypeError):
-        return ()
+    return read_record(result / UNDONE, UndoneRetractions).retractions
 
 
 def retraction_id(result: Path, retraction: Retraction) -> str:
@@ -251,7 +197,7 @@ def retraction_id(result: Path, retraction: Retraction) -> str:
 
 def retraction_digest(result: str, why: str, author: str, when: str) -> str:
     """Digest a retraction; `result`: stage/time."""
-    record = {"result": result, **Retraction(why, author, when).to_json()}
+    record = {"result": result, "why": why, "who": author, "when": when}
     return hashlib.sha256(encode(record).encode()).hexdigest()
 
 

@@ -17,10 +17,11 @@ from statistics import median
 from typing import TypeAlias
 
 from stepgrid.host.facts import foreign_machines
-from stepgrid.host.files import read_json, retry_stale
+from stepgrid.host.files import read_record, retry_stale
 from stepgrid.host.locks import HeldLock, describe_processes, host_lock_path
 from stepgrid.language.site import current_site
 from stepgrid.model.plan import Plan, PlannedStage, runs_already
+from stepgrid.model.records import BuildRecord, RunRecord
 from stepgrid.model.status import (
     ENDED,
     MEASURES,
@@ -40,12 +41,12 @@ from stepgrid.model.units import duration
 from stepgrid.plan import plan_file
 from stepgrid.plan.actions import add_replays, decide_action, outdated_bases, shape
 from stepgrid.plan.plan_file import DAMAGED
-from stepgrid.store.active_run import RunRecord, active_run_record, queued_runs, skipped_stages
+from stepgrid.store.active_run import active_run_record, queued_runs, skipped_stages
 from stepgrid.store.attempts import attempt_end, has_begun, is_alive_elsewhere, is_open, read_work, start_time
 from stepgrid.store.images import ImageVerifier
 from stepgrid.store.paths import BUILD_FILE, RUN_LOCK, names_in, parse_time_name
 from stepgrid.store.plans import earlier_plans, stage_ids
-from stepgrid.store.results import Results, broken_sentence, record_fault
+from stepgrid.store.results import Results, broken_sentence, build_fault
 from stepgrid.store.stage_requests import newest_retraction, pending_redos
 from stepgrid.store.store import Store
 
@@ -54,9 +55,9 @@ class StatusReader:
     """Reader of a plan's status, again and again; it keeps what does not change from one look to the next."""
 
     def __init__(self, store: Store, plan: Plan, in_run: bool = False) -> None:
-        """`in_run`: the run that is active has looked at every result, and has decided what is measured."""
+        """`in_run`: the run that is active has decided what is measured."""
         self.store, self.plan, self._in_run = store, plan, in_run
-        results = Results(store, float("inf") if in_run else store.last_look(plan.digest))
+        results = Results(store)
         titles = {stage.id: stage.title for stage in plan.stages}
         self._facts = _Facts(results, titles, foreign_machines(plan.machines, store.root, current_site()))
         self._damage = ImageVerifier(store).damage
@@ -153,7 +154,7 @@ class StatusReader:
     @cached_property
     def _earlier_results(self) -> Sequence[tuple[PlannedStage, Result]]:
         """Results of earlier plans of the spec: they took about as long."""
-        results = Results(self.store, float("inf"))
+        results = Results(self.store)
         plans = islice(earlier_plans(self.store, self.plan, with_others=False), EARLIER_PLANS)
         stages = {stage.id: stage for plan in plans for stage in plan.stages}
         return [(stage, result) for stage in stages.values() if (result := results.of(stage))]
@@ -221,11 +222,11 @@ class _Snapshot:
 
     def build(self, build: str, name: str) -> NodeStatus:
         if self._store.has_build(build):
-            why = record_fault((folder := self._store.build(build)) / BUILD_FILE)
+            why = build_fault((folder := self._store.build(build)) / BUILD_FILE)
             if why is None:
                 run_start = self._run.started if self._run else None
                 is_new = run_start is not None and (folder / BUILD_FILE).stat().st_mtime >= run_start
-                waited = float(read_json(folder / BUILD_FILE).get("waited", 0.0)) if is_new else 0.0
+                waited = read_record(folder / BUILD_FILE, BuildRecord).waited if is_new else 0.0
                 return NodeStatus(build, name, Status.DONE, waited=waited)
             self._broken_builds.append(BrokenRecord(build, folder, why))
         return self._without_result(build, name, None)

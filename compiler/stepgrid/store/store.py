@@ -5,23 +5,22 @@ from __future__ import annotations
 import hashlib
 import os
 import re
-import time
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
-from typing import Any, NamedTuple, TextIO
+from typing import NamedTuple, TextIO
 
 from stepgrid.host import files
-from stepgrid.host.files import make_folder, read_json, remove_tree, sync, sync_tree, write_json, write_text
+from stepgrid.host.files import make_folder, read_record, remove_tree, sync, sync_tree, write_json, write_text
 from stepgrid.host.terminal_output import Paint, plain, text_width
 from stepgrid.model.plan import BUILD_PREFIX
+from stepgrid.model.records import Record
 from stepgrid.package import PACKAGE, TEMPLATES
 from stepgrid.store.paths import (
     BUILD_FILE,
     BUILD_LOG,
     JOURNAL,
-    LOOK,
     RESULT_FILE,
     STAMP,
     STEPS_TABLE,
@@ -83,8 +82,7 @@ class Store(StorePaths):
 
     def checksums(self) -> dict[str, tuple[str, str]]:
         """Read marks and checksums of files that were read before, by path."""
-        cached = files.read_json(self.file_checksums())
-        return {path: (str(mark), str(checksum)) for path, (mark, checksum) in cached.items()}
+        return read_record(self.file_checksums(), dict[str, tuple[str, str]])
 
     def note_checksums(self, checksums: Mapping[str, tuple[str, str]]) -> None:
         """Add checksums that have a mark to the cache; files that are gone leave it."""
@@ -197,21 +195,6 @@ class Store(StorePaths):
 
     # Summaries
 
-    def last_look(self, plan: str) -> float:
-        """Read when all results of a plan were last sound; before all time if never, or by another clock."""
-        try:
-            when = (self.summary(plan) / LOOK).stat().st_mtime
-        except OSError:
-            return float("-inf")
-        return when if when <= time.time() else float("-inf")
-
-    def note_look(self, plan: str, when: float) -> None:
-        """Note that all results are sound, where there is a summary; a lost note costs a look at all of them."""
-        path = self.summary(plan) / LOOK
-        with suppress(OSError):
-            path.touch()
-            os.utime(path, (when, when))
-
     def drop_stamps(self, plan: str) -> None:
         """Make a summary out of date, before its tables are made again."""
         for stamp in self.summary(plan).rglob(f"{STAMP}*"):
@@ -237,7 +220,7 @@ def publish_folder(folder: Path, target: Path) -> None:
     sync(target.parent)
 
 
-def write_note(path: Path, note: Mapping[str, Any]) -> None:
+def write_note(path: Path, note: Record | Mapping[str, object]) -> None:
     make_folder(path.parent)
     write_json(path, note)
 
@@ -306,7 +289,7 @@ class SummaryFiles(NamedTuple):
     def brief(self, stream: TextIO, note: str = "") -> str:
         """Read the lines for the end of a run; the note stands behind the title where there is room."""
         width = brief_width(stream)
-        lines = read_json(self.page.with_name(SUMMARY_BRIEF)).get(str(width), [str(self.page)])
+        lines = read_record(self.page.with_name(SUMMARY_BRIEF), dict[str, list[str]]).get(str(width), [str(self.page)])
         room = width - len(plain(lines[0])) - len(note)
         if note and room > 1:
             lines[0] += " " * room + note

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import platform
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, TypeAlias
 
 from stepgrid.build.commands import Commands
 from stepgrid.build.error import BuildError
 from stepgrid.build.record import programs
 from stepgrid.host.locks import locked
+from stepgrid.model.records import BuildRecord, Declaration
 from stepgrid.plan.identity import build_id
 from stepgrid.plugins.engine import IdentityError
 from stepgrid.plugins.registry import require_builder
@@ -19,8 +19,6 @@ from stepgrid.store.paths import BUILD_FILE
 from stepgrid.store.store import Store
 from stepgrid.transfer import bundle
 from stepgrid.transfer.bundle import Manifest
-
-Record: TypeAlias = Mapping[str, Any]
 
 FORMAT = 1
 CONTENT = "build"
@@ -30,12 +28,12 @@ _IDENTIFY_SECONDS = 60.0
 
 def export_build(folder: Path, file: Path) -> Manifest:
     """Write a build to a file, and return the manifest."""
-    record = bundle.parse_record((folder / BUILD_FILE).read_bytes(), folder, CONTENT, dict[str, Any])
+    record = bundle.parse_content((folder / BUILD_FILE).read_bytes(), folder, CONTENT, BuildRecord)
     bundle.check_name(file)
-    words = [word for argv in record["programs"].values() for word in argv]
+    words = [word for argv in record.programs.values() for word in argv]
     if path := next((word for word in words if word.startswith("/")), None):
-        raise BuildError(f"{record['name']} runs {path}, which belongs to this machine: there is nothing to move")
-    manifest = Manifest(FORMAT, id=record["id"], machine=platform.machine())
+        raise BuildError(f"{record.name} runs {path}, which belongs to this machine: there is nothing to move")
+    manifest = Manifest(FORMAT, id=record.id, machine=platform.machine())
     contents = {str(path.relative_to(folder)): (folder, path) for path in bundle.list_files(folder)}
     return bundle.write_bundle(file, manifest, CONTENT, contents)
 
@@ -50,7 +48,7 @@ def read_build_manifest(file: Path) -> Manifest:
     return manifest
 
 
-def import_build(store: Store, file: Path, may_run: Callable[[Record], bool]) -> Record:
+def import_build(store: Store, file: Path, may_run: Callable[[BuildRecord], bool]) -> BuildRecord:
     """Publish a build, and return its record; a BuildError says why nothing was published.
 
     `may_run`: whether the programs of a record, which are somebody else's, may be asked for their version.
@@ -59,7 +57,7 @@ def import_build(store: Store, file: Path, may_run: Callable[[Record], bool]) ->
     _refuse_present(store, manifest.id)
     with bundle.unpacked(store, file, manifest, CONTENT) as content:
         text = (content / BUILD_FILE).read_bytes() if (content / BUILD_FILE).is_file() else b""
-        record = bundle.parse_record(text, file, CONTENT, dict[str, Any])
+        record = bundle.parse_content(text, file, CONTENT, BuildRecord)
         _check_id(file, record, manifest.id)
         _check_words(file, record)
         if not may_run(record):
@@ -76,29 +74,29 @@ def _refuse_present(store: Store, build: str) -> None:
         raise BuildError(f"build {build} is there already: {store.build(build)}; nothing was changed")
 
 
-def _check_id(file: Path, record: Record, build: str) -> None:
+def _check_id(file: Path, record: BuildRecord, build: str) -> None:
     """Compare the id with what the record declares: a build of something else cannot take its place."""
+    declared = record.declared or Declaration()
+    recipe = {name: value for name, value in declared.recipe.items() if name != "patches"}
     try:
-        declared = record["declared"]
-        recipe = {name: value for name, value in declared["recipe"].items() if name != "patches"}
-        declared_id = build_id(record["engine"], declared["version"], record["source"], declared["pin"], recipe)
+        declared_id = build_id(record.engine, declared.version, record.source, declared.pin, recipe)
     except (KeyError, TypeError, AttributeError):
         raise BuildError(f"{file} is not imported: its {BUILD_FILE} does not say what its id is made of") from None
-    if not record.get("id") == declared_id == build:
+    if not record.id == declared_id == build:
         raise BuildError(
             f"{file} is not imported: it says it is {build}, and what its {BUILD_FILE} declares is {declared_id}"
         )
 
 
-def _check_words(file: Path, record: Record) -> None:
+def _check_words(file: Path, record: BuildRecord) -> None:
     """Check that all programs lie in the build."""
-    words = [word for argv in record["programs"].values() for word in argv if not word.startswith("-")]
+    words = [word for argv in record.programs.values() for word in argv if not word.startswith("-")]
     for word in words:
         if any(part.startswith("/") or ".." in Path(part).parts for part in word.split(":")):
             raise BuildError(f"{file} is not imported: it would run {word}, which is not in the build")
 
 
-def _check_programs(file: Path, record: Record, content: Path) -> None:
+def _check_programs(file: Path, record: BuildRecord, content: Path) -> None:
     """Check that the programs run on this machine, and say the version that was recorded."""
     argv_by_program, commands = programs(content), Commands(content.parent / "log", content.parent)
 
@@ -107,8 +105,8 @@ def _check_programs(file: Path, record: Record, content: Path) -> None:
         return result.stdout, result.stderr
 
     try:
-        version = require_builder(record["engine"]).identify(run).version
+        version = require_builder(record.engine).identify(run).version
     except (IdentityError, LookupError, BuildError) as error:
         raise BuildError(f"{file} is not imported: its programs do not run on this machine: {error}") from None
-    if version and version != record["version"]:  # some programs cannot be asked
-        raise BuildError(f"{file} is not imported: its record says {record['version']}, its program {version}")
+    if version and version != record.version:  # some programs cannot be asked
+        raise BuildError(f"{file} is not imported: its record says {record.version}, its program {version}")

@@ -24,6 +24,7 @@ from stepgrid.build.error import BuildError
 from stepgrid.host.files import remove_tree, replacing, sha256
 from stepgrid.host.locks import locked
 from stepgrid.language.site import current_site
+from stepgrid.model.records import parse_record
 from stepgrid.store.store import Store
 
 Contents: TypeAlias = Mapping[str, tuple[Path, Path]]  # name → the folder that links must not leave, and the path
@@ -116,13 +117,13 @@ def read_manifest(file: Path, content: str) -> Manifest:
         first = next(entries, None)
         if first is None or first.name != MANIFEST or first.content is None or first.size > LARGEST_MANIFEST:
             raise BuildError(f"{file} is no exported {content}: it does not begin with {MANIFEST}")
-        return parse_record(first.content.read(), file, content, Manifest)
+        return parse_content(first.content.read(), file, content, Manifest)
 
 
-def parse_record(text: bytes, file: Path, content: str, kind: type[_Record]) -> _Record:
+def parse_content(text: bytes, file: Path, content: str, kind: type[_Record]) -> _Record:
     try:
-        return msgspec.json.decode(text, type=kind)
-    except (msgspec.MsgspecError, ValueError, RecursionError):
+        return parse_record(text, kind)
+    except ValueError:
         raise BuildError(f"{file} is no exported {content}: a record in it cannot be read") from None
 
 
@@ -134,7 +135,7 @@ def unpacked(store: Store, file: Path, manifest: Manifest, folder: str, limit: i
         content = staged / "bundle" / folder
         if {path.name for path in content.parent.iterdir()} != {MANIFEST, folder} or not content.is_dir():
             raise BuildError(f"{file} is not imported: beside its manifest it holds more than {folder}/, or not that")
-        if parse_record((content.parent / MANIFEST).read_bytes(), file, "bundle", Manifest) != manifest:
+        if parse_content((content.parent / MANIFEST).read_bytes(), file, "bundle", Manifest) != manifest:
             raise BuildError(f"{file} changed while it was read, or holds two manifests")
         files = {str(path.relative_to(content)): describe_file(content, path) for path in list_files(content)}
         if fault := _difference(manifest.files, files):

@@ -29,6 +29,7 @@ from stepgrid.host.processes.signals import MARK
 from stepgrid.language.files import InputRecord
 from stepgrid.model import result_schema
 from stepgrid.model.plan import Plan, PlannedStage, is_imported
+from stepgrid.model.records import NoiseRecord, convert_record
 from stepgrid.model.secret_variables import mask, mask_yaml
 from stepgrid.model.status import BrokenRecord
 from stepgrid.model.units import size
@@ -50,7 +51,7 @@ from stepgrid.store.paths import (
     now,
 )
 from stepgrid.store.plans import outdate_summaries
-from stepgrid.store.results import READINGS, broken_sentence, full_fault, record_fault
+from stepgrid.store.results import READINGS, broken_sentence, build_fault, full_fault
 from stepgrid.store.store import Store
 from stepgrid.transfer import bundle
 from stepgrid.transfer.bundle import Contents, Manifest
@@ -253,7 +254,7 @@ def _hide_host(value: Any, name: str = "") -> Any:
     if name in (HOSTNAME, cluster_job.NODE) and isinstance(value, str):
         return pseudonym(value)
     if name == NOISE and isinstance(value, dict):
-        return unnamed_record(value)
+        return unnamed_record(convert_record(value, NoiseRecord)).to_json()
     if name == ENVIRONMENT and isinstance(value, dict):
         return {variable: text for variable, text in value.items() if variable not in PRIVATE}
     if isinstance(value, dict):
@@ -401,7 +402,7 @@ def _content_faults(content: Path, plan: Plan) -> Iterator[str]:
     for folder in sorted(content.glob(f"{BUILDS}/*")):
         if folder.name not in builds:
             yield f"its plan has no build {folder.name}"
-        elif fault := record_fault(folder / BUILD_FILE):
+        elif fault := build_fault(folder / BUILD_FILE):
             yield f"{folder.name}: {fault}"
 
 

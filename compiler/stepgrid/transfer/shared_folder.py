@@ -23,11 +23,11 @@ from stepgrid.host.files import make_folder, remove_tree, replacing, sync, write
 from stepgrid.host.locks import LockBusy, locked
 from stepgrid.language.site import current_site
 from stepgrid.model.plan import Plan
+from stepgrid.model.records import Retraction, parse_record
 from stepgrid.plan import plan_file
 from stepgrid.plan.plan_file import DAMAGED
 from stepgrid.store import plans, stage_requests
 from stepgrid.store.paths import RUN_LOCK, now
-from stepgrid.store.stage_requests import Retraction
 from stepgrid.store.store import Store
 from stepgrid.transfer.bundle import SIGNATURE_SUFFIX, check_signature, find_signer, sign
 from stepgrid.transfer.results import (
@@ -168,7 +168,7 @@ class _Exchange:
         """Read all entries; a file that is none is skipped, and `faults` gets a sentence about it."""
         for name in self.remote.names(INDEX):
             try:
-                yield _parse_entry(name, files.parse_json(self.remote.read(name)))
+                yield _parse_entry(name, parse_record(self.remote.read(name), dict))
             except (BuildError, OSError, ValueError) as error:
                 faults.append(f"{name} is skipped: it is no entry of an index ({error})")
 
@@ -290,19 +290,19 @@ class _Exchange:
                 file.write_bytes(self.remote.read(name))
                 self._fetch_signature(name, file)
                 check_signature(file)
-                record = files.parse_json(file.read_bytes())
+                record = parse_record(file.read_bytes(), dict)
             except BuildError as fault:
                 self.transfer.faults.append(str(fault))
             except (OSError, ValueError):  # of a push that was killed
                 continue
             else:
-                if isinstance(record, dict) and _retraction_digest(record, part) == digest:
+                if _retraction_digest(record, part) == digest:
                     yield digest, record
 
 
 def _parse_entry(name: str, record: Any) -> _IndexEntry:
     """Check every name that is looked up or written later; a ValueError says which one is none."""
-    if not isinstance(record, dict) or record.get("format") != RECORD_FORMAT:
+    if record.get("format") != RECORD_FORMAT:
         raise ValueError(f"an object of format {RECORD_FORMAT} was expected")
     digest, results = record.get("bundle"), record.get("results")
     if not isinstance(digest, str) or not _DIGEST.fullmatch(digest) or name != f"{INDEX}/{digest}.json":
@@ -316,7 +316,7 @@ def _parse_entry(name: str, record: Any) -> _IndexEntry:
 
 def _retraction_records(result: Path) -> Iterator[tuple[str, Mapping[str, str]]]:
     if (note := stage_requests.read_retraction(result)) and note.when:  # one that could be read
-        fields = note.to_json()
+        fields = {"why": note.why, "who": note.author, "when": note.when}
         yield f"{RETRACTIONS}/{stage_requests.retraction_id(result, note)}.json", fields
     for digest in filter(
         _DIGEST.fullmatch, stage_requests.undone_retractions(result)
@@ -347,7 +347,7 @@ def _retraction_changes(
             if note is not None and stage_requests.retraction_id(result, note) == digest:
                 changes.append((result, None))
         elif note is None and digest not in stage_requests.undone_retractions(result):
-            changes.append((result, Retraction(record["why"], record["who"], record["when"])))
+            changes.append((result, Retraction(why=record["why"], author=record["who"], when=record["when"])))
     return changes
 
 

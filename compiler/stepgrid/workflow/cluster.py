@@ -13,13 +13,13 @@ from functools import cached_property
 from typing import Any, TypeAlias
 
 from stepgrid.errors import FAILED
-from stepgrid.host import cluster_job, files
+from stepgrid.host import cluster_job
 from stepgrid.host.files import retry_stale
 from stepgrid.model.site import JobRequest, Slurm
 from stepgrid.model.units import counted
 from stepgrid.plan import plan_file
 from stepgrid.plan.estimate import Progress, assign_nodes
-from stepgrid.store.paths import ATTEMPT_FILE
+from stepgrid.store.attempts import attempt_record
 from stepgrid.workflow import host_plan
 from stepgrid.workflow.remaining_work import RemainingWork, work_of_job
 from stepgrid.workflow.run_request import Fault, plan_request, requested_plan, use_site
@@ -172,9 +172,9 @@ class JobResources:
         names = {}
         for stage, result in self.work.results.items():
             if self.work.stages[stage].hardware == machine:
-                attempt = files.read_json(result / ATTEMPT_FILE)
-                if name := attempt.get(cluster_job.NODE) or attempt.get("hostname"):
-                    names[stage] = cluster_job.short(str(name))
+                attempt = attempt_record(result)
+                if name := attempt.cluster_node or attempt.hostname:
+                    names[stage] = cluster_job.short(name)
         return names
 
     def _request(self, machine: str) -> JobRequest:

@@ -18,12 +18,13 @@ from stepgrid.build.python_libraries import missing_client
 from stepgrid.build.recipe import PACKAGES as TOOL_PACKAGES
 from stepgrid.host import activity, disk, facts, locks, sysfs
 from stepgrid.host.files import FICLONE
-from stepgrid.host.host_check import OK, STOPS, WARNING, Finding, unknown
+from stepgrid.host.host_check import OK, STOPS, WARNING, unknown
 from stepgrid.host.noise import look
 from stepgrid.host.processes import cgroup, launch
 from stepgrid.host.speed import SPEEDS, recorded_speed
 from stepgrid.language.sources import REQUIREMENTS, source_parts
 from stepgrid.model.plan import Plan, PlannedBuild, PlannedStage
+from stepgrid.model.records import HostFinding
 from stepgrid.model.site import Site
 from stepgrid.model.table import group
 from stepgrid.model.units import counted, first, percent, size
@@ -65,7 +66,7 @@ SOURCE_TOOLS = {
 
 class Section(NamedTuple):
     title: str
-    findings: tuple[Finding, ...]
+    findings: tuple[HostFinding, ...]
 
 
 def sections(store: Store, site: Site, plan: Plan | None = None) -> Iterator[Section]:
@@ -83,44 +84,48 @@ def sections(store: Store, site: Site, plan: Plan | None = None) -> Iterator[Sec
 # The needs of a plan
 
 
-def _plan_findings(plan: Plan, store: Store, site: Site) -> Iterator[Finding]:
+def _plan_findings(plan: Plan, store: Store, site: Site) -> Iterator[HostFinding]:
     yield _hardware(plan, store, site)
     launches = _launches(plan.stages)
     for library in sorted({str(options["malloc"]) for options in launches if options.get("malloc")}):
         try:
-            yield Finding(library, OK, launch.allocator_library(library))
+            yield HostFinding(library, OK, launch.allocator_library(library))
         except launch.LaunchError as error:
-            yield Finding(library, STOPS, str(error), None, "here", f"sudo apt install {launch.PACKAGES[library]}")
+            yield HostFinding(library, STOPS, str(error), None, "here", f"sudo apt install {launch.PACKAGES[library]}")
     if text := placement(plan):
-        yield Finding("placement", WARNING, text, mend=f"{launch_line()} in the spec")
+        yield HostFinding("placement", WARNING, text, mend=f"{launch_line()} in the spec")
     yield from map(_processors, sorted({str(options["cpus"]) for options in launches if options.get("cpus")}))
     for tool in missing_tools(plan.stages, site):
         mend = f"sudo apt install {tool.package}, or `tools:` of a site file" if tool.package else ""
-        yield Finding(tool.program, WARNING, f"not installed; the collector {tool.collector} needs it", None, "", mend)
+        yield HostFinding(
+            tool.program, WARNING, f"not installed; the collector {tool.collector} needs it", None, "", mend
+        )
     if _names_with_libraries(plan, store) and (lack := missing_client(site)):
-        yield Finding("libraries", STOPS, lack)
+        yield HostFinding("libraries", STOPS, lack)
     yield from _ref_findings(plan, store, site)
     is_limited = any(options.get("memory") for options in launches)
     if is_limited and launch.scope_refusal(launch.SCOPE) and not cgroup.can_limit():
         mend = "leave `launch: {memory}` out, or run where `systemd-run --user` works"
-        yield Finding("memory limits", STOPS, "not possible on this host", None, "", mend)
+        yield HostFinding("memory limits", STOPS, "not possible on this host", None, "", mend)
 
 
-def _hardware(plan: Plan, store: Store, site: Site) -> Finding:
+def _hardware(plan: Plan, store: Store, site: Site) -> HostFinding:
     path = store.root if store.root.is_dir() else store.root.absolute().parent
     if sentence := facts.hardware_contradiction(plan.machines, path, site):
         mend = "run it there, or `allow_other_hardware: true` in a site file"
-        return Finding("hardware", STOPS, sentence.replace("\n", " "), None, "that of the spec", mend)
+        return HostFinding("hardware", STOPS, sentence.replace("\n", " "), None, "that of the spec", mend)
     if foreign := facts.foreign_machines(plan.machines, path, site):
         text = f"this host is one of {len(plan.machines)} machines; elsewhere: {', '.join(foreign)}"
-        return Finding("hardware", OK, text, sorted(foreign))
+        return HostFinding("hardware", OK, text, sorted(foreign))
     is_declared = any(machine.get("declared") for machine in plan.machines.values())
     actual = facts.host_hardware(path, site)
     text = "as the spec declares" if is_declared else "any will do"
-    return Finding("hardware", OK, f"{text}: {actual.get('cpu', 'unknown')}, {actual.get('cores', '?')} cores", actual)
+    return HostFinding(
+        "hardware", OK, f"{text}: {actual.get('cpu', 'unknown')}, {actual.get('cores', '?')} cores", actual
+    )
 
 
-def _ref_findings(plan: Plan, store: Store, site: Site) -> Iterator[Finding]:
+def _ref_findings(plan: Plan, store: Store, site: Site) -> Iterator[HostFinding]:
     """Ask each repository once whether it has the tags of the builds that are not made: a compile takes hours."""
     from stepgrid.build.git import missing_refs
     from stepgrid.build.recipe import asking
@@ -139,16 +144,16 @@ def _ref_findings(plan: Plan, store: Store, site: Site) -> Iterator[Finding]:
             yield unknown("tags", str(error))
             continue
         for ref, sentence in missing.items():
-            yield Finding("tags", STOPS, f"build {by_ref[ref].name}: {sentence}", mend="correct `version` or `ref`")
-        yield from () if missing else (Finding("tags", OK, f"{url} has {counted(len(by_ref), 'ref')}"),)
+            yield HostFinding("tags", STOPS, f"build {by_ref[ref].name}: {sentence}", mend="correct `version` or `ref`")
+        yield from () if missing else (HostFinding("tags", OK, f"{url} has {counted(len(by_ref), 'ref')}"),)
 
 
-def _processors(cpus: str) -> Finding:
+def _processors(cpus: str) -> HostFinding:
     usable, text = os.sched_getaffinity(0), f"`cpus: {cpus}`"
     if launch.parse_processors(cpus) <= usable:
-        return Finding("processors", OK, text, sorted(usable))
+        return HostFinding("processors", OK, text, sorted(usable))
     text += f": this host gives {launch.format_processors(usable)}"
-    return Finding(
+    return HostFinding(
         "processors", STOPS, text, sorted(usable), "all of them", "`launch: {cpus}` of processors of this host"
     )
 
@@ -257,7 +262,7 @@ def missing_tools(stages: Iterable[PlannedStage], site: Site) -> Iterator[Missin
 # Folders of results and databases
 
 
-def folder_findings(store: Store) -> Iterator[Finding]:
+def folder_findings(store: Store) -> Iterator[HostFinding]:
     yield _writable("outputs", store.root)
     data = store.root if store.data == store.root else store.data.parent
     if data != store.root:
@@ -267,17 +272,17 @@ def folder_findings(store: Store) -> Iterator[Finding]:
     yield _trial("direct IO", data, _can_write_direct, ("has it", ": options that ask for it fail"))
 
 
-def _writable(name: str, folder: Path) -> Finding:
+def _writable(name: str, folder: Path) -> HostFinding:
     existing = disk.existing(folder)
     inner = [path for path in existing.iterdir() if path.is_dir()] if existing == folder.absolute() else []
     closed = next((path for path in (existing, *inner) if not os.access(path, os.W_OK | os.X_OK)), None)
     if closed is not None:
         mend = f"sudo chown -R $USER {closed}, or another folder"
-        return Finding(name, STOPS, f"{closed} cannot be written", str(closed), "writable", mend)
-    return Finding(name, OK, f"{folder.absolute()} can be written", str(folder.absolute()))
+        return HostFinding(name, STOPS, f"{closed} cannot be written", str(closed), "writable", mend)
+    return HostFinding(name, OK, f"{folder.absolute()} can be written", str(folder.absolute()))
 
 
-def _free_space(folder: Path) -> Finding:
+def _free_space(folder: Path) -> HostFinding:
     usage = os.statvfs(disk.existing(folder))
     free, total = usage.f_bavail * usage.f_frsize, usage.f_blocks * usage.f_frsize
     if not total:
@@ -285,10 +290,10 @@ def _free_space(folder: Path) -> Finding:
     is_low = free < LEAST_FREE * total
     text, expected = f"{size(free)} of {size(total)}", f"at least {percent(LEAST_FREE)}"
     mend = "stepgrid gc --yes && stepgrid gc --empty" if is_low else ""
-    return Finding("free space", WARNING if is_low else OK, text, free, expected, mend)
+    return HostFinding("free space", WARNING if is_low else OK, text, free, expected, mend)
 
 
-def _trial(name: str, folder: Path, can: Callable[[Path], bool], words: tuple[str, str]) -> Finding:
+def _trial(name: str, folder: Path, can: Callable[[Path], bool], words: tuple[str, str]) -> HostFinding:
     """Try an ability of a file system with a small file."""
     try:
         with tempfile.TemporaryDirectory(dir=disk.existing(folder), prefix=".stepgrid-") as inner:
@@ -297,8 +302,8 @@ def _trial(name: str, folder: Path, can: Callable[[Path], bool], words: tuple[st
         return unknown(name, f"cannot be tried: {error.strerror}")
     filesystem = mount.filesystem if (mount := disk.mount(folder)) else "this file system"
     if works:
-        return Finding(name, OK, f"{filesystem} {words[0]}", works)
-    return Finding(
+        return HostFinding(name, OK, f"{filesystem} {words[0]}", works)
+    return HostFinding(
         name, WARNING, f"{filesystem} has none{words[1]}", works, mend="use another file system, such as xfs"
     )
 
@@ -324,68 +329,68 @@ def _can_write_direct(folder: Path) -> bool:
 # The system
 
 
-def system_findings() -> Iterator[Finding]:
+def system_findings() -> Iterator[HostFinding]:
     users = locks.host_users()
     text = f"{locks.host_lock_path()}: {', '.join(users) if users else 'free'}"
-    yield Finding("host lock", OK, text, users)
+    yield HostFinding("host lock", OK, text, users)
     yield _memory_limits()
     if cgroup.can_find():
-        yield Finding("supervision", OK, "a cgroup for each step", True)
+        yield HostFinding("supervision", OK, "a cgroup for each step", True)
     else:
         text = "process groups only: a daemon that a step leaves behind goes on"
         mend = "systemd-run --user --scope -p Delegate=yes stepgrid run …"
-        yield Finding("supervision", WARNING, text, False, "a cgroup", mend)
+        yield HostFinding("supervision", WARNING, text, False, "a cgroup", mend)
     yield _perf_counters()
     yield _clock()
 
 
-def _speed(store: Store) -> Finding:
+def _speed(store: Store) -> HostFinding:
     """Show the figures that go with the results of today; doctor itself disturbs nobody with a measurement."""
     speed = recorded_speed(store.data, locks.host_lock_path())
     if not speed:
         return unknown("speed", "not measured today; the next measured stage does it")
     texts = [f"{word} {speed[name]:g} {unit}" for name, (word, unit) in SPEEDS.items() if name in speed]
-    return Finding("speed", OK, ", ".join(texts), speed)
+    return HostFinding("speed", OK, ", ".join(texts), speed)
 
 
-def _memory_limits() -> Finding:
+def _memory_limits() -> HostFinding:
     ways = [] if launch.scope_refusal(launch.SCOPE) else ["systemd-run --user --scope"]
     ways += ["a cgroup of our own"] if cgroup.can_limit() else []
     if ways:
-        return Finding("memory limits", OK, f"by {' or '.join(ways)}", ways)
+        return HostFinding("memory limits", OK, f"by {' or '.join(ways)}", ways)
     mend = "loginctl enable-linger $USER, or leave `launch: {memory}` out"
     text = "neither systemd-run nor a cgroup of our own can set them"
-    return Finding("memory limits", WARNING, text, ways, "", mend)
+    return HostFinding("memory limits", WARNING, text, ways, "", mend)
 
 
-def _perf_counters() -> Finding:
+def _perf_counters() -> HostFinding:
     level, expected = sysfs.number("proc/sys/kernel/perf_event_paranoid"), f"at most {PARANOID}"
     if level is None:
         return unknown("perf counters", expected=expected)
     if not any(name.startswith(("cpu", "armv8")) for name in sysfs.names("sys/bus/event_source/devices")):
         text, mend = "this host has no counters of the processor", "use a host that has them"
-        return Finding("perf counters", WARNING, text, level, mend=mend)
+        return HostFinding("perf counters", WARNING, text, level, mend=mend)
     mend = "" if level <= PARANOID else f"sudo sysctl kernel.perf_event_paranoid={PARANOID}"
     text = f"kernel.perf_event_paranoid is {level}"
-    return Finding("perf counters", WARNING if mend else OK, text, level, expected, mend)
+    return HostFinding("perf counters", WARNING if mend else OK, text, level, expected, mend)
 
 
-def _clock() -> Finding:
+def _clock() -> HostFinding:
     expected = "synchronized by NTP"
     buffer = ctypes.create_string_buffer(256)  # modes 0: nothing is set
     if sys.maxsize < 1 << 32 or ctypes.CDLL(None, use_errno=True).adjtimex(buffer) < 0:
         return unknown("clock", expected=expected)
     if int.from_bytes(buffer.raw[STATUS_OFFSET : STATUS_OFFSET + 4], sys.byteorder) & UNSYNCHRONIZED:
-        return Finding("clock", WARNING, "not synchronized", False, expected, "timedatectl set-ntp true")
-    return Finding("clock", OK, expected, True, expected)
+        return HostFinding("clock", WARNING, "not synchronized", False, expected, "timedatectl set-ntp true")
+    return HostFinding("clock", OK, expected, True, expected)
 
 
-def _program_findings(site: Site, needed: Mapping[str, str]) -> Iterator[Finding]:
+def _program_findings(site: Site, needed: Mapping[str, str]) -> Iterator[HostFinding]:
     """Look for programs; a missing one that a plan needs stops a run."""
     for name in {**USES, **needed}:
         if path := shutil.which(site.tool(name)):
-            yield Finding(name, OK, path, path)
+            yield HostFinding(name, OK, path, path)
         else:
             mend = f"sudo apt install {PACKAGES.get(name, name)}, or `tools:` of a site file"
             severity = STOPS if name in needed else WARNING
-            yield Finding(name, severity, f"not installed; needed for {needed.get(name) or USES[name]}", mend=mend)
+            yield HostFinding(name, severity, f"not installed; needed for {needed.get(name) or USES[name]}", mend=mend)

@@ -25,6 +25,7 @@ from stepgrid.host.processes.signals import die_with_parent, ignore_signal
 from stepgrid.host.terminal_output import folded, is_terminal
 from stepgrid.language.site import VARIABLE, current_site
 from stepgrid.model.plan import BUILD_PREFIX, PlannedStage
+from stepgrid.model.records import RunRecord
 from stepgrid.model.site import Site
 from stepgrid.model.status import PlanStatus, Status
 from stepgrid.model.units import counted, duration
@@ -32,7 +33,7 @@ from stepgrid.package import INTERPRETER
 from stepgrid.run.end_time import end_time
 from stepgrid.run.status_lines import MENTIONED_WAIT, end_text, head, queue_eta, queue_text, time_left, waited_text
 from stepgrid.store import active_run, stage_requests
-from stepgrid.store.active_run import RunRecord, hold_run_lock
+from stepgrid.store.active_run import hold_run_lock
 from stepgrid.store.attempts import write_failure
 from stepgrid.store.paths import BUILD_LOG, FAILURE_FILE, JOURNAL, RUN_LOCK
 from stepgrid.store.results import set_aside

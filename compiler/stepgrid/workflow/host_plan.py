@@ -19,6 +19,7 @@ from stepgrid.language.problems import Location, Problem, Problems
 from stepgrid.language.site import VARIABLE, choose_site_file, current_site, read_site
 from stepgrid.language.sources import default_program
 from stepgrid.model.plan import Plan, PlannedBuild
+from stepgrid.model.records import KnownReleases, OptionInfo
 from stepgrid.model.site import LEAVE, Site
 from stepgrid.model.units import counted
 from stepgrid.plugins.engine import Checking, DeclaredBuilds, KnownOptions, release_numbers
@@ -209,7 +210,7 @@ def build_problems(plan: Plan, store: Store) -> Sequence[Problem]:
     catalogues = {build.id: build_catalogue(store, build.id) for build in plan.builds}
 
     def measured() -> set[str]:
-        results = Results(store, store.last_look(plan.digest))
+        results = Results(store)
         return {stage.id for stage in plan.stages if (result := results.of(stage)) and result.status == "done"}
 
     unbuilt_engines = {build.engine for build in plan.builds if catalogues[build.id] is None}
@@ -234,7 +235,7 @@ def _all_known_options() -> dict[str, frozenset[str]]:
     """List the options that are documented with each engine."""
     kinds = {name: engine(name) for name in ENGINES.names()}
     return {
-        name: frozenset(files.read_json(kind.known_options)["options"])
+        name: frozenset(files.load_record(kind.known_options, KnownReleases).options)
         for name, kind in kinds.items()
         if isinstance(kind, KnownOptions)
     }
@@ -246,14 +247,14 @@ def _release_options(name: str, store: Store) -> ReleaseOptions:
     from stepgrid.store.builds import build_catalogue, build_ids, build_record
 
     kind = engine(name)
-    options: dict[str, Any] = {}
-    releases: list[str] = []
+    options: dict[str, OptionInfo] = {}
+    releases: tuple[str, ...] = ()
     if isinstance(kind, KnownOptions):
-        record = files.read_json(kind.known_options)
-        releases = record["releases"][name]
-        options = {option: {"type": type_} for option, type_ in record["options"].items()}
+        catalogue = files.load_record(kind.known_options, KnownReleases)
+        releases = catalogue.releases[name]
+        options = {option: OptionInfo(option, type_) for option, type_ in catalogue.options.items()}
     for build in build_ids(store):
-        if build_record(store, build).get("engine") == name:
+        if (record := build_record(store, build)) and record.engine == name:
             options.update(build_catalogue(store, build) or {})
     return ReleaseOptions(options, max(releases, key=release_numbers, default=""))
 
@@ -262,9 +263,8 @@ def _programs(store: Store, build: PlannedBuild) -> Collection[str] | None:
     """List the programs of a build; of one that is not made, those that it declares."""
     from stepgrid.store.builds import build_record
 
-    programs = build_record(store, build.id).get("programs")
-    if isinstance(programs, dict):
-        return programs
+    if (record := build_record(store, build.id)) and record.programs:
+        return record.programs
     kind = engine(build.engine)
     if not isinstance(kind, DeclaredBuilds):
         return None

@@ -5,21 +5,22 @@ A record of each request lists everything that the compilation read. Any differe
 from __future__ import annotations
 
 import hashlib
-import json
 import os
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from contextlib import suppress
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from stepgrid.host.disk import missing_for_power_cut
-from stepgrid.language.files import TreeRecord, file_checksum, is_unchanged, record_inputs
+from stepgrid.host.files import find_record
+from stepgrid.language.files import InputRecord, file_checksum, is_unchanged, record_inputs
 from stepgrid.language.problems import Problems, format_problems
 from stepgrid.language.site import current_site
-from stepgrid.model.plan import Plan
+from stepgrid.model.plan import Json, Plan
+from stepgrid.model.records import Record, plain
 from stepgrid.model.secret_variables import mask_settings, secret_name
 from stepgrid.package import DATABASES, PACKAGE, TEMPLATES
 from stepgrid.plan import plan_file
@@ -35,21 +36,29 @@ LIBRARIES = ("jinja2", "pydantic", "pydantic_core", "ruamel.yaml")  # that take 
 class CachedPlan(NamedTuple):
     plan: str  # the digest
     warnings: str  # of the compilation, as text
-    secrets: Sequence[str] = ()  # names of files that a job needs
+    secrets: tuple[str, ...] = ()  # names of files that a job needs
+
+
+class RequestRecord(Record, frozen=True, kw_only=True):
+    """What a request came to, and all that its compilation read."""
+
+    request: Request
+    around: list[Json]  # what a plan depends on beside files
+    read: InputRecord
+    plan: CachedPlan
 
 
 def find(store: Store, request: Request) -> CachedPlan | None:
-    try:
-        record = json.loads(store.request_note(request.key).read_text(encoding="utf-8"))
+    record = find_record(store.request_note(request.key), RequestRecord)
+    with suppress(OSError, ValueError, LookupError):  # of what it read something is gone
         if (
-            record["around"] == _environment(store)
-            and _are_inputs_unchanged(record)
-            and is_intact(store.plan(record["plan"][0]))
-            and all(os.access(store.secret(name), os.R_OK) for name in record["plan"][2])
+            record
+            and record.around == plain(_environment(store))
+            and _are_inputs_unchanged(record.read)
+            and is_intact(store.plan(record.plan.plan))
+            and all(os.access(store.secret(name), os.R_OK) for name in record.plan.secrets)
         ):
-            return CachedPlan(*record["plan"])
-    except (OSError, ValueError, KeyError, TypeError):
-        pass  # there is none, or it is another version's
+            return record.plan
     return None
 
 
@@ -68,8 +77,8 @@ def load_or_compile(store: Store, request: Request, is_stored: bool = True) -> t
             store.note_checksums(inputs.inputs)
             # a compilation that does not report what it read is not stored
             if os.path.normpath(host_plan.spec_name(request.spec)) in inputs.files:
-                cached = CachedPlan(plan.digest, warnings, [secret_name(text) for text in secrets(plan)])
-                record = {"request": request, "around": environment, **inputs._asdict(), "plan": cached}
+                cached = CachedPlan(plan.digest, warnings, tuple(secret_name(text) for text in secrets(plan)))
+                record = RequestRecord(request=request, around=environment, read=inputs, plan=cached)
                 note = store.request_note(request.key)
                 write_note(note, record)
                 if cached.secrets or mask_settings(request.sets) != request.sets:  # warnings show lines of the spec
@@ -77,7 +86,7 @@ def load_or_compile(store: Store, request: Request, is_stored: bool = True) -> t
     return plan, warnings
 
 
-def _environment(store: Store) -> list[Any]:
+def _environment(store: Store) -> list[Json]:
     """List what a plan depends on beside the files that it read."""
     site = current_site()
     facts = host_plan.host_facts(store), missing_for_power_cut()
@@ -114,15 +123,15 @@ def _source(path: str, status: os.stat_result) -> str:
     return f"{path}\0{status.st_size}\0{status.st_mtime_ns}\n"
 
 
-def _are_inputs_unchanged(record: Mapping[str, Any]) -> bool:
-    for path, checksum in record["files"].items():
+def _are_inputs_unchanged(record: InputRecord) -> bool:
+    for path, checksum in record.files.items():
         if (file_checksum(path) if os.path.isfile(path) else None) != checksum:  # noqa: PTH113 - an import less
             return False
-    are_same = all(is_unchanged(path, *state) for path, state in record["inputs"].items())
-    if not are_same or not (record["programs"] or record["trees"]):
+    are_same = all(is_unchanged(path, *state) for path, state in record.inputs.items())
+    if not are_same or not (record.programs or record.trees):
         return are_same
     from stepgrid.build.pins import is_same_tree, pin
 
-    return all(pin({"system": name}) == checksum for name, checksum in record["programs"].items()) and all(
-        is_same_tree(TreeRecord(*tree)) for tree in record["trees"]
+    return all(pin({"system": name}) == checksum for name, checksum in record.programs.items()) and all(
+        map(is_same_tree, record.trees)
     )

@@ -17,7 +17,6 @@ from stepgrid.model.status import ENDED, Action, PlanStatus, Status
 from stepgrid.model.units import counted
 from stepgrid.store import plans, stage_requests
 from stepgrid.store.paths import BUILD_FILE, RESULT_FILE, RUN_LOCK
-from stepgrid.store.results import note_sound
 from stepgrid.store.status import StatusReader
 from stepgrid.store.store import Store, SummaryFiles
 
@@ -180,7 +179,6 @@ def remaining_work(plan: Plan, store: Store, dry_run: bool = False) -> Remaining
     if not dry_run:
         for broken in work.status.broken:  # else Snakemake has what it asks for
             store.drop_mark(broken.node)
-        note_sound(store, work.status)
         is_idle = not lock_holders(store.lock(RUN_LOCK))  # a run that goes on may wait for these marks
         store.drop_named_marks(plan.digest, all_of_them=is_idle)
         for node in work.again if is_idle else ():

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -19,11 +18,12 @@ from stepgrid.plan import actions, plan_file
 from stepgrid.plan.difference import Input, Link, differences, links_of
 from stepgrid.plan.estimate import MADE_BY, AbandonedResult, Node, Preview, estimate_power, saved_seconds
 from stepgrid.plugins.registry import read_settings
+from stepgrid.store.attempts import attempt_record
 from stepgrid.store.builds import build_catalogue
 from stepgrid.store.images import image_bytes
-from stepgrid.store.paths import ATTEMPT_FILE, RESULT_FILE, folder_bytes
+from stepgrid.store.paths import folder_bytes
 from stepgrid.store.plans import earlier_plans, is_of_spec, past_figures
-from stepgrid.store.results import read_head, record_seconds
+from stepgrid.store.results import result_record
 from stepgrid.store.status import StatusReader
 from stepgrid.store.store import Store
 
@@ -73,10 +73,8 @@ class _Previewer:
         other_plans = (plan for plan in self._earlier if not is_of_spec(plan, self.plan))
         needed = {stage.id for plan in (self.plan, *other_plans) for stage in plan.stages}
         results = {stage: self.store.result(stage) for stage in titles.keys() - needed}
-        heads = {stage: read_head(result / RESULT_FILE) for stage, result in sorted(results.items()) if result}
-        return [
-            AbandonedResult(stage, titles[stage], record_seconds(record)) for stage, record in heads.items() if record
-        ]
+        records = {stage: result_record(result) for stage, result in sorted(results.items()) if result}
+        return [AbandonedResult(stage, titles[stage], record.seconds) for stage, record in records.items() if record]
 
     @cached_property
     def _earlier(self) -> list[Plan]:
@@ -110,8 +108,7 @@ class _Previewer:
         """Look up the spec whose plan a result or build was made for."""
         folder = node.result.folder if node.result else self.store.build(node.id)
         try:
-            plan = json.loads((folder / ATTEMPT_FILE).read_text(encoding="utf-8"))["plan"]
-            return plan_file.read_head(self.store.plan(plan)).spec
+            return plan_file.read_head(self.store.plan(attempt_record(folder).plan)).spec
         except plan_file.DAMAGED:
             return None
 

@@ -6,7 +6,7 @@ import shlex
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from stepgrid.build.commands import mask_credentials
 from stepgrid.errors import PROBLEMS, StepgridError
@@ -15,14 +15,14 @@ from stepgrid.language.problems import nearest
 from stepgrid.model import units
 from stepgrid.model.metrics import QPS
 from stepgrid.model.plan import BUILD, Option, Plan, PlannedCell, PlannedStage, PlannedStep
+from stepgrid.model.records import BuildRecord, recipe_patches
 from stepgrid.package import __version__
 from stepgrid.plugins import metrics
 from stepgrid.plugins.driver import PrintedFigures, Waiting
 from stepgrid.plugins.registry import driver, server_engine
 from stepgrid.run import options
 from stepgrid.run.attempt import InstalledBuild, Job
-from stepgrid.store.paths import RESULT_FILE
-from stepgrid.store.results import read_head, record_seconds
+from stepgrid.store.results import result_seconds
 from stepgrid.store.store import Store
 from stepgrid.summarize.causes import causes
 from stepgrid.summarize.changes import counter_changes
@@ -113,7 +113,7 @@ class Arm:
         """rocksdb 9.10.0 (debian rocksdb-tools, suite trixie)"""
         record = self.builds[self.stages[0].build].record
         source = ", ".join(f"{key} {value}" for key, value in _source(record).items())
-        return f"{record['engine']} {record['version']} ({source})"
+        return f"{record.engine} {record.version} ({source})"
 
     def build_lines(self) -> Iterator[str]:
         """Say how its builds were made: commands where there are some, flags and commit."""
@@ -125,25 +125,24 @@ class Arm:
         return [step for stage in self.stages for step in stage.steps]
 
 
-def _source(record: Mapping[str, Any]) -> dict[str, str]:
-    sources = (record.get("source") or {}).items()
-    return {key: mask_credentials(value) for key, value in sources if isinstance(value, str)}
+def _source(record: BuildRecord) -> dict[str, str]:
+    return {key: mask_credentials(value) for key, value in record.source.items() if isinstance(value, str)}
 
 
-def _build_lines(record: Mapping[str, Any]) -> Iterator[str]:
-    source, facts, artifacts = _source(record), record.get("facts") or {}, record.get("artifacts") or ()
-    recipe = (record.get("declared") or {}).get("recipe") or {}
-    yield f"{record['engine']} {record['version']}"
-    if "git" in source and "commit" in facts:
-        yield f"  git clone {shlex.quote(source['git'])} source && git -C source checkout {facts['commit']}"
-    elif "debian" in source and artifacts:
-        yield f"  apt-get install {artifacts[0]['name']}={artifacts[0]['version']}  # {source.get('suite', '')}"
+def _build_lines(record: BuildRecord) -> Iterator[str]:
+    source, recipe = _source(record), record.declared.recipe if record.declared else {}
+    yield f"{record.engine} {record.version}"
+    if "git" in source and record.commit:
+        yield f"  git clone {shlex.quote(source['git'])} source && git -C source checkout {record.commit}"
+    elif "debian" in source and record.artifacts:
+        yield f"  apt-get install {record.artifacts[0].name}={record.artifacts[0].version}  # {source.get('suite', '')}"
     else:
         yield f"  source: {', '.join(f'{key} {value}' for key, value in source.items())}"
-    for patch in recipe.get("patches") or ():
-        yield f"  git -C source apply {shlex.quote(str(patch['path']))}  # sha256 {patch['sha256']}"
-    flags = [f"{name}: {value}" for name, value in (recipe.get("flags") or {}).items()]
-    quality = [f"{name} {value}" for name, value in quality_rows(record.get("quality") or {}) if value]
+    for patch in recipe_patches(recipe):
+        yield f"  git -C source apply {shlex.quote(patch.path)}  # sha256 {patch.sha256}"
+    named = recipe.get("flags")
+    flags = [f"{name}: {value}" for name, value in named.items()] if isinstance(named, Mapping) else []
+    quality = [f"{name} {value}" for name, value in quality_rows(record.quality or {}) if value]
     yield from (f"  {title}: {'; '.join(texts)}" for title, texts in (("flags", flags), ("built as", quality)) if texts)
 
 
@@ -262,7 +261,7 @@ def make_arms(store: Store, plan: Plan, finding: Finding) -> tuple[Arm, Arm]:
         _make_arm(store, plan, finding, cell, letter) for cell, letter in zip(finding.cells, "AB", strict=True)
     )
     figures = printed_figures(arm.steps[-1])
-    engines = {str(build.record["engine"]) for build in (*base.builds.values(), *arm.builds.values())}
+    engines = {build.record.engine for build in (*base.builds.values(), *arm.builds.values())}
     is_cpu = finding.metric.name == CPU and OPERATIONS in figures and not any(map(server_engine, engines))
     if finding.metric.name not in figures and not is_cpu:
         kind = arm.steps[-1].kind
@@ -292,8 +291,7 @@ def _make_arm(store: Store, plan: Plan, finding: Finding, cell: PlannedCell, let
             stages.append(replace(job.stage, steps=programs))
     builds = {build: job.installed_build(build) for job in jobs for build in job.stage.builds}
     folder = store.build(cell.build).resolve()
-    results = [result for stage in ids if (result := store.result(stage))]
-    seconds = sum(record_seconds(read_head(result / RESULT_FILE)) or 0.0 for result in results)
+    seconds = sum(result_seconds(store.result(stage)) for stage in ids)
     return Arm(letter, finding.name(cell), tuple(stages), builds, folder, seconds, tuple(waits))
 
 

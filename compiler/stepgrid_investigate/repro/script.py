@@ -341,9 +341,9 @@ class _ArmWriter:
 
     def _begin_server(self, stage: PlannedStage, is_first: bool) -> ServerHome | None:
         build = self.arm.builds[stage.build]
-        if SERVICE in stage.steps[0].setup or runs_already(build.record.get("source") or {}):
+        if SERVICE in stage.steps[0].setup or runs_already(build.record.source):
             raise ReproError(f"{stage.title}: a script starts no server that the spec declares, or that ran before")
-        if server_engine(str(build.record["engine"])) is None:
+        if server_engine(build.record.engine) is None:
             return None
         server, home = server_of(stage, self.arm), self._home(stage, build)
         self.folder.socket = server.socket
@@ -369,16 +369,16 @@ class _ArmWriter:
         server, folder = server_of(stage, self.arm), Path(f"{_ROOT}/HERE/server/{self.arm.letter}")
         sockets = Path(f"{_ROOT}/SOCKETS")
         access = Access(
-            engine=str(build.record["engine"]),
+            engine=build.record.engine,
             sockets=sockets,
             socket=sockets / server.socket,
             port=server.port,
             user=server.user,
             password=_PASSWORD,
             database=server.database,
-            storage_engine=storage_engine(str(build.record["engine"]), stage),
+            storage_engine=storage_engine(build.record.engine, stage),
         )
-        facts = build.record.get("facts") or {}
+        facts = build.record.facts
         tables = facts.get("system tables")
         folders = {"system tables": self.arm.folder / str(tables)} if tables else {}
         programs = self._programs(stage)
@@ -388,7 +388,7 @@ class _ArmWriter:
 
 
 def server_of(stage: PlannedStage, arm: Arm) -> ServerEngine:
-    server = server_engine(str(arm.builds[stage.build].record["engine"]))
+    server = server_engine(arm.builds[stage.build].record.engine)
     assert server is not None
     return server
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import platform
 import signal
@@ -15,6 +14,7 @@ from types import FrameType
 from typing import TYPE_CHECKING, NoReturn
 
 from stepgrid.host import files
+from stepgrid.model.records import AttemptRecord, JournalEvent, parse_record
 
 if TYPE_CHECKING:
     from subprocess import Popen
@@ -135,7 +135,7 @@ def kill_attempt(journal: Path, roots: Collection[Path]) -> None:
     """Kill who carries the attempt's mark, and who is in a process group of its journal, at work below the roots."""
     attempt = journal.parent
     kill_marked(MARK, attempt)
-    hostname = str(files.read_json(attempt / "attempt.json").get("hostname") or platform.node())
+    hostname = files.read_record(attempt / "attempt.json", AttemptRecord).hostname or platform.node()
     groups = set(_journal_groups(journal)) if hostname == platform.node() else set()  # numbers of another host: no
     for pid in _pids() if groups else ():
         with suppress(OSError):
@@ -166,10 +166,10 @@ def _is_marked(pid: int, mark: bytes) -> bool:
 def _journal_groups(journal: Path) -> Iterator[int]:
     with suppress(OSError), journal.open(encoding="utf-8", errors="replace") as lines:
         for line in lines:
-            with suppress(ValueError, KeyError, TypeError):  # the last line may be half written
-                event = json.loads(line)
-                if event["event"] in (STARTED, SERVER):
-                    yield int(event["pid"])
+            with suppress(ValueError):  # the last line may be half written
+                event = parse_record(line, JournalEvent)
+                if event.event in (STARTED, SERVER) and event.pid is not None:
+                    yield event.pid
 
 
 def _pids() -> list[int]:

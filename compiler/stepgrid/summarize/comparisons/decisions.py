@@ -11,8 +11,7 @@ from stepgrid.model import units
 from stepgrid.model.metrics import QPS
 from stepgrid.model.plan import AdaptiveRepeat, Plan
 from stepgrid.model.units import counted, duration
-from stepgrid.store.paths import RESULT_FILE
-from stepgrid.store.results import read_head, record_seconds
+from stepgrid.store.results import result_seconds
 from stepgrid.store.store import Store
 from stepgrid.summarize.comparisons.comparison import Case, Comparison
 from stepgrid.summarize.statistics import verdicts
@@ -79,8 +78,7 @@ def load_costs(store: Store, header: Plan) -> LoadCosts:
 
 
 def _stage_seconds(store: Store, stage: str) -> float:
-    result = store.result(stage)
-    return (record_seconds(read_head(result / RESULT_FILE)) or 0.0) if result else 0.0
+    return result_seconds(store.result(stage))
 
 
 @dataclass(frozen=True, slots=True)

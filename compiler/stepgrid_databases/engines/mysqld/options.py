@@ -6,8 +6,9 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from tempfile import gettempdir
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from stepgrid.model.records import Catalogue
 from stepgrid.plugins.durability import (
     BINARY_LOG,
     COMMIT,
@@ -172,22 +173,22 @@ def choices(help_: str, default: str) -> tuple[str, ...]:
     return names if plain and default.lower() in (name.lower() for name in names) else ()
 
 
-def prefixed_option(name: str, catalogue: Mapping[str, Mapping[str, Any]]) -> Mapping[str, Any] | None:
+def prefixed_option(name: str, catalogue: Catalogue) -> OptionInfo | None:
     """Describe the values of an option that is written with a prefix, if the server takes the name."""
     prefix, _, option = name.partition("_")
     info = catalogue.get(option)
     if prefix == "loose":  # a server passes over what it does not know, which a plugin may bring later
-        return info or prefixed_option(option, catalogue) or {}
+        return info or prefixed_option(option, catalogue) or OptionInfo()
     if info is None:
         return None
-    number = info.get("type") == "number"
+    number = info.type == "number"
     if prefix in ("skip", "disable", "enable") and not number:
-        return {"type": "switch"}
+        return OptionInfo(type="switch")
     return info if prefix == "maximum" and number else None
 
 
-def value_fault(info: Mapping[str, Any], text: str) -> str | None:
-    kind = info.get("type")
+def value_fault(info: OptionInfo, text: str) -> str | None:
+    kind = info.type
     if kind == "number" and not re.fullmatch(r"[+-]?\d+(\.\d+)?[kmgtpe]?", text, re.IGNORECASE):
         size = re.fullmatch(r"(\d+)([KMGT])B", text, re.IGNORECASE)
         hint = f"; did you mean `{size[1]}{size[2].upper()}iB`?" if size else ""

@@ -11,8 +11,9 @@ import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
+from stepgrid.model.records import with_fields
 from stepgrid.plugins.engine import Identity, IdentityError, OptionInfo, Run, last_lines, range_fault
 
 # what options can move, by patterns of their names
@@ -75,7 +76,8 @@ def catalogue(run: Run) -> Mapping[str, OptionInfo]:
             kind = "bool" if value in ("on", "off") else "number" if value.isdigit() else "text"
             options[name] = OptionInfo(name, kind, value, "An option for developers.")
     for name, option in listed.items():
-        options[name] = option._replace(default=values.get(name, option.default), choices=choices.get(name, ()))
+        default, words = values.get(name, option.default), tuple(choices.get(name, ()))
+        options[name] = with_fields(option, default=default, choices=words)
     return options
 
 
@@ -130,15 +132,15 @@ _NUMBER = re.compile(r"([+-]?(\d++\.?\d*+|\.\d++)([eE][+-]?\d++)?|0x[0-9a-fA-F]+
 _UNITS = {"K": "kB", "M": "MB", "G": "GB", "T": "TB"}
 
 
-def value_fault(info: Mapping[str, Any], text: str) -> str | None:
-    if info.get("type") != "number":
+def value_fault(info: OptionInfo, text: str) -> str | None:
+    if info.type != "number":
         return None
     match = _NUMBER.fullmatch(text)
     if match is None:
         size = re.fullmatch(r"(\d+)\s*([KMGT])i?B", text, re.IGNORECASE)
         hint = f"; did you mean `{size[1]}{_UNITS[size[2].upper()]}`?" if size else ""
         return f"takes a number, with a unit such as kB, MB, GB, ms, s or min, not `{text}`{hint}"
-    least, most = info.get("least"), info.get("most")
+    least, most = info.least, info.most
     if match[4] or text.startswith("0x") or not least or not most:
         return None  # with a unit it counts something else than the range does
     if float(least) <= float(text) <= float(most):

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from stepgrid.language.sources import PublishedLibrary
 from stepgrid.plugins.engine import (
@@ -145,8 +145,8 @@ class RocksDB(EngineBase):
     event_log = "LOG"
     known_options = Path(__file__).with_name("known_options.json")
 
-    def value_fault(self, info: Mapping[str, Any], text: str) -> str | None:
-        return number_fault(str(info.get("type")), text)
+    def value_fault(self, info: OptionInfo, text: str) -> str | None:
+        return number_fault(info.type, text)
 
     def identify(self, run: Run) -> Identity:
         with tempfile.TemporaryDirectory(prefix="db_bench.") as folder:

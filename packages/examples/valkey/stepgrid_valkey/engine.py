@@ -37,8 +37,8 @@ class Valkey(EngineBase):
     booleans = ("yes", "no", "true", "false")  # a spec's true is written as yes
     counts_choices = False
 
-    def value_fault(self, info: Mapping[str, Any], text: str) -> str | None:
-        if info.get("type") != "number" or configuration.is_number(text):
+    def value_fault(self, info: OptionInfo, text: str) -> str | None:
+        if info.type != "number" or configuration.is_number(text):
             return None
         return f"takes a number, with a unit such as kb, mb or gb, not `{text}`"
 
