@@ -1,4 +1,4 @@
-""""""
+"""Patches of a spec on the tree of a build: in order, exactly, and inside the tree alone."""
 
 from __future__ import annotations
 

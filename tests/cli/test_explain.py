@@ -1,4 +1,4 @@
-""""""
+"""`stepgrid explain`: where each setting of a step comes from."""
 
 from __future__ import annotations
 

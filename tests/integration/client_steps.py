@@ -13,14 +13,19 @@ from pathlib import Path
 from typing import Any
 
 import psutil
+import pytest
 
 from stepgrid.host.processes.supervision import environment
 from stepgrid.model.figures import Figures
 from stepgrid.plugins.driver import Context, PackageRunner
 from stepgrid.run.attempt import attach
-from tests.integration.sysbench import Bench
+from tests.integration.sysbench import Bench, bench
 
 LONG = 60.0
+KINDS = ["mariadb-innodb", "mariadb-rocksdb", "mysql-innodb", "postgres-heap"]
+AT_NIGHT = [pytest.param(kind, marks=pytest.mark.nightly) for kind in KINDS[1:]]
+ONE_BY_DAY = pytest.mark.parametrize("server", [KINDS[0], *AT_NIGHT], indirect=True)
+TWO_BY_DAY = [KINDS[0], *AT_NIGHT[:2], KINDS[3]]
 
 
 @dataclass(frozen=True)
@@ -87,6 +92,20 @@ def server_folder() -> Iterator[Path]:
         yield folder
     finally:
         shutil.rmtree(folder)
+
+
+@contextmanager
+def running(builds: Path, kind: str) -> Iterator[Bench]:
+    engine, storage = kind.split("-")
+    with server_folder() as folder, bench(builds, engine, storage, folder) as found:
+        yield found
+
+
+def waits_for_a_lock(server: Bench, step: Step) -> bool:
+    if server.postgres:
+        server.connection.query("SELECT pg_stat_clear_snapshot()")
+        return server.number("SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock'") > 0
+    return any(line.get("retries") for line in step.lines if line["report"] == "client")
 
 
 def kill_server(folder: Path) -> None:

@@ -10,16 +10,13 @@ from typing import Any
 
 import pytest
 
-from tests.integration.client_steps import Step, server_folder
+from tests.integration.client_steps import ONE_BY_DAY, TWO_BY_DAY, Step, running, waits_for_a_lock
 from tests.integration.insert_benchmark import ALL, checked, run, start
-from tests.integration.sysbench import Bench, bench
+from tests.integration.sysbench import Bench
 from tests.waiting import until
 
-KINDS = ["mariadb-innodb", "mariadb-rocksdb", "mysql-innodb", "postgres-heap"]
 QUERIES: dict[str, Any] = {"rows_per_commit": 50, "insert_rate": 500, "duration": 1.0}
 FIRST_3000 = 454537042  # the checksum of the first rows of the first client, by seed 7
-AT_NIGHT = [pytest.param(kind, marks=pytest.mark.nightly) for kind in KINDS[1:]]
-ONE_BY_DAY = pytest.mark.parametrize("server", [KINDS[0], *AT_NIGHT], indirect=True)
 MARKET, REGISTER, PDC = (
     "pi1_marketsegment{} (productid,customerid,price)",
     "pi1_registersegment{} (cashregisterid,customerid,price)",
@@ -32,10 +29,9 @@ COLUMNS = "(dateandtime,cashregisterid,customerid,productid,price,data)"
 ROW = "('T',N,N,N,N,'T')"
 
 
-@pytest.fixture(scope="module", params=[KINDS[0], *AT_NIGHT[:2], KINDS[3]])
+@pytest.fixture(scope="module", params=TWO_BY_DAY)
 def server(server_builds: Path, request: pytest.FixtureRequest) -> Iterator[Bench]:
-    engine, storage = request.param.split("-")
-    with server_folder() as folder, bench(server_builds, engine, storage, folder) as found:
+    with running(server_builds, request.param) as found:
         yield found
 
 
@@ -86,20 +82,13 @@ def test_a_statement_that_the_server_wants_again(server: Bench) -> None:
     server.connection.query("UPDATE pi1 SET price = price - 1 WHERE transactionid = 1")
     try:
         step = start(server, "insert", rows=100, rows_per_commit=10, deletes=True)
-        until(lambda: _waits(server, step))
+        until(lambda: waits_for_a_lock(server, step))
     finally:
         server.connection.query("COMMIT")
     assert step.ended() == 0, step.complaint
     assert step.figures.metrics["retries"] >= 1
     assert step.figures.metrics["deletes_per_s"] > 0  # of milliseconds: how many is chance, the rows are not
     assert [line["rows"] for line in checked(server)] == [200]
-
-
-def _waits(server: Bench, step: Step) -> bool:
-    if server.postgres:
-        server.connection.query("SELECT pg_stat_clear_snapshot()")
-        return server.number("SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock'") > 0
-    return any(line.get("retries") for line in step.lines if line["report"] == "client")
 
 
 def test_what_is_asked(server: Bench) -> None:

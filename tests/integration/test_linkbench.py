@@ -11,14 +11,11 @@ from pathlib import Path
 import pytest
 
 from stepgrid_databases.drivers.linkbench.settings import MIX
-from tests.integration.client_steps import Step, server_folder
+from tests.integration.client_steps import ONE_BY_DAY, TWO_BY_DAY, Step, running, waits_for_a_lock
 from tests.integration.linkbench import checked, run, start
-from tests.integration.sysbench import Bench, bench
+from tests.integration.sysbench import Bench
 from tests.waiting import SOON, until
 
-KINDS = ["mariadb-innodb", "mariadb-rocksdb", "mysql-innodb", "postgres-heap"]
-AT_NIGHT = [pytest.param(kind, marks=pytest.mark.nightly) for kind in KINDS[1:]]
-ONE_BY_DAY = pytest.mark.parametrize("server", [KINDS[0], *AT_NIGHT], indirect=True)
 IDS = 1000
 LINKS = 3464  # of so many ids: it follows from their number alone
 TYPE = 123456789
@@ -27,10 +24,9 @@ FAILED = "LinkBench failed: "
 UNFINISHED = "the step that wrote the graph last did not end"
 
 
-@pytest.fixture(scope="module", params=[KINDS[0], *AT_NIGHT[:2], KINDS[3]])
+@pytest.fixture(scope="module", params=TWO_BY_DAY)
 def server(server_builds: Path, request: pytest.FixtureRequest) -> Iterator[Bench]:
-    engine, storage = request.param.split("-")
-    with server_folder() as folder, bench(server_builds, engine, storage, folder) as found:
+    with running(server_builds, request.param) as found:
         yield found
 
 
@@ -104,19 +100,12 @@ def test_a_transaction_that_waited_too_long_is_made_again(server: Bench) -> None
     server.connection.query("UPDATE counttable SET version = version + 1")
     try:
         step = start(server, "request", ids=1, requesters=2, duration=3.0, mix=WRITES)
-        until(lambda: _waits(server, step))
+        until(lambda: waits_for_a_lock(server, step))
     finally:
         server.connection.query("COMMIT")
     assert step.ended() == 0, step.complaint
     assert step.figures.metrics["retries"] >= 1
     checked(server)
-
-
-def _waits(server: Bench, step: Step) -> bool:
-    if server.postgres:
-        server.connection.query("SELECT pg_stat_clear_snapshot()")
-        return server.number("SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock'") > 0
-    return any(line.get("retries") for line in step.lines if line["report"] == "client")
 
 
 def test_a_client_that_is_killed(server: Bench) -> None:

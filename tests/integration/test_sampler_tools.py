@@ -110,6 +110,7 @@ def load(tmp_path: Path, db_bench: Path) -> Iterator[tuple[Path, str, int]]:
             child.wait()
 
 
+@pytest.mark.nightly
 def test_the_same_means_as_iostat_and_vmstat(iostat: str, load: tuple[Path, str, int]) -> None:
     """One that is wrong is apart in every window; one that changed between two looks is not."""
     folder, device, pid = load

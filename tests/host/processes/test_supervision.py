@@ -1,4 +1,4 @@
-""""""
+"""A program and its children under our eyes: limits, signals, output, and what an ending leaves."""
 
 from __future__ import annotations
 

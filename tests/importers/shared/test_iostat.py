@@ -1,4 +1,4 @@
-""""""
+"""Output of iostat in published folders."""
 
 from __future__ import annotations
 
