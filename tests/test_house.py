@@ -70,6 +70,23 @@ def test_the_core_names_no_engine_and_no_kind() -> None:
     assert found == []
 
 
+def test_only_the_store_knows_the_paths_below_outputs() -> None:
+    modules = list(house_rules.product())
+    joins = [
+        (module, node)
+        for module in modules
+        if module.path.is_relative_to(ROOT / "compiler/stepgrid")
+        for node in module.nodes
+        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div) and isinstance(node.right, ast.Constant)
+    ]
+    own = [(module, node) for module, node in joins if module.home == "store"]
+    folders = {node.right.value for _, node in own if ast.unparse(node.left) in ("self.root", "self.data")}
+    assert {"results", "plans", "images"} <= folders
+    outside = [module.at(node, node.right.value).text for module, node in joins if module.home != "store"
+               and node.right.value in {*folders, "outputs"}]  # fmt: skip
+    assert outside == []
+
+
 def test_every_module_says_what_it_is() -> None:
     assert [module.name for module in house_rules.product() if not ast.get_docstring(module.tree)] == []
 

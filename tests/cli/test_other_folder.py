@@ -11,7 +11,7 @@ from stepgrid.cli import main
 from stepgrid.cli.commands import BESIDE_SPEC, every_command
 from stepgrid.pipeline import remaining_work
 from stepgrid.workflow import host_plan, run_request
-from stepgrid.workflow.run_request import Fault
+from stepgrid.workflow.run_request import Refusal
 from tests.cli.test_plan import Capture, kept, measured
 
 WORDS = {
@@ -51,7 +51,7 @@ def test_below_a_checkout_its_folder_is_named(command: str, below: Path, capsys:
 
 
 def test_a_run_starts_nothing_there(below: Path) -> None:
-    with pytest.raises(Fault) as caught:
+    with pytest.raises(Refusal) as caught:
         remaining_work({"spec": "../a.yaml"})
     assert (f"{caught.value}\n", caught.value.status) == (say(below.parent, below), 2)
     assert [*below.iterdir()] == []

@@ -306,7 +306,7 @@ def test_what_is_wrong_with_the_spec_is_said_with_it(capsys: Capture) -> None:
 
 def test_what_snakemake_is_told(folder: Path) -> None:
     Path("mine.yaml").write_text("dta: x\n")
-    with pytest.raises(run_request.Fault, match=r"mine\.yaml: 2 errors"):
+    with pytest.raises(run_request.Refusal, match=r"mine\.yaml: 2 errors"):
         pipeline.remaining_work({"spec": "a.yaml", "site": "mine.yaml"})
     Path("mine.yaml").write_text("data: ../fast\n")
     run_request.use_site({"site": "mine.yaml"})

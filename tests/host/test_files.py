@@ -109,7 +109,7 @@ def test_a_run_sweeps_plans_and_marks_that_were_never_published(tmp_path):
     store.mark(f".s-1.{DEAD}").symlink_to("nowhere")
     requests = store.request_note("r").parent
     requests.mkdir()
-    files.sweep_store(store.root)
+    store.sweep()
     assert [*store.plan("p").parent.iterdir()] == [requests]
     assert [*store.mark("s-1").parent.iterdir()] == []
 

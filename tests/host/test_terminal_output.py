@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from stepgrid.cli import main
-from stepgrid.host.terminal_output import Block, folded, visible
+from stepgrid.host.terminal_output import TextBlock, folded, visible
 
 Capture = pytest.CaptureFixture[str]
 CLIPBOARD = "\x1b]52;c;cm0gLXJmIH4K\x07"
@@ -36,7 +36,7 @@ def test_json_stays_json() -> None:
 
 def test_lines_that_are_drawn_over_themselves_and_messages_above_them() -> None:
     ours, theirs = os.openpty()
-    block = Block(theirs)
+    block = TextBlock(theirs)
     block.draw([f"watching {CLIPBOARD}"])
     assert os.read(ours, 1000).decode() == f"\rwatching {visible(CLIPBOARD)}\x1b[K\r\n\x1b[J"
     block.draw(["watching"], message="failed: a\n  b")

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from stepgrid.run.disk import Candidate, choose, freed_bytes, order, room
+from stepgrid.run.disk import EvictableImage, choose, freed_bytes, order, room
 from stepgrid.store import active_run, images, paths
 from stepgrid.store.images import Image
 from stepgrid.store.paths import Blocks
@@ -20,13 +20,13 @@ from stepgrid.store.store import Store
 from tests.needs import needs
 
 
-def image(stage: str, used: float, *files: tuple[int, int, int], needed: bool = False) -> Candidate:
+def image(stage: str, used: float, *files: tuple[int, int, int], needed: bool = False) -> EvictableImage:
     """`files`: inode, bytes, links."""
     blocks = {(1, inode): Blocks(size, 1, links) for inode, size, links in files}
-    return Candidate(Image(stage, Path(stage), stage, used, blocks), needed)
+    return EvictableImage(Image(stage, Path(stage), stage, used, blocks), needed)
 
 
-def names(found: list[Candidate] | None) -> list[str] | None:
+def names(found: list[EvictableImage] | None) -> list[str] | None:
     return None if found is None else [each.image.stage for each in found]
 
 

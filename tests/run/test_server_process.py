@@ -12,8 +12,8 @@ import pytest
 from stepgrid.run import server_process
 from stepgrid.run.server_process import (
     PREFIX,
-    Crash,
     Server,
+    ServerCrash,
     SocketError,
     explain_refusal,
     first_complaint,
@@ -66,7 +66,7 @@ def test_a_process_that_crashed(tmp_path: Path) -> None:
         "fault\n"
         "2026-11-21 15:00:00.000 UTC [7] LOG:  terminating any other active server processes\n"
     )
-    assert read_crash(log) == Crash("server", 11)
+    assert read_crash(log) == ServerCrash("server", 11)
     log.write_text("2026-11-21 15:00:00.000 UTC [7] LOG:  checkpoint complete\n")
     assert read_crash(log) is None
 

@@ -19,7 +19,7 @@ from stepgrid.model.site import JobRequest, Slurm
 from stepgrid.store.store import Store
 from stepgrid.workflow.cluster import ClusterError, JobResources, list_nodes, remote_work
 from stepgrid.workflow.remaining_work import RemainingWork, remaining_work
-from stepgrid.workflow.run_request import Fault
+from stepgrid.workflow.run_request import Refusal
 from tests.run import finished
 
 SPEC = """\
@@ -137,7 +137,7 @@ def test_a_feature_is_looked_for_and_each_node_is_there_once(folder: Path) -> No
 
 
 def test_nodes_that_are_not_there(folder: Path) -> None:
-    with pytest.raises(Fault, match=r"^nothing was started: SLURM has no node `n8`, `n9` in the partition `bench`$"):
+    with pytest.raises(Refusal, match=r"^nothing was started: SLURM has no node `n8`, `n9` in the partition `bench`$"):
         list_nodes(JobRequest(nodes=("n1", "n8", "n9"), partition="bench"))
     with pytest.raises(ClusterError, match=r"no node for what the site file asks for: --partition=bench$"):
         list_nodes(JobRequest(partition="bench", constraint="gpu"))
@@ -191,7 +191,7 @@ def test_marks_that_the_run_waits_for_are_left_alone(
 def test_a_folder_that_is_not_shared(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(cluster_job.PLAN, "0123456789abcdef0123")
     with pytest.raises(
-        Fault, match=r"^this node does not see the plan of the run \(.*: is the folder shared\?$"
+        Refusal, match=r"^this node does not see the plan of the run \(.*: is the folder shared\?$"
     ) as caught:
         remote_work({"spec": "spec.yaml"})
     assert caught.value.status == 3

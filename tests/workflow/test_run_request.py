@@ -19,7 +19,7 @@ from stepgrid.model.plan import PlannedBuild, PlannedStage, PlannedStep
 from stepgrid.store.store import Store
 from stepgrid.workflow import run_request
 from stepgrid.workflow.run_request import (
-    Fault,
+    Refusal,
     own_section,
     quote_texts,
     read_texts,
@@ -59,7 +59,7 @@ FAULTS = {
 
 @pytest.mark.parametrize("text", FAULTS)
 def test_an_unknown_key_or_an_unusable_value_is_a_wrong_call(text: str) -> None:
-    with pytest.raises(Fault) as caught:
+    with pytest.raises(Refusal) as caught:
         pipeline.remaining_work(parse_config([text, *(["spec=a.yaml"] if not text.startswith("spec") else [])]))
     assert (str(caught.value), caught.value.status) == (f"Snakemake's config: {FAULTS[text]}", 2)
 
@@ -75,7 +75,7 @@ SHARED = {"samples": "a.tsv", "stepgrid": {"spec": "a.yaml", "scale": "smoke"}}
     ],
 )
 def test_a_section_that_would_lose_a_word_is_refused(more: dict[str, Any], fault: str) -> None:
-    with pytest.raises(Fault) as caught:
+    with pytest.raises(Refusal) as caught:
         own_section(SHARED | more)
     assert (str(caught.value), caught.value.status) == (f"Snakemake's config: {fault}", 2)
 
@@ -84,7 +84,7 @@ def test_a_folder_that_cannot_be_written_is_told_before_anything_starts(tmp_path
     store = Store(tmp_path / "outputs")
     (store.root / "results").mkdir(parents=True)
     monkeypatch.setattr(os, "access", lambda path, mode: path != store.root / "results")
-    with pytest.raises(Fault) as caught:
+    with pytest.raises(Refusal) as caught:
         run_request.usable_work(PLAN, store, False)
     assert caught.value.status == 3
     assert str(caught.value) == (
@@ -100,7 +100,7 @@ def test_a_server_that_no_site_file_names(tmp_path: Path, monkeypatch: pytest.Mo
         "title: t\nbuilds: {prod: {engine: mysql, version: 8.0.40, source: {server: prod}}}\n"
         "steps: [{name: q, kind: sql, sql: [select 1]}]\n"
     )
-    with pytest.raises(Fault) as caught:
+    with pytest.raises(Refusal) as caught:
         pipeline.remaining_work({"spec": "a.yaml"})
     lacks = "there is no site file that says how the server `prod` is reached: `servers: {prod: …}` in site.yaml"
     assert str(caught.value) == f"a.yaml:2:10: build prod: {lacks}"

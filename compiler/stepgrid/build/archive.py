@@ -109,7 +109,7 @@ class _Extraction:
     entries: int = 0
     links: dict[Path, str] = field(default_factory=dict)  # created last, so that nothing can be written through one
 
-    def add(self, entry: Entry) -> None:
+    def add(self, entry: ArchiveEntry) -> None:
         self.entries += 1
         self.remaining -= max(entry.size, 0)
         if self.remaining < 0 or self.entries > ENTRIES:
@@ -145,7 +145,7 @@ class _Extraction:
         except (FileExistsError, NotADirectoryError):
             raise self._refuse(name, "needs a folder where it has a file") from None
 
-    def _add_link(self, path: Path, entry: Entry) -> None:
+    def _add_link(self, path: Path, entry: ArchiveEntry) -> None:
         if entry.target.startswith("/") and self.drop_absolute_links:
             return
         if entry.target.startswith("/") or "\0" in entry.target or not entry.target:
@@ -155,7 +155,7 @@ class _Extraction:
         if self.links.setdefault(path, entry.target) != entry.target:
             raise self._refuse(entry.name, "is there twice, once as a link")
 
-    def _add_file(self, path: Path, entry: Entry) -> None:
+    def _add_file(self, path: Path, entry: ArchiveEntry) -> None:
         if entry.mode & _SETUID:
             raise self._refuse(entry.name, "would run with the rights of its owner (setuid or setgid)")
         self._create_folder(path.parent, entry.name)
@@ -205,7 +205,7 @@ def _check_links(archive: str, into: Path) -> None:
 # Entries of an archive, one after the other, as bounded as its format allows.
 
 
-class Entry(NamedTuple):
+class ArchiveEntry(NamedTuple):
     name: str
     kind: Kind
     mode: int
@@ -220,7 +220,7 @@ class _TooLargeError(Exception):
 
 
 @contextmanager
-def reading(archive: Path) -> Iterator[Iterator[Entry]]:
+def reading(archive: Path) -> Iterator[Iterator[ArchiveEntry]]:
     """Open an archive; a fault of the archive itself is a BuildError, also while its entries are read."""
     try:
         with archive.open("rb") as file:
@@ -232,7 +232,7 @@ def reading(archive: Path) -> Iterator[Iterator[Entry]]:
         raise BuildError(f"{archive.name} cannot be unpacked: {expected} ({error})") from None
 
 
-def _entries(archive: Path, file: IO[bytes]) -> Iterator[Entry]:
+def _entries(archive: Path, file: IO[bytes]) -> Iterator[ArchiveEntry]:
     magic = file.read(4)
     file.seek(0)
     if magic in _ZIP:
@@ -240,7 +240,7 @@ def _entries(archive: Path, file: IO[bytes]) -> Iterator[Entry]:
     return _zstd_entries(file) if magic == _ZSTD else _tar_entries(file, "r|*")
 
 
-def _zstd_entries(file: IO[bytes]) -> Iterator[Entry]:
+def _zstd_entries(file: IO[bytes]) -> Iterator[ArchiveEntry]:
     if not shutil.which("zstd"):
         raise BuildError("there is no zstd on PATH; install zstd")
     os.lseek(file.fileno(), 0, os.SEEK_SET)  # zstd reads from the descriptor, which what we read has moved
@@ -270,17 +270,17 @@ class _Header(tarfile.TarInfo):
         raise _TooLargeError("it has a sparse file, which no source tree needs")
 
 
-def _tar_entries(file: IO[bytes], mode: Literal["r|", "r|*"]) -> Iterator[Entry]:
+def _tar_entries(file: IO[bytes], mode: Literal["r|", "r|*"]) -> Iterator[ArchiveEntry]:
     with tarfile.open(fileobj=file, mode=mode, tarinfo=_Header) as tar:
         for member in tar:
             kind: Kind = "link" if member.issym() else "hard link" if member.islnk() else "other"
             kind = "file" if member.isreg() else "folder" if member.isdir() else kind
             content = tar.extractfile(member) if kind == "file" else None
             mtime = float(member.mtime)
-            yield Entry(member.name, kind, member.mode, member.size, mtime, member.linkname, content)
+            yield ArchiveEntry(member.name, kind, member.mode, member.size, mtime, member.linkname, content)
 
 
-def _zip_entries(archive: Path, file: IO[bytes]) -> Iterator[Entry]:
+def _zip_entries(archive: Path, file: IO[bytes]) -> Iterator[ArchiveEntry]:
     with zipfile.ZipFile(file) as zip_file:
         for info in zip_file.infolist():
             if info.flag_bits & 1 or info.compress_type not in _ZIP_METHODS:
@@ -294,4 +294,4 @@ def _zip_entries(archive: Path, file: IO[bytes]) -> Iterator[Entry]:
                 with zip_file.open(info) as content:
                     target = content.read(_PATH).decode(errors="surrogateescape")
             with zip_file.open(info) as content:
-                yield Entry(info.filename, kind, mode, info.file_size, mtime, target, content)
+                yield ArchiveEntry(info.filename, kind, mode, info.file_size, mtime, target, content)

@@ -10,7 +10,7 @@ from pathlib import Path
 from stepgrid.build.archive import unpack
 from stepgrid.build.commands import CommandResult
 from stepgrid.build.error import BuildError
-from stepgrid.build.fetch import PROGRAM_ADVICE, REGISTRY_SECONDS, Client, explain_client, verify_checksum
+from stepgrid.build.fetch import PROGRAM_ADVICE, REGISTRY_SECONDS, HttpClient, explain_client, verify_checksum
 from stepgrid.build.recipe import Artifact, Material, Order, require
 from stepgrid.model.plan import Json
 
@@ -41,7 +41,7 @@ _COMPLAINTS = {
 }
 
 
-_CARGO = Client("cargo", _COMPLAINTS, {"CARGO_NET_OFFLINE": "true"})
+_CARGO = HttpClient("cargo", _COMPLAINTS, {"CARGO_NET_OFFLINE": "true"})
 
 
 class Crate:

@@ -118,7 +118,7 @@ def explain_client(client: str, item: str, result: CommandResult, complaints: Ma
 
 
 @dataclass(frozen=True, slots=True)
-class Client:
+class HttpClient:
     """A registry's client that installs programs, with this machine's settings."""
 
     name: str

@@ -291,14 +291,14 @@ def _find_commit(git: Git, ref: str) -> str | None:
     return commit if _COMMIT.fullmatch(commit) and not result.status else None
 
 
-class Commit(NamedTuple):
+class GitCommit(NamedTuple):
     id: str
     date: str
     subject: str
     version: str = ""  # as its tree says it
 
 
-def commits(order: Order, url: str, first: str, last: str, versions: VersionedTrees | None = None) -> list[Commit]:
+def commits(order: Order, url: str, first: str, last: str, versions: VersionedTrees | None = None) -> list[GitCommit]:
     """List commits from `first` to `last`, oldest first; of a merged branch only its merge."""
     with history(order, url, "blob:none" if versions else "tree:0") as git:
         ends = [_find_commit(git, ref) for ref in (first, last)]
@@ -309,7 +309,7 @@ def commits(order: Order, url: str, first: str, last: str, versions: VersionedTr
         _refuse_unrelated(git, (first, start), (last, end))
         walk = ("log", "--first-parent", "--reverse", _LOG_FORMAT, f"{start}..{end}")
         text = git.check("log", "--no-walk", _LOG_FORMAT, start, quiet=True) + git.check(*walk, quiet=True)
-        listed = [Commit(*line.split("\t", 2)) for line in text.splitlines()]
+        listed = [GitCommit(*line.split("\t", 2)) for line in text.splitlines()]
         return list(_add_versions(git, listed, versions)) if versions else listed
 
 
@@ -323,7 +323,7 @@ def _refuse_unrelated(git: Git, first: tuple[str, str], last: tuple[str, str]) -
         raise BuildError(f"`{first[0]}` is no ancestor of `{last[0]}`{hint}")
 
 
-def _add_versions(git: Git, listed: Sequence[Commit], versions: VersionedTrees) -> Iterator[Commit]:
+def _add_versions(git: Git, listed: Sequence[GitCommit], versions: VersionedTrees) -> Iterator[GitCommit]:
     """Read the version file where a commit changes it."""
     walk = ("log", "--first-parent", "--format=%H", f"{listed[0].id}..{listed[-1].id}", "--", versions.version_file)
     changing = {listed[0].id, *git.check(*walk, quiet=True).split()}

@@ -10,12 +10,12 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from stepgrid.build.error import BuildError
-from stepgrid.build.fetch import OLD_CLIENT, PROGRAM_ADVICE, Client, verify_checksum
+from stepgrid.build.fetch import OLD_CLIENT, PROGRAM_ADVICE, HttpClient, verify_checksum
 from stepgrid.build.recipe import Artifact, Material, Order, require
 from stepgrid.model.plan import Json
 
 _SECONDS = 60.0
-_GO = Client(
+_GO = HttpClient(
     "go",
     {
         r"requires go >= (?P<go>\S+)": f"this machine's go {OLD_CLIENT}",
@@ -27,7 +27,7 @@ _GO = Client(
     },
     {"GOPROXY": "off"},
 )
-_NPM = Client(
+_NPM = HttpClient(
     "npm",
     {
         r"code ETARGET": "npm's registry has no {item}: check its version",

@@ -14,7 +14,7 @@ _EXACT = 15  # digits that a double surely holds
 _BOOLEANS = {"true": "true", "on": "true", "yes": "true", "false": "false", "off": "false", "no": "false"}
 
 
-class Difference(NamedTuple):
+class OptionDifference(NamedTuple):
     option: str
     kind: str
     first: OptionInfo | None  # None where this build has no such option
@@ -26,20 +26,20 @@ class Difference(NamedTuple):
         return (self.second or self.first or OptionInfo()).help
 
 
-def differences(first: Catalogue, second: Catalogue) -> list[Difference]:
+def differences(first: Catalogue, second: Catalogue) -> list[OptionDifference]:
     """List differences by kind, then by name; a type that changed with its default counts as another default."""
     return sorted(_compare(first, second), key=lambda difference: (KINDS.index(difference.kind), difference.option))
 
 
-def _compare(first: Catalogue, second: Catalogue) -> Iterator[Difference]:
+def _compare(first: Catalogue, second: Catalogue) -> Iterator[OptionDifference]:
     for name in first.keys() | second.keys():
         one, other = first.get(name), second.get(name)
         if one is None or other is None:
-            yield Difference(name, ONLY_SECOND if one is None else ONLY_FIRST, one, other)
+            yield OptionDifference(name, ONLY_SECOND if one is None else ONLY_FIRST, one, other)
         elif not same(default(one), default(other)):
-            yield Difference(name, DEFAULT, one, other)
+            yield OptionDifference(name, DEFAULT, one, other)
         elif one.type != other.type:
-            yield Difference(name, TYPE, one, other)
+            yield OptionDifference(name, TYPE, one, other)
 
 
 def default(info: OptionInfo) -> str:

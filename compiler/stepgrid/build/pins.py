@@ -40,6 +40,7 @@ from stepgrid.language.sources import (
 )
 from stepgrid.model.plan import LINK, Plan, PlannedBuild
 from stepgrid.model.site import Site
+from stepgrid.store.paths import StorePaths
 
 MISSING = "not found"
 _SHA256_DIGITS = 64
@@ -142,7 +143,7 @@ def keep_apart(source: Mapping[str, Any], outputs: Path) -> str:
             continue
         if not work_tree_files(holder):
             return _APART
-        if not is_ignored(folder / "attempts" / "any"):
+        if not is_ignored(StorePaths(folder).attempts_of("any")):
             return f"{IGNORE_HINT}; or {_APART}"
     return ""
 

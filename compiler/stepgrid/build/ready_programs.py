@@ -101,7 +101,7 @@ class ServerPrefix:
         extensions = order.engine.extend(order, prefix, package) if isinstance(order.engine, ExtensibleEngine) else {}
         quality = {} if from_suite else published_codegen(programs[order.engine.programs[0]])
         wanted = _installed(order.engine).libraries
-        libraries = Libraries("prefix") if from_suite else Libraries(None)
+        libraries = SharedLibraries("prefix") if from_suite else SharedLibraries(None)
         if not from_suite and wanted is not None and not missing_tools():
             libraries = fetch_libraries(order, wanted)
         if from_suite:
@@ -126,14 +126,14 @@ def _remove_unused(prefix: Path, programs: Iterable[Path]) -> None:
             shutil.rmtree(path)
 
 
-class Libraries(NamedTuple):
+class SharedLibraries(NamedTuple):
     """System libraries that ready server binaries are started with: a package's are its suite's own."""
 
     system: str | None  # the prefix below the build's folder that holds them; None: the machine's
     artifacts: tuple[Artifact, ...] = ()
 
 
-def fetch_libraries(order: Order, source: Mapping[str, Json]) -> Libraries:
+def fetch_libraries(order: Order, source: Mapping[str, Json]) -> SharedLibraries:
     """Fetch packages of a suite with what they depend on, the loader too; only their libraries stay."""
     folder = order.folder / LIBRARY_FOLDER
     folder.mkdir()
@@ -142,7 +142,7 @@ def fetch_libraries(order: Order, source: Mapping[str, Json]) -> Libraries:
     for path in (*folder.glob("prefix/usr/*"), *folder.glob("prefix/etc"), *folder.glob("prefix/var")):
         if not path.name.startswith("lib"):
             shutil.rmtree(path)
-    return Libraries(str(material.prefix.relative_to(order.folder)), material.artifacts)
+    return SharedLibraries(str(material.prefix.relative_to(order.folder)), material.artifacts)
 
 
 # Programs in a prefix: where they are, and the argv that starts them.

@@ -128,7 +128,7 @@ class Material:
     described: ServerDescription | None = None  # of a server that already runs: there is no binary to be asked
 
 
-class Source(Protocol):
+class SourceKind(Protocol):
     route: str  # the key of the spec's `source:` that names it
 
     def describe(self, source: Mapping[str, Json]) -> str:
@@ -158,7 +158,7 @@ class ListedSource(Protocol):
         ...
 
 
-def source_of(declared: Mapping[str, Json]) -> Source:
+def source_of(declared: Mapping[str, Json]) -> SourceKind:
     routes = [route for route in declared if route in _CLASSES]
     if len(routes) != 1:
         keys = ", ".join(declared) or "nothing"
@@ -167,9 +167,9 @@ def source_of(declared: Mapping[str, Json]) -> Source:
 
 
 @cache
-def load_source(route: str) -> Source:
+def load_source(route: str) -> SourceKind:
     module, name = _CLASSES[route]
-    source: Source = getattr(import_module(f"stepgrid.build.{module}"), name)()
+    source: SourceKind = getattr(import_module(f"stepgrid.build.{module}"), name)()
     return source
 
 

@@ -108,7 +108,7 @@ def _execute(args: argparse.Namespace, name: str) -> int:
 def _results_elsewhere(args: argparse.Namespace, name: str) -> str | None:
     """Name the folder of the results, if the command would look for them in vain."""
     command = find(name)
-    if command is None or not command.results or os.path.lexists("outputs"):
+    if command is None or not command.results:
         return None
     from stepgrid.workflow import host_plan
 

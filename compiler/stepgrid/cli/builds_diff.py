@@ -12,7 +12,7 @@ from stepgrid.build.option_difference import (
     ONLY_FIRST,
     ONLY_SECOND,
     TYPE,
-    Difference,
+    OptionDifference,
     default,
     differences,
 )
@@ -60,7 +60,7 @@ def diff_lines(form: str, one: ComparedBuild, other: ComparedBuild) -> Iterator[
             yield from _text_lines(titles, changes)
 
 
-def _json(one: ComparedBuild, other: ComparedBuild, changes: Sequence[Difference]) -> str:
+def _json(one: ComparedBuild, other: ComparedBuild, changes: Sequence[OptionDifference]) -> str:
     sides = {
         name: {"id": side.id, "name": side.record.name, "engine": side.record.engine, "version": side.record.version}
         for name, side in (("a", one), ("b", other))
@@ -76,11 +76,11 @@ def _side(info: OptionInfo | None) -> Json:
     return None if info is None else info.to_json()
 
 
-def _both(change: Difference, text: Callable[[OptionInfo], str], missing: str = "") -> list[str]:
+def _both(change: OptionDifference, text: Callable[[OptionInfo], str], missing: str = "") -> list[str]:
     return [missing if side is None else text(side) for side in (change.first, change.second)]
 
 
-def _markdown(titles: Sequence[str], changes: Sequence[Difference]) -> str:
+def _markdown(titles: Sequence[str], changes: Sequence[OptionDifference]) -> str:
     heads = ("option", *titles, "help")
     rows = [
         (
@@ -101,7 +101,7 @@ def _default(info: OptionInfo) -> str:
     return default(info) or "empty"
 
 
-def _text_lines(names: Sequence[str], changes: Sequence[Difference]) -> Iterator[str]:
+def _text_lines(names: Sequence[str], changes: Sequence[OptionDifference]) -> Iterator[str]:
     titles = {
         DEFAULT: "other default",
         TYPE: "other type",
@@ -118,7 +118,7 @@ def _text_lines(names: Sequence[str], changes: Sequence[Difference]) -> Iterator
             yield from _group_lines(group)
 
 
-def _group_lines(changes: Sequence[Difference]) -> Iterator[str]:
+def _group_lines(changes: Sequence[OptionDifference]) -> Iterator[str]:
     texts = [change_text(change) for change in changes]
     name_width = min(max(len(change.option) for change in changes), _NAME_WIDTH)
     text_width = min(max(map(len, texts)), _CHANGE_WIDTH)
@@ -134,7 +134,7 @@ def _group_lines(changes: Sequence[Difference]) -> Iterator[str]:
         yield f"{line}{cut(change.help, width) if width >= min(_NARROWEST_HELP, len(change.help)) else ''}".rstrip()
 
 
-def change_text(change: Difference) -> str:
+def change_text(change: OptionDifference) -> str:
     """true -> false (bool -> string)"""
     first, second = change.first, change.second
     if first is None or second is None:
@@ -146,7 +146,7 @@ def change_text(change: Difference) -> str:
     return f"{_default(first)} -> {_default(second)}{suffix}"
 
 
-def _list_change(change: Difference) -> str:
+def _list_change(change: OptionDifference) -> str:
     """Show what only one of two lists has: -first +third. Empty for other values, or if only the order differs."""
     if change.first is None or change.second is None:
         return ""

@@ -31,7 +31,7 @@ from stepgrid.store.images import Image, evict_image, last_use, list_images, rea
 from stepgrid.store.paths import folder_bytes
 from stepgrid.store.plans import Request, StoredPlan, StoredRequest, requests, secret_digests
 from stepgrid.store.store import Store
-from stepgrid.store.trash import KINDS, Entry, NeededNames, UnmovedPath, list_entries, unreferenced_entries
+from stepgrid.store.trash import KINDS, NeededNames, TrashEntry, UnmovedPath, list_entries, unreferenced_entries
 from stepgrid.summarize.formats import aligned
 from stepgrid.workflow import host_plan
 
@@ -197,7 +197,7 @@ def _check_specs(needed: References, args: argparse.Namespace) -> None:
 
 
 def _garbage_lines(
-    store: Store, needed: References, unneeded: Sequence[Entry], args: argparse.Namespace
+    store: Store, needed: References, unneeded: Sequence[TrashEntry], args: argparse.Namespace
 ) -> Iterator[str]:
     yield from needed.notes
     specs = needed.specs[0] if len(needed.specs) == 1 else counted(len(needed.specs), "spec")

@@ -33,7 +33,7 @@ from stepgrid.store.status import StatusReader
 from stepgrid.summarize import formats
 from stepgrid.workflow import host_plan
 from stepgrid.workflow.plan_cache import find
-from stepgrid.workflow.screen import PERIOD, SHARE, LogView, Lookout, TerminalView, View
+from stepgrid.workflow.screen import PERIOD, SHARE, LogView, Lookout, ScreenView, TerminalView
 
 INTERRUPTED = 130  # exit status after Ctrl-C
 
@@ -167,7 +167,7 @@ def run_watch(args: argparse.Namespace) -> int:
 def _watch_plan(plan: Plan) -> PlanStatus:
     reader, paint = StatusReader(host_plan.store(), plan), Paint.for_stream(sys.stdout)
     if is_terminal(sys.stdout):
-        view: View = TerminalView(sys.stdout.fileno(), sys.stdout.encoding or "", paint)
+        view: ScreenView = TerminalView(sys.stdout.fileno(), sys.stdout.encoding or "", paint)
     else:
         view = LogView(partial(print, flush=True), reader.store)
     status, was_active = follow(reader, view)
@@ -177,7 +177,7 @@ def _watch_plan(plan: Plan) -> PlanStatus:
     return status
 
 
-def follow(reader: StatusReader, view: View) -> tuple[PlanStatus, bool]:
+def follow(reader: StatusReader, view: ScreenView) -> tuple[PlanStatus, bool]:
     """Show the status until a run has ended or nothing is left to do; tell whether there was a run."""
     was_active, lookout = False, Lookout(reader)
     while True:

@@ -200,7 +200,6 @@ def remove_tree(folder: Path, until: float | None = None) -> bool:
 # Temporary files, which killed processes were about to publish, have names that begin with a dot and end in the process
 # and its host. Processes of other hosts, whose folder it is too, cannot be looked at: their files go after a day.
 
-STORE_FOLDERS, SUMMARY = ("plans", "marks", "builds", "results", "attempts"), "summary"  # images have their own locks
 _TEMPORARY = re.compile(r"\.(.+)\.(\d+)(?:@([0-9a-f]{8}))?(~|\.json)?", re.ASCII)
 _DAY = 86400.0
 
@@ -231,13 +230,6 @@ def sweep_temporary(folder: Path, name: str | None = None) -> None:
             is_meant = match and (name is None or (name == match[1] and match[3]))
             if match and is_meant and _is_abandoned(entry, match[2], match[3]):
                 _remove_entry(entry)
-
-
-def sweep_store(root: Path) -> None:
-    """Remove what dead processes left in a store whose run lock is held."""
-    for kind in STORE_FOLDERS:
-        sweep_temporary(root / kind)
-    sweep_below(root / SUMMARY)  # plans that are not summarized again, too
 
 
 def sweep_below(folder: Path) -> None:

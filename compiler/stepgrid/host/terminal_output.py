@@ -200,7 +200,7 @@ def folded(text: str, stream: TextIO) -> str:
 # Lines that are drawn over themselves
 
 
-class Block:
+class TextBlock:
     """Lines at the end of a terminal that are drawn over themselves; its mode stays, so nothing is restored."""
 
     def __init__(self, descriptor: int) -> None:

@@ -35,7 +35,7 @@ class FinishedStep(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Bench:
+class StageRun:
     """A stage, the database that its steps use, and the folder of their files."""
 
     attempt: Attempt

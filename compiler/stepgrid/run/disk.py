@@ -60,7 +60,7 @@ def room(store: Store, budget: int | None) -> DiskUsage:
     device = os.statvfs(existing(store.data))
     reserve = min(RESERVE, device.f_blocks * device.f_frsize // SHARE)
     free = device.f_bavail * device.f_frsize - reserve
-    used = folder_bytes(*(store.image("_").parent.with_name(name) for name in ("images", "live")))
+    used = folder_bytes(*store.database_folders())
     return DiskUsage(free if budget is None else min(free, budget - used), budget, used)
 
 
@@ -95,14 +95,14 @@ def _evict(attempt: Attempt, need: SpaceNeed, usage: DiskUsage) -> None:
             print(f"evicted the image of {_describe(image)}: {reason}", file=sys.stderr, flush=True)
 
 
-def _candidates(attempt: Attempt, start: str | None) -> Iterator[Candidate]:
+def _candidates(attempt: Attempt, start: str | None) -> Iterator[EvictableImage]:
     store, stages = attempt.job.store, attempt.job.stages
     for image in list_images(store):
         if image.stage == start:
             continue
         children = stages[image.stage].children if image.stage in stages else ()  # else another plan's
         is_needed = any(not is_measured(store, child) for child in children if child != attempt.job.stage.id)
-        yield Candidate(image, is_needed)
+        yield EvictableImage(image, is_needed)
 
 
 def _refusal(store: Store, need: SpaceNeed, usage: DiskUsage) -> str:
@@ -202,19 +202,19 @@ def _shapes(chain: Sequence[PlannedStage]) -> list[str]:
 
 
 @dataclass(frozen=True, slots=True)
-class Candidate:
+class EvictableImage:
     image: Image
     needed: bool  # a planned stage of this run starts from it still
 
 
-def order(candidates: Iterable[Candidate]) -> list[Candidate]:
+def order(candidates: Iterable[EvictableImage]) -> list[EvictableImage]:
     """Sort: first those that this run has no use for; among them the one whose last use is longest ago."""
     return sorted(candidates, key=lambda candidate: (candidate.needed, candidate.image.used, candidate.image.stage))
 
 
-def choose(candidates: Iterable[Candidate], wanted: int) -> list[Candidate] | None:
+def choose(candidates: Iterable[EvictableImage], wanted: int) -> list[EvictableImage] | None:
     """Choose what to remove, in order, so that this many bytes are free; None when not even all of them would do."""
-    chosen: list[Candidate] = []
+    chosen: list[EvictableImage] = []
     remaining = order(candidates)
     while freed_bytes(chosen) < wanted:
         if not remaining:
@@ -227,7 +227,7 @@ def choose(candidates: Iterable[Candidate], wanted: int) -> list[Candidate] | No
     return chosen
 
 
-def freed_bytes(candidates: Collection[Candidate]) -> int:
+def freed_bytes(candidates: Collection[EvictableImage]) -> int:
     """Count bytes of files all of whose names go: a file that something else has a link to stays."""
     names: Counter[File] = Counter()
     blocks: dict[File, Blocks] = {}

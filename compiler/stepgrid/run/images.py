@@ -27,7 +27,7 @@ from stepgrid.model.units import counted
 from stepgrid.plugins.registry import engine
 from stepgrid.run import options
 from stepgrid.run.attempt import Attempt, close_abandoned
-from stepgrid.run.bench import Bench
+from stepgrid.run.bench import StageRun
 from stepgrid.store.images import (
     DAMAGED_IMAGE,
     DamagedError,
@@ -125,7 +125,7 @@ def _restore(attempt: Attempt, stage: PlannedStage, data: Path) -> Start | None:
 def _replay(attempt: Attempt, stage: PlannedStage, follower: str, data: Path, start: Start) -> Start:
     """Run an ancestor again; publish nothing of it but the image, where other children wait for one."""
     attempt.journal("replay", stage=stage.id, title=stage.title)
-    bench = Bench(attempt, stage, attempt.folder / "replay" / stage.id, data, replay=True)
+    bench = StageRun(attempt, stage, attempt.folder / "replay" / stage.id, data, replay=True)
     try:
         with distrusting(attempt, start.image, stage):
             bench.run(options.check(attempt.job, stage))

@@ -168,7 +168,7 @@ _PARAMETER = re.compile(r'\bLOG:\s++(?P<text>.*\bparameter ".*)')
 _CRASH = re.compile(r"\bLOG:\s+(?P<process>\S.*?)(?: process)? \(PID \d+\) was terminated by signal (?P<signal>\d+)")
 
 
-class Crash(NamedTuple):
+class ServerCrash(NamedTuple):
     process: str  # of several that a server consists of
     signal: int
 
@@ -184,10 +184,10 @@ def first_complaint(log: Path) -> str:
     return ""
 
 
-def read_crash(log: Path) -> Crash | None:
+def read_crash(log: Path) -> ServerCrash | None:
     """Read the first of its processes that was killed; then a server of several starts the others anew."""
     match = _CRASH.search(last_bytes(log))
-    return Crash(match["process"], int(match["signal"])) if match else None
+    return ServerCrash(match["process"], int(match["signal"])) if match else None
 
 
 def _plain(text: str | None) -> str:

@@ -26,7 +26,7 @@ from stepgrid.model.status import BrokenRecord, Result, Status
 from stepgrid.plugins.registry import power_setting
 from stepgrid.run import options
 from stepgrid.run.attempt import Attempt, Job, close_abandoned
-from stepgrid.run.bench import Bench
+from stepgrid.run.bench import StageRun
 from stepgrid.run.disk import learn, make_room
 from stepgrid.run.end_time import DeadlineError, skip_if_late
 from stepgrid.run.images import Start, distrusting, is_managed, keep, lacks_results, live_database, prepare
@@ -134,7 +134,7 @@ def _measure(attempt: Attempt) -> None:
         _refuse_changed_build(job)
         start = _make_database(attempt, data)
         with distrusting(attempt, start.image, job.stage):
-            attempt.steps.extend(Bench(attempt, job.stage, attempt.folder, data).run(accepted))
+            attempt.steps.extend(StageRun(attempt, job.stage, attempt.folder, data).run(accepted))
         _refuse_changed_build(job)
         if is_managed(attempt):
             learn(attempt, data, start)
@@ -195,7 +195,7 @@ def _refuse_likely_unread(job: Job) -> None:
     message, count = max(messages.items(), key=lambda item: item[1], default=("", 0))
     if count < ENOUGH:
         return
-    measured = sorted(stages & names_in(job.store.results_of("_").parent))
+    measured = sorted(stages & job.store.stages_with_results())
     if not any(job.stages[stage].steps[-1].name == step for stage in measured):
         raise StageError(
             f"not measured, because {count} stages before it failed alike ({message}): change what the spec looks for, "

@@ -201,7 +201,7 @@ def _note_verified(store: Store, stage: str, state: ImageState) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class _Check:
+class _ImageCheck:
     """A look at the files of an image."""
 
     tree: Tree
@@ -222,7 +222,7 @@ class _Check:
             raise DamagedError(DAMAGED_IMAGE.format(difference))
 
 
-def _look(store: Store, stage: str) -> _Check:
+def _look(store: Store, stage: str) -> _ImageCheck:
     folder = store.image(stage)
     try:
         record = _load_record(folder)
@@ -236,7 +236,7 @@ def _look(store: Store, stage: str) -> _Check:
     state = _file_state(folder / DATA, tree)
     last = _last_state(folder) or ImageState(boot=record.boot, times=record.times)
     changed = {name for name, when in state.times.items() if last.times.get(name) != when}
-    return _Check(tree, folder, record, state, changed, state.boot != last.boot)
+    return _ImageCheck(tree, folder, record, state, changed, state.boot != last.boot)
 
 
 def _last_state(folder: Path) -> ImageState | None:

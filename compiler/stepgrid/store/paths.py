@@ -30,10 +30,13 @@ STAMP = "made-by-"
 RUN_LOCK, QUEUE, SKIPPED_STAGES, RESERVE = "run", "queue", "left", "reserve"
 
 
+OUTPUTS = "outputs"  # in the current folder
+
+
 class StorePaths:
     """Paths of one checkout. `data`: where databases are, in use and as images; every checkout has a folder there."""
 
-    def __init__(self, root: Path | str = "outputs", data: Path | str | None = None) -> None:
+    def __init__(self, root: Path | str = OUTPUTS, data: Path | str | None = None) -> None:
         self.root = Path(root)
         self.data = self.root if data is None else Path(data) / checkout_name(self.root)
 
@@ -86,6 +89,9 @@ class StorePaths:
         return not self.has_build(build) and self.build_record(build).is_dir()
 
     # Results and attempts of stages and builds
+
+    def stages_with_results(self) -> frozenset[str]:
+        return names_in(self.root / "results")
 
     def results_of(self, stage: str) -> Path:
         return self.root / "results" / stage
@@ -140,6 +146,10 @@ class StorePaths:
         """Locate what clients of a kind of step derive once for all stages; made again where it is missing."""
         return self.root / "cache" / kind
 
+    def database_folders(self) -> list[Path]:
+        """List the folders of images and of databases in use."""
+        return [self.data / "images", self.data / "live"]
+
     def folders(self, kind: str) -> list[Path]:
         """List the folders of a kind: images and live databases stay where they were when the site file changes."""
         return list(dict.fromkeys((self.root / kind, self.data / kind)))
@@ -188,6 +198,11 @@ def checkout_name(root: Path) -> str:
     """Name a checkout in a shared place: its folder's name, for people, and a digest of its path."""
     outputs = root.resolve()
     return f"{outputs.parent.name}-{hashlib.sha256(os.fsencode(outputs)).hexdigest()[:8]}"
+
+
+def has_store(folder: Path) -> bool:
+    """Tell whether a folder holds the results of a project; some folders may be closed to us."""
+    return os.path.isdir(folder / OUTPUTS / "plans")  # noqa: PTH112
 
 
 def subfolders(folder: Path, hidden: bool = False) -> list[Path]:

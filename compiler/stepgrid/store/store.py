@@ -94,6 +94,12 @@ class Store(StorePaths):
 
     # Attempts, results and builds
 
+    def sweep(self) -> None:
+        """Remove what dead processes left. The run lock is held; images have locks of their own."""
+        for kind in ("plans", "marks", "builds", "results", "attempts"):
+            files.sweep_temporary(self.root / kind)
+        files.sweep_below(self.root / "summary")  # plans that are not summarized again, too
+
     def new_attempt(self, node: str) -> Path:
         folder = self.attempts_of(node) / self._next_name(node)
         make_folder(folder)

@@ -42,7 +42,7 @@ class NeededNames:
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class TrashEntry:
     """A folder or file of the store."""
 
     kind: str
@@ -64,20 +64,20 @@ class Entry:
         return is_there and not self.path.is_symlink() and self.path.resolve().is_relative_to(self.root.resolve())
 
 
-def list_entries(store: Store) -> list[Entry]:
+def list_entries(store: Store) -> list[TrashEntry]:
     entries = []
     for kind in KINDS:
         parents = [store.records()] if kind == "records" else store.folders(kind)
         for parent in parents:
             root = store.root if kind == "records" else parent.parent
             for path in sorted(parent.iterdir()) if parent.is_dir() else ():
-                entry = Entry(kind, path, root)
+                entry = TrashEntry(kind, path, root)
                 if not path.name.startswith(".") and path.name not in IMPORTS and entry.is_inside:
                     entries.append(entry)
     return entries
 
 
-def unreferenced_entries(entries: Collection[Entry], needed: NeededNames) -> list[Entry]:
+def unreferenced_entries(entries: Collection[TrashEntry], needed: NeededNames) -> list[TrashEntry]:
     return [entry for entry in entries if not needed.has(entry.kind, entry.name)]
 
 
@@ -96,7 +96,7 @@ def lock_trash(store: Store) -> Iterator[None]:
         yield
 
 
-def move(store: Store, entries: Iterable[Entry]) -> list[UnmovedPath]:
+def move(store: Store, entries: Iterable[TrashEntry]) -> list[UnmovedPath]:
     """Move entries to the trash, each by one rename: a kill in between loses nothing. Return what stays."""
     listed = list(entries)
     batch = next_time_name(folder.name for root in _roots(store) for folder in subfolders(root / TRASH))
@@ -105,7 +105,7 @@ def move(store: Store, entries: Iterable[Entry]) -> list[UnmovedPath]:
     return [fault for fault in faults if fault]
 
 
-def _move_entry(store: Store, entry: Entry, batch: str) -> str:
+def _move_entry(store: Store, entry: TrashEntry, batch: str) -> str:
     trash = entry.root / TRASH
     if trash.is_symlink() or not entry.is_inside:
         return f"{trash if trash.is_symlink() else entry.path} is a link"

@@ -22,7 +22,7 @@ from stepgrid.plan.estimate import Progress, assign_nodes
 from stepgrid.store.attempts import attempt_record
 from stepgrid.workflow import host_plan
 from stepgrid.workflow.remaining_work import RemainingWork, work_of_job
-from stepgrid.workflow.run_request import Fault, plan_request, requested_plan, use_site
+from stepgrid.workflow.run_request import Refusal, plan_request, requested_plan, use_site
 
 # Jobs
 
@@ -46,7 +46,7 @@ def remote_work(config: Mapping[str, Any]) -> RemainingWork:
     except plan_file.DAMAGED as error:
         folder = store.plan(digest).absolute()
         sentence = f"this node does not see the plan of the run ({folder}: {error}): is the folder shared?"
-        raise Fault(sentence, FAILED) from None
+        raise Refusal(sentence, FAILED) from None
 
 
 Resource: TypeAlias = str | int
@@ -139,12 +139,12 @@ class JobResources:
         return self.work.status.nodes[stage].seconds or self.work.stages[stage].seconds
 
     @cached_property
-    def nodes(self) -> Mapping[str, Node]:
+    def nodes(self) -> Mapping[str, ClusterNode]:
         """Choose the node that measures each stage without a result."""
         stages_by_machine = defaultdict[str, list[str]](list)
         for stage in self.work.stages.keys() & self.work.lacking:
             stages_by_machine[self.work.stages[stage].hardware].append(stage)
-        chosen: dict[str, Node] = {}
+        chosen: dict[str, ClusterNode] = {}
         for machine, stages in stages_by_machine.items():
             by_name = {node.name: node for node in list_nodes(self._request(machine))}
             remaining = {stage: self._seconds(stage) for stage in sorted(stages)}
@@ -158,7 +158,7 @@ class JobResources:
     @property
     def waiting(self) -> Iterator[str]:
         """Name each node that is down and has stages all the same."""
-        lost = defaultdict[Node, list[str]](list)
+        lost = defaultdict[ClusterNode, list[str]](list)
         for stage, node in self.nodes.items() if self._is_asking else ():
             if not node.is_up:
                 lost[node].append(stage)
@@ -206,7 +206,7 @@ _UP = re.compile(r"(idle|mix|alloc|comp|resv|plnd)\+?", re.ASCII)  # sinfo(1): a
 _FEATURE = re.compile(r"[\w.-]+", re.ASCII)
 
 
-class ClusterError(Fault):
+class ClusterError(Refusal):
     """A scheduler that does not answer, or lacks what the site file names."""
 
     def __init__(self, text: str) -> None:
@@ -214,7 +214,7 @@ class ClusterError(Fault):
 
 
 @dataclass(frozen=True, slots=True)
-class Node:
+class ClusterNode:
     name: str
     state: str
     cpus: int
@@ -225,7 +225,7 @@ class Node:
         return _UP.fullmatch(self.state) is not None
 
 
-def list_nodes(request: JobRequest) -> list[Node]:
+def list_nodes(request: JobRequest) -> list[ClusterNode]:
     """List the nodes that a request may go to, once each, in the order of the site file or by name."""
     words = [f"--partition={request.partition}"] if request.partition else []
     words += [f"--nodes={','.join(request.nodes)}"] if request.nodes else []
@@ -235,7 +235,7 @@ def list_nodes(request: JobRequest) -> list[Node]:
     for line in _sinfo(words).splitlines():
         name, state, cpus, memory, features = line.strip().split("|", 4)
         if feature is None or feature in features.split(","):
-            by_name[name] = Node(name, state, int(cpus), int(memory.rstrip("+")))
+            by_name[name] = ClusterNode(name, state, int(cpus), int(memory.rstrip("+")))
     if absent := [name for name in request.nodes if name not in by_name]:
         where = f" in the partition `{request.partition}`" if request.partition else ""
         raise ClusterError(f"SLURM has no node {', '.join(f'`{name}`' for name in absent)}{where}")

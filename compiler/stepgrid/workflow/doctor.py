@@ -64,21 +64,21 @@ SOURCE_TOOLS = {
 }
 
 
-class Section(NamedTuple):
+class DoctorSection(NamedTuple):
     title: str
     findings: tuple[HostFinding, ...]
 
 
-def sections(store: Store, site: Site, plan: Plan | None = None) -> Iterator[Section]:
+def sections(store: Store, site: Site, plan: Plan | None = None) -> Iterator[DoctorSection]:
     built = [build.id for build in plan.builds if store.has_build(build.id)] if plan else []
     needed = needed_programs(plan, built) if plan else {}
     if plan:
-        yield Section("for this spec", tuple(_plan_findings(plan, store, site)))
-    yield Section("where things go", tuple(folder_findings(store)))
-    yield Section("what the system allows", (*system_findings(), _speed(store)))
-    yield Section("programs", tuple(_program_findings(site, needed)))
+        yield DoctorSection("for this spec", tuple(_plan_findings(plan, store, site)))
+    yield DoctorSection("where things go", tuple(folder_findings(store)))
+    yield DoctorSection("what the system allows", (*system_findings(), _speed(store)))
+    yield DoctorSection("programs", tuple(_program_findings(site, needed)))
     noise = look(store.data, site.device, locks.host_lock_path())
-    yield Section(f"noise, over {activity.look_seconds():g} s", tuple(noise.findings))
+    yield DoctorSection(f"noise, over {activity.look_seconds():g} s", tuple(noise.findings))
 
 
 # The needs of a plan

@@ -17,7 +17,7 @@ from types import FrameType, TracebackType
 from typing import Any, NamedTuple, NoReturn
 
 from stepgrid.errors import BUSY
-from stepgrid.host import cluster_job, files, locks, tuning
+from stepgrid.host import cluster_job, locks, tuning
 from stepgrid.host.failure import StageError
 from stepgrid.host.locks import LockBusy, locked
 from stepgrid.host.processes import signals
@@ -70,7 +70,7 @@ class Hooks:
         self.began = time.monotonic()
         try:
             active_run.keep_reserve(store)
-            files.sweep_store(store.root)
+            store.sweep()
             active_run.forget_skipped_stages(store)
             self.listen()
             if is_new_folder:
@@ -179,7 +179,7 @@ class Hooks:
         if unstarted:
             say(unstarted.sentence)
         if not (unstarted and unstarted.is_orderly):
-            attempts = self.work.store.root / "attempts"
+            attempts = self.work.store.attempts_of("_").parent
             say(f"the run is not complete: {head(job_status(self.work.store, self.work.plan.digest))}")
             say(f"failed attempts are kept in {attempts}; the same command tries them again")
         if is_summarized:

@@ -24,14 +24,13 @@ from stepgrid.model.site import LEAVE, Site
 from stepgrid.model.units import counted
 from stepgrid.plugins.engine import Checking, DeclaredBuilds, KnownOptions, release_numbers
 from stepgrid.plugins.registry import ENGINES, engine
-from stepgrid.store.paths import names_in
+from stepgrid.store.paths import OUTPUTS, StorePaths, has_store
 
 if TYPE_CHECKING:
     from stepgrid.expand.definitions import Differs
     from stepgrid.plan.checks import ReleaseOptions
     from stepgrid.store.store import Store
 
-OUTPUTS = "outputs"
 _asks_registries = ContextVar("asks_registries", default=False)
 
 
@@ -183,10 +182,10 @@ def results_elsewhere(folder: Path | None = None) -> str | None:
 def other_results(plan: Plan) -> str:
     """Say where results of a plan are that has none here: above the current folder, or in that of its spec or above."""
     current, stages = Path.cwd(), {stage.id for stage in plan.stages}
-    if stages & names_in(f"{OUTPUTS}/results"):
+    if stages & StorePaths().stages_with_results():
         return ""
     for folder in dict.fromkeys((*current.parents, *Path(plan.spec).resolve().parents)):
-        if count := len(stages & names_in(folder / OUTPUTS / "results")):
+        if count := len(stages & StorePaths(folder / OUTPUTS).stages_with_results()):
             results = f"{count} of {len(stages)} stages have results in {folder / OUTPUTS}, none has one here"
             return f"{plan.spec}: {results}; use those by `{shlex.join(['cd', str(folder)])}`"
     return ""
@@ -194,8 +193,7 @@ def other_results(plan: Plan) -> str:
 
 def project_folder(folder: Path) -> Path | None:
     """Find the nearest folder that holds results: this one or one above it."""
-    # by os.path: some folders above may be closed to us
-    return next((near for near in (folder, *folder.parents) if os.path.isdir(near / OUTPUTS / "plans")), None)  # noqa: PTH112
+    return next(filter(has_store, (folder, *folder.parents)), None)
 
 
 # Faults of a plan that its builds show

@@ -113,7 +113,7 @@ class _Previewer:
             return None
 
     @cached_property
-    def _comparisons(self) -> Mapping[str, Comparison]:
+    def _comparisons(self) -> Mapping[str, StageInputs]:
         runs = (Action.MEASURE, Action.RETRY)
         stale = [node.id for node in self._nodes.values() if not node.is_build and node.action in runs]
         return compare_inputs(self.plan, self.store, self._earlier_of_spec, stale)
@@ -138,7 +138,7 @@ class _Previewer:
             sizes = self._build_bytes.values()
             size = self._build_bytes.get(node.id) or (round(fmean(sizes)) if sizes else None)
             return Node(node, False, cells, bytes=size)
-        comparison, stage = self._comparisons.get(node.id, Comparison()), self._stages[node.id]
+        comparison, stage = self._comparisons.get(node.id, StageInputs()), self._stages[node.id]
         # a server that ran before has no image
         is_load = bool(stage.children) and actions.REPEATED not in node.why
         return Node(
@@ -192,7 +192,7 @@ MOST_PLANS, MOST_STAGES, MOST_CELLS = 4, 400, 3  # that are compared: plans, sta
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class StageInputs:
     because: str = ""
     inputs: tuple[Input, ...] = ()
     old: Sequence[Link] = ()  # the chain of the stage that it was compared with
@@ -215,13 +215,13 @@ class _Position:
         return labels, load, run
 
 
-def compare_inputs(plan: Plan, store: Store, earlier: Sequence[Plan], stale: Sequence[str]) -> dict[str, Comparison]:
+def compare_inputs(plan: Plan, store: Store, earlier: Sequence[Plan], stale: Sequence[str]) -> dict[str, StageInputs]:
     """Compare stale stages with earlier plans of the same spec, newest first."""
     if not earlier or not stale:
         return {}
     comparer = _Comparer(plan, store, earlier[:MOST_PLANS])
     comparisons = {node: comparer.compare(node) for node in stale[:MOST_STAGES]}
-    skipped = Comparison(f"not compared: more than {MOST_STAGES} stages differ")
+    skipped = StageInputs(f"not compared: more than {MOST_STAGES} stages differ")
     return comparisons | dict.fromkeys(stale[MOST_STAGES:], skipped)
 
 
@@ -258,7 +258,7 @@ class _Comparer:
         axes = {axis.name for axis in plan.axes}
         self._earlier = [_EarlierPlan.of(old, axes) for old in earlier]
 
-    def compare(self, node: str) -> Comparison:
+    def compare(self, node: str) -> StageInputs:
         positions = self._positions[node][:MOST_CELLS]
         comparisons = []
         for position in positions:
@@ -268,9 +268,9 @@ class _Comparer:
             return min(comparisons, key=lambda comparison: len(comparison.inputs))
         _, axes, chains, _ = self._earlier[0]
         if positions[0].key(axes) in chains:
-            return Comparison("was not measured yet")
+            return StageInputs("was not measured yet")
         is_measured_cell = positions[0].key(axes, Repeat(0, 0, ())) in chains
-        return Comparison("a further repeat" if is_measured_cell else "a new cell")
+        return StageInputs("a further repeat" if is_measured_cell else "a new cell")
 
     def _candidates(self, position: _Position) -> Iterator[tuple[_EarlierPlan, Sequence[str]]]:
         """List chains at the same place of the same cell, as far as they have results."""
@@ -280,7 +280,7 @@ class _Comparer:
             if is_complete and chain[-1] not in self._stages and self._store.result(chain[-1]):
                 yield old_plan, chain
 
-    def _compare_chains(self, old_plan: _EarlierPlan, old: Sequence[Link], position: _Position) -> Comparison:
+    def _compare_chains(self, old_plan: _EarlierPlan, old: Sequence[Link], position: _Position) -> StageInputs:
         cell, stages = position.cell, position.repeat.stages[: position.index + 1]
         inputs = differences(old, self._links(stages))
         if old_plan.plan.share != self._share:
@@ -288,4 +288,4 @@ class _Comparer:
         elif not self._share and (axes := old_plan.axes_of(old[0].stage.id)) != sorted(cell.labels):
             # a cell that shares nothing is an input of its stages, by its labels
             inputs = (Input("axes of the cell (share: false)", axes, sorted(cell.labels)), *inputs)
-        return Comparison("" if inputs else SAME, inputs, old)
+        return StageInputs("" if inputs else SAME, inputs, old)

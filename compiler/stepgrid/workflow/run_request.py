@@ -40,7 +40,7 @@ NO_NODES = "nothing was started: the site file names no nodes for the hardware o
 WHICH_SPEC = "which spec? snakemake --config spec=specs/quickstart.yaml, or stepgrid run specs/quickstart.yaml"
 
 
-class Fault(StepgridError):
+class Refusal(StepgridError):
     """Sentences about what is wrong with the request or the spec."""
 
     def __init__(self, text: str, status: int = PROBLEMS, problems: Sequence[Problem] = ()) -> None:
@@ -52,13 +52,13 @@ class Fault(StepgridError):
 def use_words(config: Mapping[str, Any]) -> None:
     """Check the words of a request, and let this process and its jobs use its site file and its end."""
     if messages := [*config_faults(config)] or ([] if config.get("spec") else [WHICH_SPEC]):
-        raise Fault("\n".join(messages), USAGE)
+        raise Refusal("\n".join(messages), USAGE)
     if message := host_plan.results_elsewhere():
-        raise Fault(message, USAGE)
+        raise Refusal(message, USAGE)
     try:
         end_time.set_end_time(config.get("until"))  # the run's jobs start nothing that would end later
     except ValueError as error:
-        raise Fault(str(error), USAGE) from None
+        raise Refusal(str(error), USAGE) from None
     use_site(config)
 
 
@@ -99,10 +99,10 @@ def own_section(config: Mapping[str, Any]) -> Mapping[str, Any]:
     if section is None:
         return config
     if not isinstance(section, dict):
-        raise Fault(f"{CONFIG}: {SECTION}={section}: expected a map: {SECTION}={{spec: FILE}}", USAGE)
+        raise Refusal(f"{CONFIG}: {SECTION}={section}: expected a map: {SECTION}={{spec: FILE}}", USAGE)
     if outside := [name for name in KEYS if name in config]:
         names = ", ".join(f"`{name}`" for name in outside)
-        raise Fault(f"{CONFIG}: {names} beside the section `{SECTION}`, which alone counts: write it there", USAGE)
+        raise Refusal(f"{CONFIG}: {names} beside the section `{SECTION}`, which alone counts: write it there", USAGE)
     return section
 
 
@@ -145,7 +145,7 @@ def plan_request(config: Mapping[str, Any]) -> Request:
 def use_site(config: Mapping[str, Any]) -> None:
     """Let the run and its jobs use the request's site file, or none where `site=` is empty."""
     if problems := host_plan.use_site_file(str(config["site"] or "") if "site" in config else None):
-        raise Fault(f"{format_problems(problems)}\n\n{problems[0].where.file}: {count_problems(problems)}")
+        raise Refusal(f"{format_problems(problems)}\n\n{problems[0].where.file}: {count_problems(problems)}")
 
 
 # The plan and its store
@@ -161,9 +161,9 @@ def requested_plan(request: Request, site: str | None = None, is_stored: bool = 
         plan, warnings = plan_cache.load_or_compile(store, request, is_stored)
     except SpecError as error:
         text = f"{format_problems(error.problems)}\n\n{request.spec}: {count_problems(error.problems)}"
-        raise Fault(text, problems=error.problems) from None
+        raise Refusal(text, problems=error.problems) from None
     except LimitError as error:
-        raise Fault(str(error)) from None
+        raise Refusal(str(error)) from None
     if warnings:
         text = host_plan.warnings_once_a_day(store, request.spec, warnings, is_stored)
         print(folded(text, sys.stderr), file=sys.stderr)
@@ -177,13 +177,13 @@ def usable_work(plan: Plan, store: Store, dry_run: bool) -> RemainingWork:
     try:
         work = remaining_work(plan, store, dry_run)
     except OSError as error:
-        raise Fault(explain_error(store, error), FAILED) from None
+        raise Refusal(explain_error(store, error), FAILED) from None
     if not work.is_over:
         if full := disk_refusal(store):
-            raise Fault(full, FAILED)
+            raise Refusal(full, FAILED)
         if folder := store.unwritable():
             denial = PermissionError(EACCES, "no permission to write", str(folder))
-            raise Fault(explain_error(store, denial), FAILED)
+            raise Refusal(explain_error(store, denial), FAILED)
     return work
 
 
@@ -207,7 +207,7 @@ def _refuse_wrong_options(work: RemainingWork) -> None:
     """Check options against the builds that are made; those of other builds are checked when they are made."""
     problems = host_plan.build_problems(work.plan, work.store)
     if errors := [problem for problem in problems if problem.severity == "error"]:
-        raise Fault(f"{format_problems(errors)}\n\n{work.plan.spec}: {count_problems(errors)}")
+        raise Refusal(f"{format_problems(errors)}\n\n{work.plan.spec}: {count_problems(errors)}")
 
 
 def _refuse_foreign_hardware(work: RemainingWork) -> None:
@@ -217,13 +217,13 @@ def _refuse_foreign_hardware(work: RemainingWork) -> None:
         return
     if not cluster_job.active():
         if difference := hardware_contradiction(machines, work.store.root, site):
-            raise Fault(f"{difference}\n{STAND_IN}", FAILED)
+            raise Refusal(f"{difference}\n{STAND_IN}", FAILED)
         return
     without_nodes = machines_without_nodes(machines, site)
     if len(without_nodes) == len(machines):
         names = [name if machines[name].get("declared") else HERE for name in without_nodes]
         listed = ", ".join(f"`{name}`" for name in names)
-        raise Fault(f"{NO_NODES} {listed}; add `slurm: {{machines: {{{names[0]}: {{nodes: […]}}}}}}` to it", FAILED)
+        raise Refusal(f"{NO_NODES} {listed}; add `slurm: {{machines: {{{names[0]}: {{nodes: […]}}}}}}` to it", FAILED)
 
 
 def refuse_unsupported(work: RemainingWork) -> None:
@@ -237,7 +237,7 @@ def refuse_unsupported(work: RemainingWork) -> None:
 
         refusals += missing_entries(servers, current_site())
     if refusals:
-        raise Fault("\n".join(refusals))
+        raise Refusal("\n".join(refusals))
 
 
 READY_SOURCES = ("debian", "system", "server")

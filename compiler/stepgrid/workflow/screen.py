@@ -19,7 +19,7 @@ from typing import Protocol
 
 from stepgrid.host import cluster_job
 from stepgrid.host.locks import ANNOUNCED
-from stepgrid.host.terminal_output import Block, FullStream, Paint, fold, is_terminal
+from stepgrid.host.terminal_output import FullStream, Paint, TextBlock, fold, is_terminal
 from stepgrid.model.plan import Plan
 from stepgrid.model.status import NodeStatus, PlanStatus, Status
 from stepgrid.run.status_lines import (
@@ -61,7 +61,7 @@ class Lookout:
         return replace(self._status, plan=self._plan or self._status.plan, now=time.time())
 
 
-class View(Protocol):
+class ScreenView(Protocol):
     def show(self, status: PlanStatus) -> None: ...
 
     def write(self, text: str) -> None:
@@ -75,7 +75,7 @@ class TerminalView:
 
     def __init__(self, descriptor: int, encoding: str, paint: Paint) -> None:
         self._descriptor, self._paint = descriptor, paint
-        self._block, self._lines, self._is_failure = Block(descriptor), list[str](), False
+        self._block, self._lines, self._is_failure = TextBlock(descriptor), list[str](), False
         self._frame = Frame(paint, BLOCKS if "utf" in encoding.lower() else PLAIN_BLOCKS)
         with suppress(ValueError):  # not in the main thread
             signal.signal(signal.SIGCONT, lambda *_: self._block.forget())  # the shell has written since Ctrl-Z
@@ -193,7 +193,7 @@ class RunScreen:
         if is_terminal(sys.stderr):
             self._saved = {number: os.dup(number) for number in (1, 2) if os.isatty(number)}
             paint, encoding = Paint.for_stream(sys.stderr), sys.stderr.encoding or ""
-            self._view: View = TerminalView(self._saved[2], encoding, paint)
+            self._view: ScreenView = TerminalView(self._saved[2], encoding, paint)
             for number in self._saved:
                 os.dup2(self._sink, number)
         else:

@@ -17,7 +17,14 @@ from stepgrid.errors import USAGE
 from stepgrid.host import files
 from stepgrid.package import PROFILES, SNAKEFILE
 from stepgrid.store.stage_requests import name_user
-from stepgrid.workflow.run_request import Fault, own_section, plan_request, requested_plan, site_in_use, use_words
+from stepgrid.workflow.run_request import (
+    Refusal,
+    own_section,
+    plan_request,
+    requested_plan,
+    site_in_use,
+    use_words,
+)
 
 LOGGER = "stepgrid"
 OWNER = ".stepgrid."  # begins the name of a file in Snakemake's temporary folder; the process that uses it ends it
@@ -82,7 +89,7 @@ def refuse_module(workflow: Any) -> None:
         message = (
             "this Snakefile cannot be a module: use `workflow/Snakefile`, which `stepgrid snakefile --module` prints"
         )
-        raise Fault(message, USAGE)
+        raise Refusal(message, USAGE)
 
 
 class ModuleRule(NamedTuple):
@@ -104,7 +111,7 @@ def module_rule(config: Mapping[str, Any]) -> ModuleRule:
         use_words(section)
         request = plan_request(section)
         plan = requested_plan(request, site_in_use(), is_stored=False)
-    except Fault as fault:
+    except Refusal as fault:
         raise WorkflowError(str(fault)) from None
     site = None if section.get("site") is None else str(section["site"])
     until = shlex.join(["--until", str(section["until"])]) if section.get("until") else ""

@@ -61,7 +61,7 @@ class ControlGroup:
             _end(folder)
 
 
-class Tree(NamedTuple):
+class GroupTree(NamedTuple):
     """A hierarchy of cgroups, of either version."""
 
     folder: Path  # the process's own in it
@@ -117,7 +117,7 @@ def memory_limit(pid: int) -> int | None:
     return None
 
 
-def trees(pid: int | None = None) -> list[Tree]:
+def trees(pid: int | None = None) -> list[GroupTree]:
     """List the unified tree first, since it can kill all of a cgroup at once; trees with limits before the others."""
     rows = [line.split(":", 2) for line in (sysfs.text(f"proc/{pid or 'self'}/cgroup") or "").splitlines()]
     paths = {row[1]: row[2] for row in rows if len(row) == 3}  # by controllers; "": the unified tree
@@ -126,7 +126,7 @@ def trees(pid: int | None = None) -> list[Tree]:
     return sorted(mounted, key=lambda tree: (not tree.unified, not tree.limits))
 
 
-def _mounted_tree(line: str, paths: Mapping[str, str]) -> Tree | None:
+def _mounted_tree(line: str, paths: Mapping[str, str]) -> GroupTree | None:
     mount, _, filesystem = line.partition(" - ")
     (_, _, _, root, point, *_), (kind, *_, options) = mount.split(), filesystem.split()
     unified, controllers = kind == "cgroup2", set(options.split(","))
@@ -138,7 +138,7 @@ def _mounted_tree(line: str, paths: Mapping[str, str]) -> Tree | None:
         return None
     below = os.path.relpath(path, root) if Path(path).is_relative_to(root) else "."  # a container sees a part of it
     folder = Path(os.path.normpath(sysfs.ROOT / point.lstrip("/") / below))
-    return Tree(folder, V2 if unified else V1 if "memory" in controllers else (), unified)
+    return GroupTree(folder, V2 if unified else V1 if "memory" in controllers else (), unified)
 
 
 def may_join(parent: Path) -> bool:

@@ -10,7 +10,7 @@ from pathlib import Path
 from stepgrid.build import compilation, ready_programs
 from stepgrid.build.compilation import COMPILERS, PREFIX, Compile, SourceRecipe, host_suite, move_installed, prepare
 from stepgrid.build.elf import codegen
-from stepgrid.build.ready_programs import Libraries, find_server_programs, library_folders, make_startable
+from stepgrid.build.ready_programs import SharedLibraries, find_server_programs, library_folders, make_startable
 from stepgrid.build.recipe import BuiltPrograms, InstalledPrograms, Material, Order, SearchFolder
 from stepgrid_databases.engines.recipes.mysqld import STAGED_HOME, client_plugins
 
@@ -38,7 +38,7 @@ class SysbenchConfigure(SourceRecipe):
         bundled = tree is not None and any(tree.glob("**/third_party/luajit/luajit/src/lj_obj.h"))
         packages = (*_PACKAGES, *(() if bundled else _UNBUNDLED))
         compiled = prepare(order, material, "src/sb_lua.c", packages, *self.tools)
-        libraries = Libraries(None)
+        libraries = SharedLibraries(None)
         if compiled.devel.folder is not None:
             suite = compiled.flags.libraries or host_suite()
             libraries = ready_programs.fetch_libraries(order, {"debian": [*_CLIENTS], "suite": suite})
@@ -59,7 +59,7 @@ class SysbenchConfigure(SourceRecipe):
         )
 
 
-def _install(compiled: Compile, libraries: Libraries, bundled: bool) -> Path:
+def _install(compiled: Compile, libraries: SharedLibraries, bundled: bool) -> Path:
     tools, flags, tree, order = compiled.tools, compiled.flags, compiled.tree, compiled.order
     links = _link_clients(order, order.folder / libraries.system) if libraries.system else []
     arguments = [
