@@ -28,7 +28,7 @@ from bench import measured  # noqa: E402  # the checkout's own
 from stepgrid.language.expressions import evaluate  # noqa: E402
 from stepgrid.plan.assembly import compile_spec  # noqa: E402
 from stepgrid.store import plans  # noqa: E402
-from stepgrid_databases.drivers.db_bench.settings import Settings  # noqa: E402
+from stepgrid_databases.drivers.db_bench.settings import DbBenchSettings  # noqa: E402
 
 HOST = {"cpu": "any", "cores": 2}
 SPEC = """\
@@ -91,7 +91,7 @@ def _ingredients(cells: int) -> None:
     YAML(typ="safe").compose(Path("large.yaml").read_text(encoding="utf-8"))
     for cell in range(cells):
         options = {f"option_{n}": n for n in range(32)}
-        settings = Settings.model_validate({"benchmarks": ["readrandom"], "keys": 1000 + cell})
+        settings = DbBenchSettings.model_validate({"benchmarks": ["readrandom"], "keys": 1000 + cell})
         options["derived"] = evaluate("keys // 10 if keys > 100 else 1", {"keys": settings.keys})
         hashlib.sha256(json.dumps(options, sort_keys=True).encode()).hexdigest()
 

@@ -20,7 +20,7 @@ from stepgrid.model.plan import PlannedBuild
 from stepgrid.plugins.engine import Identity, Run
 from stepgrid.store.builds import build_record
 from stepgrid.store.store import Store
-from stepgrid_databases.engines.program import Program
+from stepgrid_databases.engines.program import AnyProgram
 from tests.build.snake import VERSION, Snake, planned
 
 ID = planned().id
@@ -136,7 +136,7 @@ def tree(tmp_path: Path) -> Path:
 
 
 def test_a_program_that_cannot_be_asked(store: Store, tree: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(job, "require_builder", lambda name: Program())
+    monkeypatch.setattr(job, "require_builder", lambda name: AnyProgram())
     assert job.make(store, unknown(tree)) == 0
     folder = store.build("b-1")
     assert sorted(path.name for path in folder.iterdir()) == ["build.json", "build.log", "tree"]
@@ -149,7 +149,7 @@ def test_a_program_that_cannot_be_asked(store: Store, tree: Path, monkeypatch: p
 def test_a_tree_that_changed_after_the_spec_was_compiled(
     store: Store, tree: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ):
-    monkeypatch.setattr(job, "require_builder", lambda name: Program())
+    monkeypatch.setattr(job, "require_builder", lambda name: AnyProgram())
     build = unknown(tree, pins={f"path {tree}": tree_checksum(tree)})
     (tree / "run").write_text("#!/bin/sh\n")
     assert job.make(store, build) == 1
@@ -175,7 +175,7 @@ def test_a_compile_that_fills_the_disk(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ):
-    monkeypatch.setattr(job, "require_builder", lambda name: Program())
+    monkeypatch.setattr(job, "require_builder", lambda name: AnyProgram())
     (tree / "run").write_text(f"#!/bin/sh\n{script}\n")
     recipe = {"flags": {"programs": "run", "command": "./run"}}
     assert job.make(store, replace(unknown(tree), recipe=recipe)) == 1

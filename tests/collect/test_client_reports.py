@@ -11,7 +11,7 @@ from stepgrid.model.plan import Options, PlannedStep
 from stepgrid.model.records import StepRecord
 from stepgrid.model.status import Result
 from stepgrid.plugins.layout import Block, LayoutCell
-from stepgrid_databases.drivers.insert_benchmark.settings import Settings
+from stepgrid_databases.drivers.insert_benchmark.settings import InsertBenchmarkSettings
 from stepgrid_databases.layouts import arms, insert_benchmark
 from tests.collect.reading import figures
 from tests.layouts.made import texts
@@ -39,7 +39,7 @@ def lines(inserts: int) -> list[dict[str, Any]]:
 def collected(folder: Path, inserts: int) -> StepFigures:
     folder.mkdir()
     (folder / "report.jsonl").write_text("".join(f"{json.dumps(line)}\n" for line in lines(inserts)))
-    settings = Settings.model_validate(ASKED).model_dump(mode="json")
+    settings = InsertBenchmarkSettings.model_validate(ASKED).model_dump(mode="json")
     step = PlannedStep("q100", "insert_benchmark", 1, settings, Options([]), 7)
     (found,) = figures(Result(folder.parent, steps=(StepRecord(seconds=10.0),), folders=(folder,)), [step])
     assert found.error is None

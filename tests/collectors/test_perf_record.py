@@ -142,7 +142,7 @@ def test_a_step_that_ends_before_its_first_window_has_what_it_began_with(tmp_pat
         pytest.skip("perf may not look at processes here")
     busy = subprocess.Popen([sys.executable, "-c", "while True: pass"], process_group=0)
     words = ["perf", "99", "fp", "1", "60", "60" if is_short else "1.5", str(busy.pid), str(tmp_path)]
-    argv = [sys.executable, "-m", "stepgrid.collectors.perf_record", *words]
+    argv = [sys.executable, "-m", "stepgrid_databases.collectors.perf_record", *words]
     helper = subprocess.Popen(argv, process_group=0, stderr=subprocess.DEVNULL)
     windows, early = tmp_path / "windows.json", tmp_path / "perf.data.early"
     try:

@@ -13,9 +13,9 @@ from stepgrid.plugins.registry import COLLECTORS, DRIVERS, ENGINES, IMPORTERS, L
 
 ALL = {"engine": ENGINES, "driver": DRIVERS, "collector": COLLECTORS, "layout": LAYOUTS, "importer": IMPORTERS}
 WRONG = """\
-from stepgrid_databases.engines.program import Program
+from stepgrid_databases.engines.program import AnyProgram
 
-class Wrong(Program):
+class Wrong(AnyProgram):
     name = "another"
     kinds = ("command", "nosuch")
     default_storage_engine = "x"

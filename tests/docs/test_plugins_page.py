@@ -8,12 +8,13 @@ from pathlib import Path
 
 import pytest
 
+from scripts.protocols_page import page
 from stepgrid.model.figures import Figures
 from stepgrid.model.plan import Command
 from stepgrid.plugins.driver import Context
 from stepgrid.plugins.server import Access
 from stepgrid_databases.drivers import pgbench
-from tests.docs.pages import DOCS
+from tests.docs.pages import DOCS, ROOT, blocks
 
 TYPES = {
     "Context": Context._fields,
@@ -41,3 +42,16 @@ def test_what_pgbench_uses_is_said(title: str, variable: str) -> None:
     text = Path(pgbench.__file__).read_text(encoding="utf-8")
     used = {*re.findall(rf"\b{variable}\.(\w+)", text)}
     assert {name for name, use in rows(title).items() if use} == used
+
+
+def test_the_parts_of_an_engine_are_those_of_the_example() -> None:
+    """Blocks without a file's name are lines of packages/examples/lmdb, whatever their indentation."""
+    lines = {line.strip() for path in (ROOT / "packages/examples/lmdb").rglob("*.py") for line in path.open()}
+    shown = [block for block in blocks(DOCS / "plugins.md", "python") if not block.file]
+    assert len(shown) > 8
+    assert [line for block in shown for line in block.text.splitlines() if line.strip() not in {*lines, ""}] == []
+
+
+def test_the_page_of_protocols_is_made() -> None:
+    made = "python -m scripts.protocols_page > docs/protocols.md"
+    assert (DOCS / "protocols.md").read_text(encoding="utf-8") == page() + "\n", made

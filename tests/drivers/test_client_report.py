@@ -9,7 +9,7 @@ import pytest
 
 from stepgrid.model.figures import ParseError
 from stepgrid_databases.drivers import client_report
-from stepgrid_databases.drivers.client_report import Interval
+from stepgrid_databases.drivers.client_report import RateInterval
 
 INTERVAL = {"report": "interval", "second": 1.0, "interval": 0.5, "operations": 10}
 
@@ -18,7 +18,7 @@ def test_damaged_lines_are_skipped(tmp_path: Path) -> None:
     path = tmp_path / client_report.FILE
     path.write_text(f'{json.dumps(INTERVAL)}\n{"[" * 9999}\n{{"report": []}}\n3\n{{"report": "end", "sec')
     report = client_report.read(path)
-    assert report.intervals == [Interval(1.0, 0.5, 10)]
+    assert report.intervals == [RateInterval(1.0, 0.5, 10)]
     with pytest.raises(ParseError, match=r"report\.jsonl: the client did not report its end$"):
         client_report.read_whole(path)
     with pytest.raises(ParseError, match=r"^report\.jsonl has no line of `end`$"):

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from stepgrid_databases.engines.program import ENGINE, Program
+from stepgrid_databases.engines.program import ENGINE, AnyProgram
 from tests.conftest import Compile, Complaints
 
 
@@ -19,7 +19,7 @@ def test_nothing_is_asked_of_a_program_that_nobody_knows() -> None:
     assert ENGINE.catalogue(run) is None
 
 
-PROGRAM = Program()
+PROGRAM = AnyProgram()
 SPEC = """\
 title: "a"
 builds:

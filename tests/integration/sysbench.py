@@ -19,7 +19,7 @@ from stepgrid.plugins.driver import Context
 from stepgrid.plugins.registry import driver, server_engine
 from stepgrid.plugins.server import Access, Connection
 from stepgrid.run.attempt import attach
-from stepgrid_databases.drivers.sysbench import Sysbench
+from stepgrid_databases.drivers.sysbench import SysbenchDriver
 
 TABLES, ROWS = 2, 20_000
 OPTIONS: Mapping[str, Mapping[str, Any]] = {
@@ -63,7 +63,7 @@ class Bench:
 
     def start(self, folder: Path, lua: str, seed: int = 0, **given: Any) -> subprocess.CompletedProcess[str]:
         found = driver("sysbench")
-        assert isinstance(found, Sysbench)
+        assert isinstance(found, SysbenchDriver)
         settings = found.settings_model().model_validate({"lua": lua, "rows": ROWS, "tables": TABLES, **given})
         values = settings.model_dump(mode="json")
         context = Context({"sysbench": self.sysbench}, "", folder, folder, seed, self.access)

@@ -56,3 +56,31 @@ def test_an_example_is_measured_by_its_own_package(name: str, tmp_path: Path) ->
     said = run(own, "-m", "pytest", *quiet, "--pyargs", "stepgrid.conformance", *PLUGINS[name], *samples, *spec)
     assert " passed" in said
     assert "failed" not in said
+
+
+@needs("pip")
+def test_an_engine_in_a_wheel_has_every_part(tmp_path: Path) -> None:
+    """A command, a rule, durability, counters by name, a collector with a setting of its own, a layout."""
+    own, spec, folder = (
+        python(tmp_path / "venv", EXAMPLES / "lmdb"),
+        str(EXAMPLES / "lmdb" / "lmdb.yaml"),
+        tmp_path / "sweep",
+    )
+    folder.mkdir()
+
+    def stepgrid(*words: str) -> str:
+        done = subprocess.run([own, "-m", "stepgrid.cli", *words], cwd=folder, capture_output=True, text=True)
+        return done.stdout + done.stderr
+
+    assert ": fine; " in stepgrid("check", spec)
+    assert "the engine brings no `starting.yaml`" in stepgrid("new", "lmdb")
+    assert "lmdb-map-small" in stepgrid("check", spec, "--set", "params.keys=50M")
+    other = stepgrid("check", spec, "--set", "collectors=[{collector: lmdb_map, settings: {colour: 1}}]")
+    assert "`colour` is no setting of lmdb_map" in other
+    assert stepgrid("lmdb-size", "1M", "100") == "190.7 MiB\n"
+    plugins = ("--engine", "lmdb", "--driver", "lmdb", "--collector", "lmdb_map", "--layout", "lmdb_tree")
+    words = ("--pyargs", "stepgrid.conformance", *plugins, "--spec", spec, "--folder", str(folder))
+    assert " passed" in run(own, "-m", "pytest", "-p", "no:cacheprovider", "-q", *words)
+    assert "3       2.5  false" in stepgrid("report", spec, "--table", "LMDB trees: reads")
+    sql = "SELECT min(found_pct) AS found, count(lmdb_mapped_kb) > 0 AS mapped FROM steps WHERE measured"
+    assert "100  true" in stepgrid("query", "--spec", spec, sql)

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from stepgrid_databases.drivers.sysbench import Sysbench
+from stepgrid_databases.drivers.sysbench import SysbenchDriver
 from stepgrid_databases.drivers.sysbench.parser import parse
 from stepgrid_databases.drivers.sysbench.settings import CLASSIC, WORKLOADS
 from tests.integration.sysbench import ROWS, TABLES, Bench, bench, without_password
@@ -181,7 +181,7 @@ def test_no_password_is_left(loaded: Bench) -> None:
 
 def test_who_is_not_let_in_is_told_so(loaded: Bench, tmp_path: Path) -> None:
     assert without_password(loaded).start(tmp_path, "point_query", events=1).returncode == 1
-    said = Sysbench().complaint(tmp_path)
+    said = SysbenchDriver().complaint(tmp_path)
     assert said is not None
     assert "authentication failed" in said if loaded.postgres else "Access denied" in said
 

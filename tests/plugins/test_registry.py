@@ -31,7 +31,7 @@ from stepgrid.plugins.registry import (
 
 REGISTRIES = (registry.ENGINES, registry.DRIVERS, registry.COLLECTORS, registry.LAYOUTS, registry.IMPORTERS)
 SOURCE = (
-    "from stepgrid_databases.engines.program import Program\nclass Toy(Program):\n    name = 'toy'\nENGINE = Toy()\n"
+    "from stepgrid_databases.engines.program import AnyProgram\nclass Toy(AnyProgram):\n name = 'toy'\nENGINE = Toy()\n"
 )
 SPEC = "title: t\nbuilds: {a: {engine: toyy, version: '1', source: {system: ls}}}\nsteps: [{name: x, kind: command}]\n"
 REVISION = "from stepgrid.store.store import revision; print(revision())"

@@ -6,8 +6,9 @@ from collections.abc import Mapping
 
 import pytest
 
+from stepgrid.plugins.counters import rows_found
 from stepgrid.plugins.registry import driver
-from stepgrid.plugins.work import must_find, rows_found
+from stepgrid.plugins.work import must_find
 
 MARIADB = {"Handler_read_key": 88_363.0, "Rows_read": 0.0, "Rows_sent": 581.0}
 MYSQL = {"Handler_read_key": 1000.0, "Innodb_rows_read": 3.0, "Innodb_buffer_pool_read_requests": 4000.0}

@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import shutil
+import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -29,7 +31,8 @@ from stepgrid.build.recipe import (
     source_of,
 )
 from stepgrid.build.record import absolute
-from stepgrid.language.sources import READY, source_kind
+from stepgrid.language.requirements import PYTHON
+from stepgrid.language.sources import READY, REQUIREMENTS, source_kind
 from stepgrid.model.plan import Json, PlannedBuild, runs_already
 from stepgrid.plugins.engine import Built, Engine
 
@@ -40,6 +43,12 @@ _LIST_SECONDS = 60.0
 _REAL = ".real"  # what a program's name ends with once a script stands in its place
 _BUILD = "$build"  # in a script: the build's folder, as it is when the program is started
 _PROGRAM_FOLDERS = ("usr/bin", "usr/sbin", "usr/local/bin", "usr/libexec", "usr/lib/*/bin", "usr/lib/*/*/bin")
+_START_PYTHON = """\
+#!/bin/sh
+build=$(CDPATH= cd -- "${{0%/*}}" && pwd -P) || exit 127
+PYTHONPATH="$build/{folder}" && export PYTHONPATH
+exec {python} "$@"
+"""
 _SERVER_FOLDERS = ("bin", "sbin", "libexec")
 # what came along for the scripts of packages: no program of a build needs it
 _UNUSED = (
@@ -52,7 +61,9 @@ def recipe_of(build: PlannedBuild, engine: Engine) -> Recipe | None:
     """Return the recipe that makes a build: one for ready programs, or one that its engine brings."""
     packed: tuple[Recipe, ...] = (ServerPrefix(),) if isinstance(engine, PackagedEngine) else ()
     brought = engine.recipes() if isinstance(engine, RecipeProvider) else ()
-    return next((recipe for recipe in (*packed, Ready(), Running(), *brought) if recipe.takes(build)), None)
+    return next(
+        (recipe for recipe in (*packed, Ready(), Running(), *brought, PythonPackages()) if recipe.takes(build)), None
+    )
 
 
 class Ready:
@@ -81,6 +92,29 @@ class Running:
 
     def make(self, order: Order, material: Material) -> BuiltPrograms:
         return BuiltPrograms({})
+
+
+class PythonPackages:
+    """The recipe of engines whose program is Python: with the package of a wheel, or an environment of libraries."""
+
+    name, tools = "python", ()
+
+    def takes(self, build: PlannedBuild) -> bool:
+        return source_kind(build.source) in ("pypi", REQUIREMENTS)
+
+    def make(self, order: Order, material: Material) -> BuiltPrograms:
+        package = source_of(order.build.source).describe(order.build.source)
+        if material.prefix is None:
+            raise BuildError(f"{package} is a source archive, of which nothing is run: add `kind: wheel`")
+        if order.programs != (PYTHON,):
+            raise _missing_program(next(name for name in order.programs if name != PYTHON), (PYTHON,), package)
+        python = material.prefix / "bin" / PYTHON
+        if REQUIREMENTS not in order.build.source:
+            host, python = shutil.which(order.site.tools.get(PYTHON, sys.executable)), order.folder / PYTHON
+            folder = material.prefix.relative_to(order.folder)
+            python.write_text(_START_PYTHON.format(folder=folder, python=shlex.quote(host or sys.executable)))
+            python.chmod(0o755)
+        return BuiltPrograms({PYTHON: (str(python.relative_to(order.folder)),)})
 
 
 class ServerPrefix:

@@ -130,8 +130,8 @@ def description(command: Command) -> str:
 def add_arguments(command: Command, parser: argparse.ArgumentParser) -> Callable[[argparse.Namespace], int]:
     """Import the command's module, add its arguments, and return the function that runs it."""
     module = import_module(command.module if "." in command.module else f"stepgrid.cli.{command.module}")
-    getattr(module, f"add_{command.name}_arguments")(parser)
-    run: Callable[[argparse.Namespace], int] = getattr(module, f"run_{command.name}")
+    getattr(module, f"add_{command.name.replace('-', '_')}_arguments")(parser)
+    run: Callable[[argparse.Namespace], int] = getattr(module, f"run_{command.name.replace('-', '_')}")
     return run
 
 

@@ -12,7 +12,7 @@ from stepgrid.cli.failures import CommandError
 from stepgrid.errors import FINE
 from stepgrid.language.problems import Problems, nearest
 from stepgrid.package import MODULE, SNAKEFILE, SPECS, TEMPLATES
-from stepgrid.plugins.registry import DRIVERS, ENGINES, driver
+from stepgrid.plugins.registry import DRIVERS, ENGINES, client_engine, driver
 
 SCHEMA_NAME = "spec.schema.json"
 SHELLS = ("bash", "zsh", "fish")
@@ -32,9 +32,12 @@ def run_new(args: argparse.Namespace) -> int:
         print("\nnext: stepgrid new rocksdb my.yaml")
         return FINE
     if args.engine not in engines():
-        is_client = args.engine in ENGINES.names()
-        choices = f"it is a client, which asks a server; name one of {', '.join(engines())}"
-        hint = choices if is_client else nearest(args.engine, engines())
+        if args.engine not in ENGINES.names():
+            hint = nearest(args.engine, engines())
+        elif any(client_engine(kind) == args.engine for kind in DRIVERS.names()):
+            hint = f"it is a client, which asks a server; name one of {', '.join(engines())}"
+        else:
+            hint = "the engine brings no `starting.yaml`; its package may have a spec"
         raise CommandError(f"there is no starting spec for `{args.engine}`: {hint}")
     target = Path(args.file or f"specs/{args.engine}.yaml")
     text = _starting_spec(args.engine).read_text(encoding="utf-8")

@@ -7,7 +7,6 @@ import re
 from collections import defaultdict
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from fnmatch import fnmatchcase
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -29,9 +28,10 @@ from stepgrid.plugins.collector import (
     Collector,
     CountingCollector,
 )
+from stepgrid.plugins.counters import CACHE_MISSES, LOG_BYTES, REQUEST_MISSES, ROWS_READ, counted, rows_found
 from stepgrid.plugins.registry import COLLECTORS
 from stepgrid.plugins.statements import PLANS_FILE
-from stepgrid.plugins.work import FOUND_ROWS, rows_found
+from stepgrid.plugins.work import FOUND_ROWS
 
 Row = Mapping[str, Any]
 Count = tuple[str, str, float]  # who counted, name, growth
@@ -40,13 +40,11 @@ Event = tuple[float, float, str, str, str]  # second, seconds, kind, name, sourc
 # A server's statistics, before and after the step; of an embedded engine, its files have those of before.
 
 STATISTICS = "statistics"  # folder of a step
-# metric -> what the servers call it; what one does not have is not in its sum
-PER_OPERATION: Mapping[str, tuple[str, ...]] = {
-    "rows_read_per_op": ("Handler_read_*", "pg_stat_user_tables.seq_tup_read", "pg_stat_user_indexes.idx_tup_read"),
-    "cache_misses_per_op": ("Innodb_buffer_pool_reads", "[Rr]ocksdb_block_cache_miss", "pg_stat_database.blks_read"),
-    "log_bytes_per_op": ("Innodb_os_log_written", "[Rr]ocksdb_wal_bytes", "pg_stat_wal.wal_bytes"),
+PER_OPERATION: Mapping[str, tuple[str, ...]] = {  # metric -> roles of counters
+    "rows_read_per_op": (ROWS_READ,),
+    "cache_misses_per_op": (CACHE_MISSES, REQUEST_MISSES),
+    "log_bytes_per_op": (LOG_BYTES,),
 }
-_NO_ROWS = ("Handler_read_retry", "Handler_read_rnd_deleted")
 INGESTED, COMPACTED, AMPLIFICATION = "ingest_bytes", "compaction_write_bytes", "write_amplification"
 _AT_THE_END = ("sizes", "garbage")  # by metric, as they are after the step
 _STATES = ("sizes", "garbage", "state")
@@ -69,11 +67,11 @@ def server_figures(step: Path, operations: float | None) -> ServerFigures:
     ingested = work.get(INGESTED)
     if ingested and COMPACTED in work:
         metrics[AMPLIFICATION] = work[COMPACTED] / ingested
-    for metric, patterns in PER_OPERATION.items() if operations else ():
-        if values := _matching(counters, patterns):
-            metrics[metric] = sum(values) / (operations or 1.0)
-    if operations and (rows := rows_found(counters, operations)) is not None:
-        metrics[FOUND_ROWS] = rows
+    if operations and counters:
+        values = {metric: counted(counters, *roles) for metric, roles in PER_OPERATION.items()}
+        metrics |= {metric: value / operations for metric, value in values.items() if value is not None}
+        if (rows := rows_found(counters, operations)) is not None:
+            metrics[FOUND_ROWS] = rows
     return ServerFigures(metrics, counters, after.get("objects", ()), tuple(_levels(before, after)), _start(before))
 
 
@@ -107,14 +105,6 @@ def _growth(before: Row, after: Row, kind: str) -> dict[str, float]:
     old, new = _numbers(before, kind), _numbers(after, kind)
     grown = {name: new[name] - value for name, value in old.items() if name in new and value >= 0}
     return {name: value for name, value in grown.items() if value >= 0}
-
-
-def _matching(counters: Mapping[str, float], patterns: Sequence[str]) -> list[float]:
-    return [
-        value
-        for name, value in counters.items()
-        if name not in _NO_ROWS and any(fnmatchcase(name, pattern) for pattern in patterns)
-    ]
 
 
 def _start(before: Row) -> dict[str, Any]:

@@ -86,7 +86,7 @@ def _signature_fault(plugin: object, protocol: Any, name: str) -> str | None:
     return None
 
 
-class Sample(NamedTuple):
+class OutputSample(NamedTuple):
     """An output that a plug-in must read: FOLDER/NAME/CASE has a step's files, settings.json and expected.json."""
 
     plugin: str
@@ -115,13 +115,13 @@ class Sample(NamedTuple):
         return values
 
 
-def samples(folder: Path | None, names: Iterable[str]) -> Iterator[Sample]:
+def samples(folder: Path | None, names: Iterable[str]) -> Iterator[OutputSample]:
     for name in names if folder else ():
         assert folder is not None
-        yield from (Sample(name, path) for path in sorted((folder / name).glob("*")) if path.is_dir())
+        yield from (OutputSample(name, path) for path in sorted((folder / name).glob("*")) if path.is_dir())
 
 
-class Step(NamedTuple):
+class SweepStep(NamedTuple):
     kind: str
     folder: Path
     settings: Mapping[str, Any]
@@ -170,7 +170,7 @@ class Sweep(NamedTuple):
             if json.loads(path.read_text(encoding="utf-8"))["build"] in builds:
                 yield path.parent, [json.loads(line) for line in journal]
 
-    def steps(self, kind: str) -> Iterator[Step]:
+    def steps(self, kind: str) -> Iterator[SweepStep]:
         """Yield all that were measured."""
         from stepgrid.plan import plan_file
 
@@ -180,4 +180,4 @@ class Sweep(NamedTuple):
             stage = stages.get(result.parent.name)
             for index, step in enumerate(stage.steps if stage else ()):
                 if step.kind == kind:
-                    yield from (Step(kind, folder, step.settings) for folder in result.glob(f"steps/{index}-*"))
+                    yield from (SweepStep(kind, folder, step.settings) for folder in result.glob(f"steps/{index}-*"))

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from stepgrid.conformance.support import NAMED, Sample, check, optional, refuse
+from stepgrid.conformance.support import NAMED, OutputSample, check, optional, refuse
 from stepgrid.expand.checks import COLLECTOR_SETTINGS
 from stepgrid.plugins import collector as protocols
 from stepgrid.plugins.collector import Target
@@ -22,7 +22,8 @@ def test_it_names_its_program_package_and_settings(collector: str) -> None:
     plugin = COLLECTORS.get(collector)
     assert plugin.tool, "`tool` is empty: name the program that it runs"
     assert plugin.package, "`package` is empty: name the Debian package of its program"
-    refuse("settings that no collector has", [name for name in plugin.settings if name not in COLLECTOR_SETTINGS])
+    own_settings = [name for name in plugin.settings if name not in COLLECTOR_SETTINGS]
+    refuse("settings that are no names", [name for name in own_settings if not name.isidentifier()])
 
 
 def test_its_command_is_of_words(collector: str, tmp_path: Path) -> None:
@@ -35,7 +36,7 @@ def test_what_was_not_counted_is_missing(collector: str, tmp_path: Path) -> None
     refuse("an empty folder has figures", COLLECTORS.get(collector).parse(tmp_path), "what is missing has no figure")
 
 
-def test_a_sample_has_the_figures_that_are_expected(collector: str, sample: Sample) -> None:
+def test_a_sample_has_the_figures_that_are_expected(collector: str, sample: OutputSample) -> None:
     sample.skip_unless(collector)
     figures = COLLECTORS.get(collector).parse(sample.folder)
     assert dict(figures) == pytest.approx(dict(sample.expected))

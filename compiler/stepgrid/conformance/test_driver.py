@@ -8,7 +8,16 @@ from pathlib import Path
 import pytest
 from pydantic import BaseModel
 
-from stepgrid.conformance.support import NAMED, Sample, Sweep, check, check_rules, optional, refuse, refuse_imports
+from stepgrid.conformance.support import (
+    NAMED,
+    OutputSample,
+    Sweep,
+    check,
+    check_rules,
+    optional,
+    refuse,
+    refuse_imports,
+)
 from stepgrid.lint import rule
 from stepgrid.model.figures import Figures, ParseError
 from stepgrid.plugins import driver as protocols
@@ -25,7 +34,7 @@ def model(kind: str) -> type[BaseModel]:
     return DRIVERS.get(kind).settings_model()
 
 
-def parsed(sample: Sample) -> Figures:
+def parsed(sample: OutputSample) -> Figures:
     runner = runnable(sample.plugin)
     assert runner is not None
     settings = model(sample.plugin).model_validate(sample.settings).model_dump(mode="json")
@@ -89,17 +98,17 @@ def test_its_tables_are_layouts(driver: str) -> None:
     refuse("tables of layouts that are not installed", [name for name in tables if name not in LAYOUTS.names()])
 
 
-def test_a_sample_has_the_figures_that_are_expected(driver: str, sample: Sample) -> None:
+def test_a_sample_has_the_figures_that_are_expected(driver: str, sample: OutputSample) -> None:
     sample.skip_unless(driver)
     assert dict(parsed(sample).metrics) == pytest.approx(dict(sample.expected))
 
 
-def test_a_sample_is_read_alike_each_time(driver: str, sample: Sample) -> None:
+def test_a_sample_is_read_alike_each_time(driver: str, sample: OutputSample) -> None:
     sample.skip_unless(driver)
     assert parsed(sample) == parsed(sample), "two readings of one output differ"
 
 
-def test_the_settings_of_a_sample_stay_the_same_when_written_out(driver: str, sample: Sample) -> None:
+def test_the_settings_of_a_sample_stay_the_same_when_written_out(driver: str, sample: OutputSample) -> None:
     """Settings are part of a stage's identity."""
     sample.skip_unless(driver)
     once = model(driver).model_validate(sample.settings).model_dump(mode="json")
@@ -111,7 +120,7 @@ def test_the_settings_of_a_sample_stay_the_same_when_written_out(driver: str, sa
     assert DRIVERS.get(driver).estimate(once) >= 0, "`estimate` is below 0 seconds"
 
 
-def test_an_output_that_says_nothing_is_an_error(driver: str, sample: Sample, tmp_path: Path) -> None:
+def test_an_output_that_says_nothing_is_an_error(driver: str, sample: OutputSample, tmp_path: Path) -> None:
     sample.skip_unless(driver)
     for path in sample.folder.iterdir():
         (tmp_path / path.name).write_bytes(path.read_bytes() if path.suffix == ".json" else b"")
@@ -119,7 +128,7 @@ def test_an_output_that_says_nothing_is_an_error(driver: str, sample: Sample, tm
         parsed(sample._replace(folder=tmp_path))
 
 
-def test_a_sample_can_be_read_beside_and_after_the_run(driver: str, sample: Sample) -> None:
+def test_a_sample_can_be_read_beside_and_after_the_run(driver: str, sample: OutputSample) -> None:
     sample.skip_unless(driver)
     plugin = DRIVERS.get(driver)
     if isinstance(plugin, LiveThroughput):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import suppress
 from pathlib import Path
 
-from stepgrid.conformance.support import NAMED, Sample, check, refuse
+from stepgrid.conformance.support import NAMED, OutputSample, check, refuse
 from stepgrid.plugins import importer as protocols
 from stepgrid.plugins.importer import Faults, FolderError
 from stepgrid.plugins.metrics import METRICS
@@ -28,7 +28,7 @@ def test_a_folder_without_results_has_none(importer: str, tmp_path: Path) -> Non
         assert not list(measured), "an empty folder has results: raise FolderError, or give none"
 
 
-def test_a_sample_is_read_whole(importer: str, sample: Sample) -> None:
+def test_a_sample_is_read_whole(importer: str, sample: OutputSample) -> None:
     sample.skip_unless(importer)
     plugin, faults = IMPORTERS.get(importer), Faults()
     measured = plugin.measured(plugin.read(sample.folder, faults))

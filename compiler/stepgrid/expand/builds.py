@@ -46,8 +46,8 @@ from stepgrid.language.spec_file import Document
 from stepgrid.language.yaml import Map, Text, key_location, node_location, width
 from stepgrid.model.plan import CLIENT, SERVER, runs_already
 from stepgrid.plugins.driver import SERVER_PLACEHOLDERS, SERVICE_PLACEHOLDERS
-from stepgrid.plugins.engine import DeclaredBuilds, Published
-from stepgrid.plugins.registry import ENGINES, build_systems
+from stepgrid.plugins.engine import DeclaredBuilds, PublishedLibraries
+from stepgrid.plugins.registry import ENGINES, build_systems, takes_requirements
 from stepgrid.plugins.registry import engine as load_engine
 
 # which of many is fetched, or what a server must say that it is: the source says it, or the build
@@ -223,22 +223,23 @@ class Families:
         if service is None or isinstance(load_engine(engine), DeclaredBuilds):
             return service
         hint = f"{engine} is started by stepgrid itself" if load_engine(engine).server else "leave `service` out"
+        names = (name for name in ENGINES.names() if isinstance(load_engine(name), DeclaredBuilds))
         where = node_location(service.argv[0], Location("", 1, 1))
-        self._refuse_key("service", f"build `{family}`", engine, where, hint)
+        self._refuse_key(f"build `{family}`: `service`", names, engine, where, hint)
         return None
 
     def _requirements(self, family: str, links: Sequence[models.Build], engine: str) -> Text | tuple[Text, ...]:
         """Take the nearest list as a whole."""
         requirements: Text | tuple[Text, ...] = _nearest_value(links, "requirements") or ()
-        if not requirements or isinstance(load_engine(engine), DeclaredBuilds):
+        if not requirements or takes_requirements(engine):
             return requirements
         first = requirements if isinstance(requirements, Text) else requirements[0]
-        self._refuse_key("requirements", f"build `{family}`", engine, first.where, "leave `requirements` out")
+        names, hint = filter(takes_requirements, ENGINES.names()), "leave `requirements` out"
+        self._refuse_key(f"build `{family}`: `requirements`", names, engine, first.where, hint)
         return ()
 
-    def _refuse_key(self, key: str, build: str, engine: str, where: Location, hint: str) -> None:
-        names = "` or `".join(name for name in ENGINES.names() if isinstance(load_engine(name), DeclaredBuilds))
-        message = f"{build}: `{key}` is for the engine `{names}`, found `{engine}`"
+    def _refuse_key(self, key: str, names: Iterable[str], engine: str, where: Location, hint: str) -> None:
+        message = f"{key} is for the engine `{'` or `'.join(names)}`, found `{engine}`"
         self.problems.add("wrong-source", where, message, hint)
 
 
@@ -256,8 +257,7 @@ def _nearest_value(links: Sequence[models.Build], field: str) -> Any:
 def _merge_sources(links: Sequence[models.Build]) -> dict[str, Any]:
     """Merge sources: one of another kind replaces those before it, one of the same kind or of no kind adds to them."""
     source: dict[str, Any] = {}
-    for link in links:
-        patch = link.source or {}
+    for patch in (link.source or {} for link in links):
         kind = next((key for key in patch if key in SOURCES), None)
         source = dict(patch) if kind is not None and kind not in source else {**source, **patch}
     return source
@@ -297,7 +297,7 @@ class _SourceResolution:
         source = _locate({key: _plain(value) for key, value in values.items()}, build.source, build.where)
         if is_sound:
             plugin = load_engine(build.engine)
-            published = plugin.libraries if isinstance(plugin, Published) else {}
+            published = plugin.libraries if isinstance(plugin, PublishedLibraries) else {}
             source = sources.complete_source(published, source, build.version)
             if isinstance(plugin, DeclaredBuilds):
                 source = {**plugin.complete_source(source, build.recipe)}
@@ -311,7 +311,7 @@ class _SourceResolution:
 
     def _takes_libraries(self, source: Mapping[str, Any]) -> bool:
         kind, build = source_kind(source), self._build
-        if kind not in (*READY, *INSTALLED, SERVER):
+        if kind not in (*READY, *INSTALLED, SERVER) and isinstance(load_engine(build.engine), DeclaredBuilds):
             return True
         text = build.requirements if isinstance(build.requirements, Text) else build.requirements[0]
         message = f"build `{build.family}`: the program of its {kind} source cannot take `requirements`"

@@ -22,7 +22,7 @@ from stepgrid.language.expressions import references
 from stepgrid.language.models import Collector, OptionSet, Probe, Spec
 from stepgrid.language.problems import MOST_SHOWN, Location, Problems, close_names, nearest
 from stepgrid.language.spec_file import Document, definition_location
-from stepgrid.language.yaml import Map, Node, Seq, Text, node_location
+from stepgrid.language.yaml import Map, Node, Seq, Text, key_location, node_location
 from stepgrid.model.plan import ENGINE_WARM, SERVICE, runs_already
 from stepgrid.model.units import counted
 from stepgrid.plugins.driver import PID_PLACEHOLDER, PLACEHOLDERS
@@ -124,10 +124,12 @@ def _check_collector_settings(name: str, collector: Collector, at: Mapping[str, 
             return
         settings = COLLECTORS.get(kind).settings
     hint = f"it takes: {', '.join(settings)}" if settings else ""
-    for setting in COLLECTOR_SETTINGS:
-        if setting in at and setting not in settings:
+    locations = {setting: at[setting] for setting in COLLECTOR_SETTINGS if setting in at}
+    locations |= {setting: key_location(value, at["settings"]) for setting, value in collector.settings.items()}
+    for setting, where in locations.items():
+        if setting not in settings:
             message = f"`{setting}` is no setting of {kind or 'a command'} (collector `{name}`)"
-            problems.add("unknown-setting", at[setting], message, hint, len(setting))
+            problems.add("unknown-setting", where, message, hint, len(setting))
 
 
 # Params that nothing takes: a misspelt one must not pass in silence

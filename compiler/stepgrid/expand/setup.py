@@ -272,10 +272,10 @@ def _probe_values(probe: Probe) -> dict[str, Json]:
 
 def _collector_values(collector: Collector) -> dict[str, Json]:
     """Write a collector for the plan and identity."""
-    model = collector.model_dump(mode="json", exclude_defaults=True, exclude={"steps"})
+    model = collector.model_dump(mode="json", exclude_defaults=True, exclude={"steps", "settings"})
     return {
         name: [*map(str, value)] if isinstance(value, list | tuple) else str(value) if isinstance(value, str) else value
-        for name, value in model.items()
+        for name, value in {**collector.settings, **model}.items()
     }
 
 

@@ -386,6 +386,7 @@ class Collector(Model):
     call_graph: Literal["fp", "dwarf", "lbr"] | None = None
     events: Labels = ()
     every: Duration | None = None
+    settings: dict[str, Any] = {}  # of its own, which its kind names
 
 
 CollectorUse = Annotated[Collector, accepts(Collector | Label)]

@@ -22,7 +22,7 @@ from stepgrid.model.table import group
 from stepgrid.model.units import counted, duration, size
 from stepgrid.plugins.driver import CountedWork
 from stepgrid.plugins.durability import COMMIT, differing, step_durability
-from stepgrid.plugins.engine import DeclaredBuilds, Published, ReadOptions
+from stepgrid.plugins.engine import DeclaredBuilds, PublishedLibraries, ReadOptions
 from stepgrid.plugins.registry import build_systems, engine
 from stepgrid.plugins.work import CLIENT_COUNTS
 
@@ -179,7 +179,7 @@ def _way(build: Build) -> str:
     kind = source_kind(build.source) or ""
     if kind in TREES and (kind != "pypi" or build.source.get("kind") == "sdist"):
         return _COMPILED
-    return _LIBRARY if kind == "maven" and isinstance(engine(build.engine), Published) else kind
+    return _LIBRARY if kind == "maven" and isinstance(engine(build.engine), PublishedLibraries) else kind
 
 
 def _flags(build: Build) -> dict[str, str]:

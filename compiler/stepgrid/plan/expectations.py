@@ -8,7 +8,6 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from fnmatch import fnmatchcase
 from typing import Any
 
 from stepgrid.expand.scope import OPTIONS, PARAMS, Label
@@ -19,26 +18,14 @@ from stepgrid.language.yaml import Text
 from stepgrid.model import units
 from stepgrid.model.figures import CACHE_BYTES, CACHED_BYTES
 from stepgrid.model.plan import Json, PlannedCell, PlannedStep
+from stepgrid.plugins.counters import COMMITS, FSYNCS, counted, hit_percent
 
 EXPECTS = "expects `"  # the beginning of each sentence about a violation
 ROWS = "rows"
 STATE = (ROWS, CACHE_BYTES, CACHED_BYTES)  # figures beside the metrics: see docs/how-to/check-a-benchmark.md
 MEMORY, HARDWARE, COUNTERS, INDEXES = "memory", "hardware", "counters", "indexes"
 HIT_PCT = "hit_pct"
-_LOG_FSYNCS, _ALL_FSYNCS = "Innodb_os_log_fsyncs", "Innodb_data_fsyncs"  # MariaDB has no longer the former
-_POOL_READS = "Innodb_buffer_pool_reads"
-_HITS = (
-    "rocksdb.block.cache.hit", "[Rr]ocksdb_block_cache_hit", "pg_stat_database.blks_hit",
-    "Innodb_buffer_pool_read_requests",
-)  # fmt: skip
-_MISSES = ("rocksdb.block.cache.miss", "[Rr]ocksdb_block_cache_miss", "pg_stat_database.blks_read", _POOL_READS)
-_COUNTED: Mapping[str, tuple[str, ...]] = {  # figure -> what the engines call it
-    "fsyncs": (
-        "rocksdb.wal.synced", "[Rr]ocksdb_wal_synced", _LOG_FSYNCS, _ALL_FSYNCS, "pg_stat_wal.wal_sync",
-        "pg_stat_io.*.wal.normal.fsyncs",
-    ),
-    "commits": ("rocksdb.write.self", "rocksdb.write.other", "Handler_commit", "pg_stat_database.xact_commit"),
-}  # fmt: skip
+_COUNTED = (FSYNCS, COMMITS)  # by what engines count
 _NAMES = (*STATE, *_COUNTED, HIT_PCT, INDEXES, PARAMS, OPTIONS, MEMORY, HARDWARE, COUNTERS)
 _QUANTITY = re.compile(r""""[^"]*"|'[^']*'|(?<![\w.])\d[\d_]*(?:\.\d+)?[A-Za-z]+(?!\w)""")
 _SIZES = ("bytes", "_size", MEMORY)  # how names end whose values are shown in KiB, MiB …
@@ -75,16 +62,7 @@ def names_of_step(step: PlannedStep, labels: Mapping[str, str], machine: Mapping
 
 def counted_figures(counters: Mapping[str, float]) -> dict[str, float]:
     """Compute figures from the counters of whatever engine it was."""
-
-    def total(*patterns: str) -> float | None:
-        matches = {name for pattern in patterns for name in counters if fnmatchcase(name, pattern)}
-        values = [counters[name] for name in matches - ({_ALL_FSYNCS} if _LOG_FSYNCS in matches else set())]
-        return sum(values) if values else None
-
-    figures = {name: total(*patterns) for name, patterns in _COUNTED.items()}
-    misses, hits = total(*_MISSES), (total(*_HITS) or 0.0) - (total(_POOL_READS) or 0.0)  # requests have misses, too
-    if misses is not None and hits + misses > 0:
-        figures[HIT_PCT] = 100 * hits / (hits + misses)
+    figures = {**{role: counted(counters, role) for role in _COUNTED}, HIT_PCT: hit_percent(counters)}
     return {name: value for name, value in figures.items() if value is not None}
 
 

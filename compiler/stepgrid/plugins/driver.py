@@ -71,7 +71,10 @@ class PackageDriver:
     reserved: Mapping[str, str] = {}
 
     def settings_model(self) -> type[BaseModel]:
-        model: type[BaseModel] = import_module(f"{self.__module__}.settings").Settings
+        """Return the class of the module `settings` whose name ends in `Settings`."""
+        module = import_module(f"{self.__module__}.settings")
+        values = [value for value in vars(module).values() if getattr(value, "__module__", "") == module.__name__]
+        model: type[BaseModel] = next(value for value in values if value.__name__.endswith("Settings"))
         return model
 
 
@@ -257,17 +260,8 @@ class WorkloadOperations(Protocol):
 
 
 @runtime_checkable
-class WriteDurability(Protocol):
-    """A kind whose engine's options decide which failures its writes survive."""
-
-    def durability(self, settings: Mapping[str, Any], is_on: Callable[[str], bool]) -> str:
-        """Return none, os, sync or group."""
-        ...
-
-
-@runtime_checkable
 class DerivedFigures(Protocol):
-    """A kind whose figures and those of the host give others."""
+    """A kind some of whose figures are made of those of its output and of the host together."""
 
     def derived(self, metrics: Mapping[str, float]) -> Mapping[str, float]: ...
 
@@ -289,7 +283,7 @@ class Waiting(Protocol):
 
 
 @runtime_checkable
-class Client(Protocol):
+class ClientBuild(Protocol):
     """A kind whose program is a build of its own: the step's setting `client` is its name; None: it has none."""
 
     client: str  # the engine that such a build is of

@@ -1,15 +1,16 @@
 """Durability of writes: which failures they survive, by the options of a step and the defaults of its release.
 
-Engines bring tables of their options; this module names none and reads nothing of a running server."""
+Engines and kinds of steps bring tables of their options: this module names none, and reads
+nothing of a running server."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, Protocol, TypeAlias, runtime_checkable
 
-from stepgrid.plugins.driver import WriteDurability
 from stepgrid.plugins.engine import Release, release_numbers
 from stepgrid.plugins.registry import driver, engine
+from stepgrid.plugins.work import client_count
 
 COMMIT, BINARY_LOG, TORN_PAGES, LOG_DETAIL = "commit", "binary log", "torn pages", "log detail"
 NONE, OS, SYNC, GROUP = "none", "os", "sync", "group"  # a write survives: nothing, its process, a power cut; or several
@@ -38,11 +39,12 @@ class Promise(NamedTuple):
     classes: Mapping[str, str]  # value -> class
     switch: Switch | None = None
     storage_engine: str = ""  # empty: of any
+    shared: Mapping[str, str] = {}  # class -> the one that it is where several clients write at once
 
 
 @runtime_checkable
-class ServerDurability(Protocol):
-    """A server engine whose options decide which failures its writes survive."""
+class PromisedDurability(Protocol):
+    """An engine, or a kind of step, whose options decide which failures its writes survive."""
 
     promises: Sequence[Promise]
 
@@ -51,24 +53,28 @@ def step_durability(
     kind: str, settings: Mapping[str, Any], options: Mapping[str, Any], build: Any, storage_engine: str = ""
 ) -> Mapping[str, str]:
     """Map each promise of a step to its class; empty where nothing is known. `build` has an engine and a version."""
-    plugin, server = driver(kind), engine(build.engine)
-    if isinstance(server, ServerDurability):
-        return server_durability(server.promises, options, build.version, storage_engine)
-    if isinstance(plugin, WriteDurability):
-        return {COMMIT: plugin.durability(settings, lambda name: _word(options.get(name, "")) == "1")}
+    for plugin in (engine(build.engine), driver(kind)):
+        if isinstance(plugin, PromisedDurability):
+            clients = client_count(kind, settings) or 1
+            return promised_classes(plugin.promises, options, build.version, storage_engine, clients > 1)
     return {COMMIT: str(settings["durability"])} if settings.get("durability") else {}
 
 
-def server_durability(
-    promises: Sequence[Promise], options: Mapping[str, Any], version: str, storage_engine: str
+def promised_classes(
+    promises: Sequence[Promise],
+    options: Mapping[str, Any],
+    version: str,
+    storage_engine: str,
+    is_shared: bool = False,
 ) -> Mapping[str, str]:
     words = {name.replace("-", "_").lower().removeprefix("loose_"): _word(value) for name, value in options.items()}
     release = release_numbers(version)
-    return {
-        promise.name: _class(promise, words, release)
-        for promise in promises
-        if promise.storage_engine in ("", storage_engine)
-    }
+    classes: dict[str, str] = {}
+    for promise in promises:
+        if promise.storage_engine in ("", storage_engine):
+            text = _class(promise, words, release)
+            classes[promise.name] = promise.shared.get(text, text) if is_shared else text
+    return classes
 
 
 def running_durability(
@@ -77,7 +83,7 @@ def running_durability(
     """Map promises to classes by all variables of a running server, in which `off` is no name of files."""
     named = [row.switch for row in promises if row.switch and row.switch.is_named]
     off = {switch.opposites[0]: "1" for switch in named if _word(values.get(switch.option, "")) == "0"}
-    return server_durability(promises, {**values, **off}, version, storage_engine)
+    return promised_classes(promises, {**values, **off}, version, storage_engine)
 
 
 def differing(first: Mapping[str, str], second: Mapping[str, str]) -> list[str]:

@@ -141,7 +141,7 @@ class OptionEffects(Protocol):
 
 
 @runtime_checkable
-class Published(Protocol):
+class PublishedLibraries(Protocol):
     """An engine of which ready libraries are published: a build compiles its program against one."""
 
     libraries: Mapping[str, PublishedLibrary]  # GROUP:ARTIFACT of Maven -> what is known of it
@@ -197,6 +197,13 @@ class TreeReader(Protocol):
     def levels(self, database: Path) -> Sequence[Mapping[str, float | str]]:
         """List rows by columns of the table `levels`; ValueError if they cannot be read."""
         ...
+
+
+@runtime_checkable
+class Bookkeeping(Protocol):
+    """An engine that writes some files whenever a database is opened, whatever is done with it."""
+
+    bookkeeping: Sequence[str]  # patterns of their names
 
 
 @runtime_checkable

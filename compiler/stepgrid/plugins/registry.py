@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 from stepgrid.package import DATABASES
 from stepgrid.plugins.driver import (
     POWER,
-    Client,
+    ClientBuild,
     DefaultTables,
     Driver,
     ForeignEngines,
@@ -30,7 +30,7 @@ from stepgrid.plugins.driver import (
     RunningDriver,
     StepFiles,
 )
-from stepgrid.plugins.engine import Built, CompiledEngine, Engine, EngineBuilder, OptionEffects
+from stepgrid.plugins.engine import Built, CompiledEngine, DeclaredBuilds, Engine, EngineBuilder, OptionEffects
 from stepgrid.plugins.server import ServerEngine
 
 if TYPE_CHECKING:
@@ -227,7 +227,7 @@ def default_tables(kind: str) -> tuple[str, ...]:
 def client_engine(kind: str) -> str | None:
     """Name the engine of whose builds a kind's client is one; None if the engine's own build has all programs."""
     plugin = driver(kind)
-    return plugin.client if isinstance(plugin, Client) else None
+    return plugin.client if isinstance(plugin, ClientBuild) else None
 
 
 @cache
@@ -312,6 +312,14 @@ def build_systems(name: str) -> tuple[str, ...]:
     """List the build systems that compile an engine, the default first; none of one that is never compiled."""
     plugin = engine(name)
     return plugin.systems if isinstance(plugin, CompiledEngine) else ()
+
+
+def takes_requirements(name: str) -> bool:
+    """Tell whether builds of an engine may have scripts, or are themselves a Python with libraries."""
+    from stepgrid.language.requirements import PYTHON
+
+    plugin: object = engine(name)
+    return isinstance(plugin, DeclaredBuilds) or (isinstance(plugin, EngineBuilder) and PYTHON in plugin.programs)
 
 
 def server_engine(name: str) -> ServerEngine | None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from fnmatch import fnmatchcase
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 from stepgrid.plugins.driver import Counting, SqlOperations, WorkloadOperations
@@ -55,34 +54,8 @@ def client_count(kind: str, settings: Mapping[str, Any]) -> int | None:
 
 FOUND_ROWS = "rows_found_per_op"
 FEWEST_ROWS = 0.01  # of an operation: below that, reads found nothing
-# of a server: counters of rows that it found, and of what each lookup at least touches
-_FOUND: Sequence[tuple[tuple[str, ...], tuple[str, ...]]] = (
-    (("Rows_read",), ("Handler_read_*",)),
-    (
-        ("Innodb_rows_read", "[Rr]ocksdb_rows_read"),
-        ("Innodb_buffer_pool_read_requests", "[Rr]ocksdb_number_db_seek", "[Rr]ocksdb_number_keys_read"),
-    ),
-    (
-        ("pg_stat_user_tables.seq_tup_read", "pg_stat_user_indexes.idx_tup_read"),
-        ("pg_statio_user_tables.*_blks_*", "pg_stat_user_tables.seq_tup_read"),
-    ),
-)
 _READS = ("point_read", "short_range", "full_scan")  # of SqlOperations
 MISSES = "miss"  # in the name of a step, or of what it runs: it looks up what is not there
-
-
-def rows_found(counters: Mapping[str, float], operations: float) -> float | None:
-    """Compute rows per operation; None where the server counted less than a lookup for two operations."""
-    for names, touched in _FOUND:
-        rows = total(counters, names)
-        if rows is not None:
-            return rows / operations if (total(counters, touched) or 0.0) >= operations / 2 else None
-    return None
-
-
-def total(counters: Mapping[str, float], patterns: Sequence[str]) -> float | None:
-    values = [value for name, value in counters.items() if any(fnmatchcase(name, pattern) for pattern in patterns)]
-    return sum(values) if values else None
 
 
 def must_find(name: str, kind: str, settings: Mapping[str, Any]) -> bool:

@@ -45,7 +45,7 @@ from stepgrid.plugins.collector import (
     Target,
 )
 from stepgrid.plugins.driver import Context, command_words
-from stepgrid.plugins.registry import COLLECTORS, server_engine
+from stepgrid.plugins.registry import COLLECTORS, DRIVERS, server_engine
 from stepgrid.plugins.server import Access, Connection, SessionWaits, counter_differences
 from stepgrid.run.attempt import COLLECTORS_FOLDER, PROBES_FOLDER, attach, describe_failure, is_real, last_line
 from stepgrid.run.server_process import LAST_WORDS, ReachedServer
@@ -214,7 +214,7 @@ def _draw(kind: DrawingCollector, tool: str, folder: Path) -> str | None:
 
 # Probes of a step: commands and SQL, run and timed before or after it; what they saw is kept in the step's record
 
-SQL = "stepgrid_databases.drivers.sql"
+SQL = "sql"  # the kind whose program also reads counters
 
 
 @dataclass(frozen=True, slots=True)
@@ -269,7 +269,7 @@ class ProbeRunner:
     def _ask_server(self, statements: Sequence[str], counters: Sequence[str], name: str, folder: Path) -> ProbeAnswer:
         """Run statements between two readings of counters; return all that the client printed."""
         request = {"sql": list(statements), "timeout": self.deadline, "counters": list(counters)}
-        self._supervise(driver.server_request(SQL, self.context, request), name, folder)
+        self._supervise(driver.server_request(DRIVERS.get(SQL).__module__, self.context, request), name, folder)
         printed: dict[str, object] = {}
         for line in (folder / "stdout").read_text(encoding="utf-8").splitlines():
             printed |= json.loads(line)  # rows may hold numbers that are none in JSON

@@ -40,7 +40,7 @@ from stepgrid.model.plan import ENGINE_WARM, SERVICE, Command, PlannedStage, Pla
 from stepgrid.model.secret_variables import hide_secrets, reveal
 from stepgrid.plugins import registry
 from stepgrid.plugins.driver import OPTION_FORM, Context, absolute_inputs, command_words
-from stepgrid.plugins.durability import ServerDurability, running_durability
+from stepgrid.plugins.durability import PromisedDurability, running_durability
 from stepgrid.plugins.server import (
     LOCAL,
     Access,
@@ -271,7 +271,7 @@ class _Service:
             self.attempt.journal("server ready", seconds=time.monotonic() - began, launch=launch)
             effective = self.engine.effective(connection, self.options)
             server.keep_settings(effective)
-        if isinstance(self.engine, ServerDurability) and self._is_own:
+        if isinstance(self.engine, PromisedDurability) and self._is_own:
             access, version = self.home.access, self.home.version
             classes = running_durability(self.engine.promises, effective.values, version, access.storage_engine)
             self.attempt.note(durability=dict(classes))

@@ -39,6 +39,7 @@ from stepgrid.model.records import CommandRecord, StepRecord, with_fields
 from stepgrid.model.secret_variables import hide_secrets
 from stepgrid.model.units import counted, duration, exact_size
 from stepgrid.plugins import hit_rate
+from stepgrid.plugins.counters import rows_found
 from stepgrid.plugins.driver import (
     Context,
     FailureExplainer,
@@ -48,7 +49,7 @@ from stepgrid.plugins.driver import (
     absolute_inputs,
     forget_password,
 )
-from stepgrid.plugins.engine import EventLog, TreeReader
+from stepgrid.plugins.engine import Bookkeeping, EventLog, TreeReader
 from stepgrid.plugins.registry import (
     engine,
     input_files,
@@ -61,7 +62,7 @@ from stepgrid.plugins.registry import (
 )
 from stepgrid.plugins.server import ClientEnvironment
 from stepgrid.plugins.statements import PLANS_FILE, ClientStatements, named_statements
-from stepgrid.plugins.work import FEWEST_ROWS, must_find, rows_found
+from stepgrid.plugins.work import FEWEST_ROWS, must_find
 from stepgrid.run.attempt import (
     AFTER,
     BEFORE,
@@ -154,7 +155,7 @@ class StepRun:
         plans = {BEFORE: self._read_plans(statements)}
         if not isinstance(kind, ServerRestarts):  # counters begin anew with the server
             self._keep_statistics(BEFORE)
-        files, began = database_files(self.data) if self._may_change_unsaid else None, time.time_ns()
+        files, began = self._database_files() if self._may_change_unsaid else None, time.time_ns()
         data = None if self.server and self.server.companion is None else self.data  # of one that ran before: elsewhere
         # that of a server that ran before is not our own files'
         device = self.attempt.job.site.device or (self.server.device if self.server else None)
@@ -183,7 +184,7 @@ class StepRun:
         self._refuse_planted(step_folder)
         end = StepEnd(process, deadline, lost.message if lost else message, probes, launch)
         record = describe(self.planned, end, self.accepted.dropped, self.value)
-        warnings = [CHANGED] if files is not None and has_changed(files, self.data, began) else []
+        warnings = [CHANGED] if files is not None and has_changed(files, self._database_files(), began) else []
         if sampler.open_files and (warning := self._unnamed_files(sampler.open_files.paths)):
             warnings.append(warning)
         if warnings:
@@ -426,6 +427,10 @@ class StepRun:
         is_used_later = bool(stage.children) or planned is not stage.steps[-1]
         return is_own_program and is_used_later and not (planned.mutates or self.replay)
 
+    def _database_files(self) -> Mapping[str, tuple[int, int]]:
+        embedded: object = engine(self.attempt.job.build.engine)
+        return database_files(self.data, embedded.bookkeeping if isinstance(embedded, Bookkeeping) else ())
+
     def _failure(self, message: str, exited_well: bool = False) -> StageError:
         log = explaining_log(self.folder)
         return StageError(message, self.planned.name, log, end_of_log(log), exited_well=exited_well)
@@ -505,15 +510,10 @@ def warn_of_unnamed_files(paths: Iterable[str], step: PlannedStep, known_paths: 
 # Changes of a database by a step that is not `mutates: true`
 
 CHANGED = "the database changed: say `mutates: true`, as later steps use it"
-# files that RocksDB, LevelDB, LMDB and SQLite write when a database is opened, whatever is done with it
-BOOKKEEPING = (
-    "LOG*", "LOCK", "lock.mdb", "MANIFEST-*", "CURRENT", "OPTIONS-*", "IDENTITY", "*.log", "*.lock", "*.pid",
-    "*-wal", "*-shm", "*-journal",
-)  # fmt: skip
 
 
-def database_files(data: Path) -> Mapping[str, tuple[int, int]]:
-    """Map files of a database to their sizes and times, without those that are written at any opening."""
+def database_files(data: Path, bookkeeping: Sequence[str]) -> Mapping[str, tuple[int, int]]:
+    """Map files of a database to their sizes and times; `bookkeeping`: patterns of those written at any opening."""
     tree = scan(data)
     try:
         times = modification_times(data, tree)
@@ -522,16 +522,16 @@ def database_files(data: Path) -> Mapping[str, tuple[int, int]]:
     return {
         name: (size, times[name])
         for name, size in tree.files.items()
-        if not any(PurePath(name).match(pattern) for pattern in BOOKKEEPING)
+        if not any(PurePath(name).match(pattern) for pattern in bookkeeping)
     }
 
 
-def has_changed(files: Mapping[str, tuple[int, int]], data: Path, began: int) -> bool:
+def has_changed(files: Mapping[str, tuple[int, int]], later_files: Mapping[str, tuple[int, int]], began: int) -> bool:
     """Compare the files of a database with what they were when a step began (ns); call it when the step has ended.
 
     What is written in place counts in the second half of the step: when SQLite opens a file, it may write its journal
     mode into the header."""
-    later_files, middle = database_files(data), (began + time.time_ns()) / 2
+    middle = (began + time.time_ns()) / 2
     sizes, later_sizes = ({name: size for name, (size, _) in listed.items()} for listed in (files, later_files))
     return sizes != later_sizes or any(
         written > middle for name, (_, written) in later_files.items() if files[name][1] != written

@@ -315,10 +315,8 @@ def brief_width(stream: TextIO) -> int:
 SUMMARY_SOURCES = (
     "stepgrid/model",
     "stepgrid/plugins",
-    "stepgrid_databases/drivers",
-    "stepgrid_databases/collectors",
+    "stepgrid_databases",
     "stepgrid/collect",
-    "stepgrid_databases/layouts",
     "stepgrid/summarize",
     "stepgrid/store/attempts.py",
     "stepgrid/store/results.py",
@@ -332,12 +330,18 @@ REVISION_VARIABLE = "STEPGRID_REVISION"  # what the run that started a job asks 
 def revision() -> str:
     if set_by_run := os.environ.get(REVISION_VARIABLE):
         return set_by_run
-    from stepgrid.plugins.registry import COLLECTORS, DRIVERS, LAYOUTS, foreign_packages  # not for jobs that measure
+    from stepgrid.plugins.registry import (  # not for jobs that measure
+        COLLECTORS,
+        DRIVERS,
+        ENGINES,
+        LAYOUTS,
+        foreign_packages,
+    )
 
     paths = [path for part in SUMMARY_SOURCES for path in python_files(PACKAGE.parent / part)]
     paths += [path for path in (TEMPLATES / "report").rglob("*") if path.is_file()]
     sources = {str(path.relative_to(PACKAGE.parents[1])): path for path in paths}
-    for package, folders in foreign_packages(DRIVERS, COLLECTORS, LAYOUTS).items():  # with their versions
+    for package, folders in foreign_packages(ENGINES, DRIVERS, COLLECTORS, LAYOUTS).items():  # with their versions
         for folder in folders:
             sources |= {f"{package}/{path.relative_to(folder.parent)}": path for path in python_files(folder)}
     return source_digest(sources)

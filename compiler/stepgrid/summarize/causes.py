@@ -17,6 +17,7 @@ from stepgrid.host.counters import KIB
 from stepgrid.model import units
 from stepgrid.model.figures import DATA_BYTES, INDEX_BYTES
 from stepgrid.model.metrics import QPS
+from stepgrid.plugins.counters import CACHE_HITS, ROW_LOCK_MS, SYNCS, SessionWait, wait_events
 from stepgrid.summarize.changes import (
     FUNCTION_UNIT,
     MAINLY,
@@ -48,11 +49,6 @@ OWN_BYTES = {
     "read": ("process_read_bytes", "server_read_bytes"),
     "write": ("process_write_bytes", "server_write_bytes"),
 }
-SYNCS = (  # counters of engines
-    *("Innodb_os_log_fsyncs", "Innodb_data_fsyncs", "Binlog_group_commits", "pg_stat_wal.wal_sync"),
-    *("pg_stat_io.*.wal.*.fsyncs", "[Rr]ocksdb_wal_synced", "rocksdb.wal.synced"),
-)
-CACHE_HITS, ROW_LOCK_MS = ("pg_stat_database.blks_hit",), ("Innodb_row_lock_time",)
 
 # What is compared
 
@@ -230,14 +226,16 @@ def _cache_misses(pair: ArmPair, pages: Change, effects: frozenset[str]) -> Caus
     """Take its share of the time from the sessions' waits for such reads, where the server tells them.
 
     Where they do not show it a miss is one of the kernel's cache: what the threads waited for explains more."""
-    hits, read = pair.counted(CACHE_HITS), pair.sessions.get(_BLOCK_READ)
+    hits = pair.counted(CACHE_HITS)
+    reads = ((event, change) for event, change in pair.sessions.items() if _session_event(event).is_read)
+    event, read = next(reads, ("", None))
     details = (f"hits {change_text(hits)}",) if hits else ()
     if not pair.sessions:
         return Cause("cache misses", pages, PER_OPERATION, effects, 1, details)
     if read is None or not read.is_shown or read.difference * pages.difference <= 0:
         return Cause("cache misses", pages, PER_OPERATION, effects, 2, details, COPY * abs(pages.difference))
     details = (*details, f"reads {change_text(read)} µs")
-    names, cost = frozenset({_session_wait(_BLOCK_READ)[0]}), abs(read.difference)
+    names, cost = frozenset({_session_wait(event)[0]}), abs(read.difference)
     return Cause("cache misses", pages, PER_OPERATION, effects, 1, details, cost, pair.share(read), names)
 
 
@@ -297,33 +295,24 @@ def _waits(pair: ArmPair) -> Iterator[Cause]:
 
 
 _BETWEEN = "waiting in sockets, between client and server"
-_BLOCK_READ = "IO:DataFileRead"
-_SESSION_WAITS: Mapping[str, tuple[str, str]] = {  # pattern of an event -> what it is, effect
-    "io:wal*sync*": ("syncs of the log", "disk"),
-    "io:wal*": ("the log's files", "disk"),
-    _BLOCK_READ.lower(): ("reads of blocks", "disk"),
-    "io:*": ("files", "disk"),
-    "client:*": ("its client", "peer"),
-    "lock:transactionid": ("row locks", "lock"),
-    "lock:tuple": ("row locks", "lock"),
-    "lock:*": ("locks", "lock"),
-    "lwlock:*": ("locks within the server", "lock"),
-    "timeout:*": ("a timer", "timer"),
-    "*": ("other processes", "peer"),
-}
+_OTHER_WAIT = SessionWait("*", "other processes", "peer")
+
+
+def _session_event(event: str) -> SessionWait:
+    return next((wait for wait in wait_events() if fnmatchcase(event.lower(), wait.event)), _OTHER_WAIT)
 
 
 def _session_wait(event: str) -> tuple[str, str]:
     """Return the name of a cause, and its effect."""
-    name, effect = next(words for pattern, words in _SESSION_WAITS.items() if fnmatchcase(event.lower(), pattern))
-    return f"waiting for {name} ({event.partition(':')[2]})", effect
+    wait = _session_event(event)
+    return f"waiting for {wait.meaning} ({event.partition(':')[2]})", wait.effect
 
 
 def _session_waits(pair: ArmPair) -> Iterator[Cause]:
     """Compare what the sessions of a server waited for, as it tells itself: locks of rows are a sleep in a socket."""
     waits = {_session_wait(event): change for event, change in pair.sessions.items()}
     if (row_locks := pair.counted(ROW_LOCK_MS)) is not None:
-        waits["waiting for row locks (Innodb_row_lock_time)", "lock"] = row_locks.times_as_large(1000.0)
+        waits[f"waiting for row locks ({pair.counter_names(ROW_LOCK_MS)})", "lock"] = row_locks.times_as_large(1000.0)
     generic = {effect: name for name, effect in _WAITS.values()}
     for (name, effect), change in waits.items():
         if change.is_above(0.1):

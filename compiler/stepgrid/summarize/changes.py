@@ -6,9 +6,8 @@ They have the statistics of the verdicts: logarithms, paired by load. A counter 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from fnmatch import fnmatchcase
 from functools import cached_property
 from statistics import fmean, median, stdev
 from typing import TypeAlias
@@ -20,6 +19,7 @@ from stepgrid.model import units
 from stepgrid.model.metrics import QPS
 from stepgrid.model.table import group
 from stepgrid.plugins.collector import CLIENT, FUNCTIONS
+from stepgrid.plugins.counters import counted, counters_of
 from stepgrid.summarize.data.functions import Growth, function_times
 from stepgrid.summarize.data.points import Point
 from stepgrid.summarize.data.tables_reader import Run, StepDetails
@@ -216,18 +216,21 @@ class ArmPair:
         )
         return change_of(arm, base, self.confidence)
 
-    def counted(self, patterns: Sequence[str]) -> Change | None:
+    def counted(self, role: str) -> Change | None:
         """Compare the sum of counters of the engine per operation."""
 
         def total(run: Run) -> float | None:
             counts, operations = self.growth.get(run.place, {}).get(ENGINE, {}), run.metrics.get("operations")
-            counters = [
-                count for name, count in counts.items() if any(fnmatchcase(name, pattern) for pattern in patterns)
-            ]
-            return math.fsum(counters) / operations if counters and operations else None
+            amount = counted(counts, role)
+            return amount / operations if amount is not None and operations else None
 
         arm, base = (values_by_load(point, total) for point in (self.arm, self.base))
         return change_of(arm, base, self.confidence)
+
+    def counter_names(self, role: str) -> str:
+        """Name the counters that the sum is of."""
+        counts = (self.growth.get(run.place, {}).get(ENGINE, {}) for run in (*self.arm.runs, *self.base.runs))
+        return ", ".join(dict.fromkeys(name for counters in counts for name in counters_of(role, counters)))
 
     @cached_property
     def sessions(self) -> Mapping[str, Change]:

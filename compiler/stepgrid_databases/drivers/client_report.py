@@ -44,7 +44,7 @@ _COUNTS: Mapping[str, tuple[str, str]] = {  # of an interval: count -> operation
 }
 
 
-class Interval(NamedTuple):
+class RateInterval(NamedTuple):
     """Operations of the `length` seconds before `second`, counted from the step's start."""
 
     second: float
@@ -56,7 +56,7 @@ class Interval(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Report:
+class ClientReport:
     path: Path
     lines: Mapping[str, Sequence[Line]]  # by kind
 
@@ -74,7 +74,7 @@ class Report:
         return float(self.of("end")[0]["seconds"])
 
     @property
-    def intervals(self) -> list[Interval]:
+    def intervals(self) -> list[RateInterval]:
         return [interval for kind in _INTERVALS for line in self.of(kind) for interval in _intervals(line)]
 
     @property
@@ -82,7 +82,7 @@ class Report:
         return [line for kind in _HISTOGRAMS for line in self.of(kind)]
 
 
-def read_whole(path: Path) -> Report:
+def read_whole(path: Path) -> ClientReport:
     """Read a report that must have its end."""
     report = read(path)
     if not report.of("end"):
@@ -90,7 +90,7 @@ def read_whole(path: Path) -> Report:
     return report
 
 
-def read(path: Path) -> Report:
+def read(path: Path) -> ClientReport:
     """Read a report; lines that are damaged or cut off are skipped."""
     return parse(path, read_text(path))
 
@@ -102,7 +102,7 @@ def read_text(path: Path) -> str:
         raise ParseError(f"{path} cannot be read: {error.strerror or error}") from None
 
 
-def parse(path: Path, text: str) -> Report:
+def parse(path: Path, text: str) -> ClientReport:
     lines: dict[str, list[Line]] = {}
     for match in _LINE.finditer(text):
         try:
@@ -111,7 +111,7 @@ def parse(path: Path, text: str) -> Report:
             continue
         if isinstance(record, dict) and isinstance(kind := record.get("report"), str):
             lines.setdefault(kind, []).append(record)
-    return Report(path, lines)
+    return ClientReport(path, lines)
 
 
 def live(folder: Path, *operations: str, file: str = FILE) -> Series:
@@ -123,7 +123,7 @@ def live(folder: Path, *operations: str, file: str = FILE) -> Series:
     return next((rates for name in operations or (None,) if (rates := series(intervals, name))), ())
 
 
-def series(intervals: Sequence[Interval], operation: str | None = None) -> Series:
+def series(intervals: Sequence[RateInterval], operation: str | None = None) -> Series:
     """Sum the rates of all clients by second, without a short last interval."""
     rates: dict[float, float] = {}
     for interval in intervals:
@@ -133,7 +133,7 @@ def series(intervals: Sequence[Interval], operation: str | None = None) -> Serie
     return list(rates.items())
 
 
-def client_rates(intervals: Sequence[Interval]) -> list[ClientRate]:
+def client_rates(intervals: Sequence[RateInterval]) -> list[ClientRate]:
     return [
         ClientRate(
             interval.client,
@@ -147,7 +147,7 @@ def client_rates(intervals: Sequence[Interval]) -> list[ClientRate]:
     ]
 
 
-def standard_metrics(report: Report) -> dict[str, float]:
+def standard_metrics(report: ClientReport) -> dict[str, float]:
     """Give the metrics that all kinds share: those that the report names, else those that follow from its lines."""
     lines, counts = report.histograms, bucket_counts(report.histograms)
     operations = float(sum(counts.values()) or sum(interval.operations for interval in report.intervals))
@@ -164,7 +164,7 @@ def standard_metrics(report: Report) -> dict[str, float]:
     return {**metrics, **percentiles(counts), **named}
 
 
-def histograms(report: Report) -> list[Buckets]:
+def histograms(report: ClientReport) -> list[Buckets]:
     """Merge the histograms of a report by operation."""
     lines: dict[str, list[Line]] = {}
     for line in report.histograms:
@@ -235,7 +235,7 @@ def operation_metrics(name: str) -> Iterator[Metric]:
     yield Metric(f"{name}_max_us", "us", "lower", f"Highest latency of `{name}`.", STEP)
 
 
-def operation_figures(report: Report, metrics: Mapping[str, float], warnings: Sequence[str] = ()) -> Figures:
+def operation_figures(report: ClientReport, metrics: Mapping[str, float], warnings: Sequence[str] = ()) -> Figures:
     groups = operation_roles(report)
     return Figures(
         {**metrics, "retries": float(sum(line["retries"] for lines in groups.values() for line in lines))},
@@ -247,7 +247,7 @@ def operation_figures(report: Report, metrics: Mapping[str, float], warnings: Se
     )
 
 
-def operation_latencies(report: Report) -> dict[str, float]:
+def operation_latencies(report: ClientReport) -> dict[str, float]:
     """Give rate and latencies of all operations together, then the share and the latencies of each."""
     groups = operation_roles(report)
     roles = [line for lines in groups.values() for line in lines]
@@ -259,7 +259,7 @@ def operation_latencies(report: Report) -> dict[str, float]:
     return metrics
 
 
-def operation_load(report: Report) -> dict[str, float]:
+def operation_load(report: ClientReport) -> dict[str, float]:
     """Give the rate of a load's rows, without its indexes.
 
     The clock of the whole begins with a thread that another one may be ahead of.
@@ -276,7 +276,7 @@ def operation_load(report: Report) -> dict[str, float]:
     }
 
 
-def operation_roles(report: Report) -> dict[str, list[Line]]:
+def operation_roles(report: ClientReport) -> dict[str, list[Line]]:
     """Group the lines of clients by operation, without operations that no client has done."""
     groups: dict[str, list[Line]] = {}
     for line in report.of("role"):
@@ -306,17 +306,19 @@ class ReportFile:
         print(json.dumps({"report": kind, **values}), file=self._file, flush=True)
 
 
-def _intervals(line: Line) -> Iterator[Interval]:
+def _intervals(line: Line) -> Iterator[RateInterval]:
     if "time_total" in line:  # of sysbench, whose load counts statements of many rows
         operations = (
             line["writes"] * line["batch"] if "batch" in line else line["reads"] + line["writes"] + line["other"]
         )
-        yield Interval(line["time_total"], line["time_interval"], operations)
+        yield RateInterval(line["time_total"], line["time_interval"], operations)
         return
     for name, (operation, longest) in _COUNTS.items():
         if name in line:
             length, operation_name = line["interval"], line.get("operation", operation)
-            yield Interval(line["second"], length, line[name], operation_name, line.get("client"), line.get(longest))
+            yield RateInterval(
+                line["second"], length, line[name], operation_name, line.get("client"), line.get(longest)
+            )
 
 
 def _limit(bucket: float) -> float:

@@ -17,7 +17,7 @@ _TESTS = (
 )  # fmt: skip
 
 
-class Sysbench(EngineBase):
+class SysbenchClient(EngineBase):
     name = "sysbench"
     programs: tuple[str, ...] = ("sysbench",)
     kinds: tuple[str, ...] = ("command",)
@@ -71,4 +71,4 @@ def _options(text: str) -> dict[str, OptionInfo]:
     return options
 
 
-ENGINE: Built = Sysbench()
+ENGINE: Built = SysbenchClient()

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
+from typing import NamedTuple
 
 from stepgrid.model import units
 from stepgrid.model.figures import LATENCY_CLASSES
@@ -12,49 +13,69 @@ from stepgrid.model.table import Cell, Table, columns, status_cell
 from stepgrid.plugins.layout import ARMS, BASE, RANGE, STEP, Block, Layout, LayoutCell, cell, fixed
 from stepgrid_databases.layouts.figures import base_row
 
-Averages = Mapping[str, tuple[tuple[str, ...], int]]  # head -> the metrics that it is the sum of, decimals
 
-_VMSTAT: Averages = {
-    "cs": (("context_switches_per_s",), 0),
-    "us": (("host_cpu_user_pct",), 1),
-    "sy": (("host_cpu_system_pct",), 1),
-    "us+sy": (("host_cpu_user_pct", "host_cpu_system_pct"), 1),
-    "id": (("host_cpu_idle_pct",), 1),
-    "wa": (("host_cpu_iowait_pct",), 1),
-}
-_IOSTAT: Averages = {
-    "rps": (("device_reads_per_s",), 0),
-    "rMBps": (("device_read_mb_per_s",), 1),
-    "rawait": (("device_read_await_ms",), 2),
-    "rareqsz": (("device_read_request_kb",), 1),
-    "wps": (("device_writes_per_s",), 0),
-    "wMBps": (("device_write_mb_per_s",), 1),
-    "wawait": (("device_write_await_ms",), 2),
-    "wareqsz": (("device_write_request_kb",), 1),
-}
-_PERCENTILES: Averages = {
-    "p50": (("p50_us",), 1),
-    "p99": (("p99_us",), 0),
-    "p99.9": (("p99_9_us",), 0),
-    "p99.99": (("p99_99_us",), 0),
-    "pmax": (("max_us",), 0),
-}
+class Shown(NamedTuple):
+    """A column: the sum of metrics, times a factor, with so many decimals."""
 
+    head: str
+    digits: int
+    metrics: tuple[str, ...]
+    factor: float = 1.0
 
-def _average_layout(title: str, averages: Averages, name: str, *legend: str) -> Layout:
-    metrics = tuple(dict.fromkeys(metric for names, _ in averages.values() for metric in names))
-    return Layout(title, partial(_average_tables, averages=averages, name=name, legend=legend), metrics=metrics)
-
-
-def _average_tables(block: Block, averages: Averages, name: str, legend: Sequence[str]) -> list[Table]:
-    rows = []
-    for subject, spot in block.subjects():
-        values = (
-            (sum(spot.values[name] for name in names) if spot.values.keys() >= {*names} else None, digits)
-            for names, digits in averages.values()
+    def cell(self, spot: LayoutCell) -> Cell:
+        has_all = spot.values.keys() >= {*self.metrics}
+        return fixed(
+            spot, sum(spot.values[name] for name in self.metrics) * self.factor if has_all else None, self.digits
         )
-        rows.append((*(fixed(spot, value, digits) for value, digits in values), Cell(subject)))
-    return [block.table(columns(averages, [name]), rows, notes=(*block.notes, *legend))]
+
+
+Columns = Sequence[Shown]
+
+
+def _columns(text: str) -> Columns:
+    """Read a column a line: its head, its decimals, and the metrics that it is the sum of."""
+    lines = (line.split() for line in text.strip().splitlines())
+    return [Shown(head, int(digits), tuple(metrics)) for head, digits, *metrics in lines]
+
+
+_VMSTAT = _columns("""
+    cs 0 context_switches_per_s
+    us 1 host_cpu_user_pct
+    sy 1 host_cpu_system_pct
+    us+sy 1 host_cpu_user_pct host_cpu_system_pct
+    id 1 host_cpu_idle_pct
+    wa 1 host_cpu_iowait_pct
+""")
+_IOSTAT = _columns("""
+    rps 0 device_reads_per_s
+    rMBps 1 device_read_mb_per_s
+    rawait 2 device_read_await_ms
+    rareqsz 1 device_read_request_kb
+    wps 0 device_writes_per_s
+    wMBps 1 device_write_mb_per_s
+    wawait 2 device_write_await_ms
+    wareqsz 1 device_write_request_kb
+""")
+_PERCENTILES = _columns("""
+    p50 1 p50_us
+    p99 0 p99_us
+    p99.9 0 p99_9_us
+    p99.99 0 p99_99_us
+    pmax 0 max_us
+""")
+
+
+def _arm_layout(title: str, figures: Columns, label: str, *legend: str) -> Layout:
+    metrics = tuple(dict.fromkeys(name for column in figures for name in column.metrics))
+    return Layout(title, lambda block: [_arm_table(block, figures, label, legend)], metrics=metrics)
+
+
+def _arm_table(block: Block, figures: Columns, label: str, legend: Sequence[str], *parts: str) -> Table:
+    """Make a row for each arm, its name last."""
+    rows = ((*(column.cell(spot) for column in figures), Cell(name)) for name, spot in block.subjects())
+    return block.table(
+        columns([column.head for column in figures], [label]), rows, *parts, notes=(*block.notes, *legend)
+    )
 
 
 # Cost of an operation, by vmstat and iostat: absolute, and relative to the first result.
@@ -176,44 +197,31 @@ def _longest(values: Mapping[str, float], operation: str) -> float | None:
 
 # Response times of LinkBench's operations on nodes and on links, as published.
 
-_LINKBENCH: Mapping[str, Mapping[str, str]] = {
-    "nodes": {"an": "addnode", "un": "updatenode", "dn": "deletenode", "gn": "getnode"},
-    "links": {
-        "al": "addlink", "dl": "deletelink", "ul": "updatelink", "cl": "countlink", "mg": "getlink",
-        "gll": "getlinklist",
-    },
-}  # fmt: skip
-_LINKBENCH_TIMES: Mapping[str, tuple[str, int]] = {"9": ("p99_us", 2), "x": ("max_us", 1), "m": ("avg_us", 3)}
+_LINKBENCH: Mapping[str, str] = {
+    "nodes": "an:addnode un:updatenode dn:deletenode gn:getnode",
+    "links": "al:addlink dl:deletelink ul:updatelink cl:countlink mg:getlink gll:getlinklist",
+}
+_LINKBENCH_TIMES = (("9", "p99_us", 2), ("x", "max_us", 1), ("m", "avg_us", 3))
 _LINKBENCH_LEGEND = "milliseconds; 9: 99th percentile, x: longest, m: mean; ips: requests/s"
-_LINKBENCH_METRICS = tuple(
-    f"{name}_{time}"
-    for operations in _LINKBENCH.values()
-    for name in operations.values()
-    for time, _ in _LINKBENCH_TIMES.values()
-)
+_LINKBENCH_COLUMNS: Mapping[str, Columns] = {
+    part: [
+        Shown(f"{short}{mark}", digits, (f"{name}_{time}",), 0.001)
+        for short, name in (pair.split(":") for pair in text.split())
+        for mark, time, digits in _LINKBENCH_TIMES
+    ]
+    for part, text in _LINKBENCH.items()
+}
 
 
 def linkbench_tables(block: Block) -> list[Table]:
     """Make a table for each part, but for a load, which has no operations."""
-    spots = [spot for spot in block.spots.values() if spot.values]
-    tables = []
-    for part, operations in _LINKBENCH.items():
-        if spots and not any(f"{name}_max_us" in spot.values for spot in spots for name in operations.values()):
-            continue
-        heads = [f"{short}{mark}" for short in operations for mark in _LINKBENCH_TIMES]
-        rows = ((*_linkbench_cells(spot, operations.values()), Cell(subject)) for subject, spot in block.subjects())
-        legend = f"{_LINKBENCH_LEGEND}; {', '.join(f'{short}: {name}' for short, name in operations.items())}"
-        tables.append(block.table(columns(("ips", *heads), ["tag"]), rows, part, notes=(*block.notes, legend)))
+    spots, tables = [spot for spot in block.spots.values() if spot.values], []
+    for part, times in _LINKBENCH_COLUMNS.items():
+        longest = [name for column in times for name in column.metrics if name.endswith("_max_us")]
+        if not spots or any(name in spot.values for spot in spots for name in longest):
+            legend = f"{_LINKBENCH_LEGEND}; {_LINKBENCH[part].replace(' ', ', ').replace(':', ': ')}"
+            tables.append(_arm_table(block, [Shown("ips", 0, (QPS,)), *times], "tag", [legend], part))
     return tables
-
-
-def _linkbench_cells(spot: LayoutCell, operations: Iterable[str]) -> list[Cell]:
-    cells = [fixed(spot, spot.values.get("qps"), 0)]
-    for name in operations:
-        for time, digits in _LINKBENCH_TIMES.values():
-            value = spot.values.get(f"{name}_{time}")
-            cells.append(fixed(spot, None if value is None else value / 1000, digits))
-    return cells
 
 
 # Recall against QPS: all points by recall, and the fastest that reaches each limit.
@@ -246,17 +254,17 @@ def recall_tables(block: Block) -> list[Table]:
     return [*tables, *([block.table(best_heads, best, "best QPS by recall", notes=())] if best else [])]
 
 
-VMSTAT = _average_layout(
+VMSTAT = _arm_layout(
     "vmstat averages", _VMSTAT, "version", "cs: context switches/s; us, sy, id, wa: % of the time of all cores"
 )
-IOSTAT = _average_layout(
+IOSTAT = _arm_layout(
     "iostat averages",
     _IOSTAT,
     "name",
     "rps, wps: requests/s; rMBps, wMBps: MiB/s; rawait, wawait: ms; rareqsz, wareqsz: KiB a request",
     "waits and sizes: means of the seconds' own ratios; -: the step made no such requests",
 )
-PERCENTILES = _average_layout("response time", _PERCENTILES, "version", "microseconds")
+PERCENTILES = _arm_layout("response time", _PERCENTILES, "version", "microseconds")
 PER_OPERATION = Layout("per operation", cost_tables, (BASE,), (), (STEP, RANGE, ARMS), _COST_METRICS, compares=True)
 RESPONSE_TIMES = Layout(
     "response times by class",
@@ -264,5 +272,9 @@ RESPONSE_TIMES = Layout(
     metrics=("max_insert_seconds", "max_delete_seconds", "max_query_seconds"),
     times=True,
 )
-LINKBENCH = Layout("linkbench response times", linkbench_tables, metrics=_LINKBENCH_METRICS)
+LINKBENCH = Layout(
+    "linkbench response times",
+    linkbench_tables,
+    metrics=tuple(name for part in _LINKBENCH_COLUMNS.values() for column in part for name in column.metrics),
+)
 RECALL = Layout("recall and QPS", recall_tables, metrics=("recall",))

@@ -23,7 +23,7 @@ from stepgrid.plugins.server import IdleReading
 from stepgrid_databases.drivers.quiesce import Quiesce
 from stepgrid_databases.drivers.quiesce.waiting import SettleRequest
 
-PROGRAM = (sys.executable, "-m", "stepgrid.drivers.quiesce")
+PROGRAM = (sys.executable, "-m", "stepgrid_databases.drivers.quiesce")
 
 
 def start(folder: Path, script: str, **given: Any) -> subprocess.Popen[str]:

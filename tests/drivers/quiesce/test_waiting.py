@@ -3,10 +3,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from stepgrid.plugins.server import IdleReading
-from stepgrid_databases.drivers.quiesce.waiting import Clock, Limits, Observation, Outcome, watch
+from stepgrid_databases.drivers.quiesce.waiting import Clock, Observation, WaitLimits, WaitOutcome, watch
 
 
-def watched(values: Iterable[float], quiet: float, timeout: float) -> tuple[Outcome, list[Observation], list[str]]:
+def watched(values: Iterable[float], quiet: float, timeout: float) -> tuple[WaitOutcome, list[Observation], list[str]]:
     time_now, looks, order = [100.0], list[Observation](), list[str]()
     given = iter(values)
 
@@ -19,7 +19,7 @@ def watched(values: Iterable[float], quiet: float, timeout: float) -> tuple[Outc
 
     outcome = watch(
         lambda: [IdleReading("debt", next(given), 0), IdleReading("load", 0.5, 1)],
-        Limits(quiet, timeout),
+        WaitLimits(quiet, timeout),
         say,
         lambda: order.append("begin"),
         Clock(lambda: time_now[0], sleep),

@@ -10,7 +10,7 @@ import pytest
 
 from stepgrid.plugins.driver import Context
 from stepgrid.plugins.server import Access
-from stepgrid_databases.drivers.sysbench.settings import WORKLOADS, Settings
+from stepgrid_databases.drivers.sysbench.settings import WORKLOADS, SysbenchSettings
 from stepgrid_databases.drivers.sysbench.workload import (
     _OPTIONS,
     AGAIN,
@@ -33,7 +33,7 @@ def _context(access: Access | None, seed: int = 41) -> Context:
 
 
 def _settings(**given: Any) -> dict[str, Any]:
-    return Settings.model_validate({"rows": 1000, **given}).model_dump(mode="json")
+    return SysbenchSettings.model_validate({"rows": 1000, **given}).model_dump(mode="json")
 
 
 def test_a_server_that_ran_before_is_reached_by_its_host_and_loaded_anew() -> None:
@@ -88,7 +88,7 @@ def test_a_setting_and_its_option_have_the_same_default() -> None:
     lua = dict(re.findall(r"^   (\w+) = \{\".*\", (.+)\},$", text, re.MULTILINE))
     shown = {True: "true", False: "false"}
     for name, (option, usual) in _OPTIONS.items():
-        default = Settings.model_fields[name].default
+        default = SysbenchSettings.model_fields[name].default
         if name != "rows":  # which is always said
             assert default == usual
             said = shown.get(usual, f'"{usual}"') if isinstance(usual, bool | str) else str(usual)

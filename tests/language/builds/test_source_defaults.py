@@ -4,7 +4,7 @@ from typing import Any
 import pytest
 
 from stepgrid.language.sources import PublishedLibrary, complete_source, source_faults
-from stepgrid.plugins.engine import Published
+from stepgrid.plugins.engine import PublishedLibraries
 from stepgrid.plugins.registry import engine as engine_named
 
 URL = "https://host.example/a.git"
@@ -14,7 +14,7 @@ JNI = "org.rocksdb:rocksdbjni"
 
 def libraries(engine: str) -> Mapping[str, PublishedLibrary]:
     found = engine_named(engine)
-    return found.libraries if isinstance(found, Published) else {}
+    return found.libraries if isinstance(found, PublishedLibraries) else {}
 
 
 @pytest.mark.parametrize(

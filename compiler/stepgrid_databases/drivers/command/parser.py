@@ -19,7 +19,7 @@ from stepgrid.model.metrics import STEP, Metric
 from stepgrid.plugins import driver
 from stepgrid.plugins.driver import RawOutputError, SampleFigure, is_inside
 from stepgrid_databases.drivers import client_report
-from stepgrid_databases.drivers.client_report import Report
+from stepgrid_databases.drivers.client_report import ClientReport
 from stepgrid_databases.drivers.command import selectors
 from stepgrid_databases.drivers.command.selectors import PatternError
 
@@ -60,7 +60,7 @@ class Outputs:
             self._documents[name] = None if text is None else _document(name, text)
         return self._documents[name]
 
-    def report(self) -> Report:
+    def report(self) -> ClientReport:
         """Read the report that the program wrote, or else printed."""
         text = self.text(client_report.FILE)
         return client_report.parse(
@@ -128,14 +128,14 @@ def own_metrics(settings: Mapping[str, Any]) -> dict[str, Metric]:
     return metrics
 
 
-def _figure(name: str, metric: Mapping[str, Any], outputs: Outputs, report: Report) -> float:
+def _figure(name: str, metric: Mapping[str, Any], outputs: Outputs, report: ClientReport) -> float:
     numbers = [_number(name, metric, value) for value in _values(metric, outputs, report)]
     if not numbers:
         raise NoFigureError(_lacking(metric, outputs))
     return TAKE[metric.get("take") or "last"](numbers) * (metric.get("times") or 1.0)
 
 
-def _values(metric: Mapping[str, Any], outputs: Outputs, report: Report) -> list[Any]:
+def _values(metric: Mapping[str, Any], outputs: Outputs, report: ClientReport) -> list[Any]:
     if metric.get("report"):
         return [line.get("value") for line in report.of("metric") if line.get("name") == metric["report"]]
     if metric.get("json"):

@@ -18,8 +18,7 @@ from pydantic_core import PydanticCustomError
 
 from stepgrid.model import result_schema
 from stepgrid.plugins.driver import misplaced_placeholder
-from stepgrid.plugins.settings import DURATION, Nested, Seconds
-from stepgrid.plugins.settings import Settings as Model
+from stepgrid.plugins.settings import DURATION, Nested, Seconds, Settings
 from stepgrid_databases.drivers.command import selectors
 from stepgrid_databases.drivers.command.selectors import PathError, PatternError
 
@@ -87,7 +86,7 @@ Pattern = Annotated[str, AfterValidator(_pattern)]
 Path = Annotated[str, AfterValidator(_path)]
 
 
-class Metric(Model):
+class CommandMetric(Settings):
     model_config = ConfigDict(frozen=True, extra="forbid", serialize_by_alias=True)  # `json` is a method of models
 
     pattern: Annotated[
@@ -114,13 +113,13 @@ class Metric(Model):
     required: Annotated[bool, Field(description="the step has failed when there is no such number")] = False
 
     @model_validator(mode="after")
-    def _has_one_selector(self) -> Metric:
+    def _has_one_selector(self) -> CommandMetric:
         if [self.pattern, self.json_, self.report].count(None) != 2:
             raise PydanticCustomError("one_of", "a metric has `pattern`, `json` or `report`, one of them")
         return self
 
 
-class Series(Model):
+class CommandSeries(Settings):
     file: Annotated[File, Field(description="of {folder}: a table, columns separated by commas")]
     time: Annotated[str, Field(description="the column of the time since the start")]
     rate: Annotated[str, Field(description="the column of the rate; rows of one time are added up")]
@@ -136,7 +135,7 @@ Durability = Literal["none", "os", "sync", "group"]
 _CLASSES = "none|os|sync|group"
 
 
-class Settings(Model):
+class CommandSettings(Settings):
     argv: Annotated[
         tuple[Word, ...],
         AfterValidator(_words),
@@ -146,11 +145,11 @@ class Settings(Model):
         ),
     ]
     metrics: Annotated[
-        dict[MetricName, Metric],
+        dict[MetricName, CommandMetric],
         Nested(),
         Field(default_factory=dict, description="figures by name, each {pattern: …}, {json: …} or {report: …}"),
     ]
-    series: Annotated[Series | None, Nested(), Field(description="operations per second over time")] = None
+    series: Annotated[CommandSeries | None, Nested(), Field(description="operations per second over time")] = None
     files: Annotated[
         tuple[Annotated[str, StringConstraints(min_length=1)], ...],
         Field(description="files and folders that it reads beside those that `argv` names"),

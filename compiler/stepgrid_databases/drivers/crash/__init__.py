@@ -26,7 +26,7 @@ RECORD: Mapping[str, int] = {
 }  # bytes of a key and a value, unless an option says more
 
 
-class Crash(ParserMetrics, PackageRunner):
+class CrashDriver(ParserMetrics, PackageRunner):
     kind = "crash"
     revision = 1
     parser = 1
@@ -80,4 +80,4 @@ def db_bench_runs(settings: Mapping[str, Any], options: Mapping[str, Any], conte
     }
 
 
-DRIVER: Runner = Crash()
+DRIVER: Runner = CrashDriver()

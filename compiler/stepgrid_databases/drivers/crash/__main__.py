@@ -66,7 +66,7 @@ def log_bytes(data: str) -> dict[str, int]:
 # A server: its clients go on where it is started again
 
 
-class Commit(NamedTuple):
+class KnownCommit(NamedTuple):
     session: int
     id: int
     due: float
@@ -90,13 +90,13 @@ class Load:
         return self.engine.connect(self.access)
 
 
-class Client(threading.Thread):
+class LoadClient(threading.Thread):
     """A client: one transaction after the other, each when it is due, on a new connection where one has failed."""
 
     def __init__(self, load: Load, number: int) -> None:
         super().__init__(daemon=True)
         self.load, self.number = load, number
-        self.commits: list[Commit] = []
+        self.commits: list[KnownCommit] = []
         self.unanswered: list[float] = []
         self.last_error: Exception | None = None
         self._random = random.Random(load.seed + number)
@@ -121,7 +121,7 @@ class Client(threading.Thread):
                 self.last_error = error
                 self._connect()
             else:
-                self.commits.append(Commit(self._session, self._id, due, time.monotonic()))
+                self.commits.append(KnownCommit(self._session, self._id, due, time.monotonic()))
                 return True
         return False
 
@@ -184,14 +184,14 @@ def crash_server(access: Access, request: Mapping[str, Any], folder: Path) -> No
     check_rows(load, clients, end)
 
 
-def make_clients(load: Load) -> Sequence[Client]:
+def make_clients(load: Load) -> Sequence[LoadClient]:
     """Make the table; run the statements once, as one that is wrong never commits."""
     with closing(load.connect()) as connection:
         with suppress(Exception):  # of MySQL and MariaDB, whose tables are durable: there is no such variable
             connection.query("SET synchronous_commit = on")
         connection.query(f"DROP TABLE IF EXISTS {TABLE}")
         connection.query(f"CREATE TABLE {TABLE} ({COLUMNS})")
-    clients = [Client(load, number) for number in range(load.threads)]
+    clients = [LoadClient(load, number) for number in range(load.threads)]
     clients[0].transact()
     return clients
 
@@ -222,7 +222,7 @@ def await_answer(load: Load) -> float:
     raise TimeoutError(f"the server did not answer within {PATIENCE:g} s; its client was told: {reason}")
 
 
-def check_rows(load: Load, clients: Sequence[Client], end: float) -> None:
+def check_rows(load: Load, clients: Sequence[LoadClient], end: float) -> None:
     """Compare the rows with the commits that clients were told of. Only the last ones before the end may be lost."""
     commits: dict[int, set[int]] = {}
     for commit in (commit for client in clients for commit in client.commits):
@@ -247,7 +247,7 @@ def check_rows(load: Load, clients: Sequence[Client], end: float) -> None:
 _PROGRESS = re.compile(r"thread \d+: \(\d+,(\d+)\) ops and ")
 
 
-class Run:
+class ProgramRun:
     """A run of db_bench, whose lines come with their times."""
 
     def __init__(self, argv: Sequence[str]) -> None:
@@ -273,7 +273,7 @@ class Run:
 
 
 def crash_program(request: Mapping[str, Any], folder: Path) -> None:
-    run, began, last, acknowledged = Run(request["load"]), 0.0, 0.0, 0
+    run, began, last, acknowledged = ProgramRun(request["load"]), 0.0, 0.0, 0
     timer = threading.Timer(float(request["before"]), run.kill)
     for last, line in run.lines(folder / "load.out"):
         if match := _PROGRESS.search(line):
@@ -288,7 +288,7 @@ def crash_program(request: Mapping[str, Any], folder: Path) -> None:
         cut_power(Path(request["data"]))
     report(crash=(run.killed or last) - began, end=time.monotonic() - began, **log_bytes(request["data"]))
     pause = answer = 0.0
-    for now, line in Run(request["reopen"]).lines(folder / "reopen.out"):
+    for now, line in ProgramRun(request["reopen"]).lines(folder / "reopen.out"):
         result = next(result_lines(line), None)
         if result and result.name == "readrandom":
             answer = now

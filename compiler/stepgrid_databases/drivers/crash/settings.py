@@ -14,7 +14,7 @@ ROW = "{id}"  # of a statement
 Statement = Annotated[str, StringConstraints(pattern=r"\S")]
 
 
-class Settings(ServerSettings):
+class CrashSettings(ServerSettings):
     how: Annotated[
         Literal["kill", "stop", "power"],
         Field(

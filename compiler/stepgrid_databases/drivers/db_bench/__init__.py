@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from stepgrid.plugins.driver import CountedWork, PackageRunner, ParserOutput
+from stepgrid.plugins.durability import COMMIT, GROUP, NONE, OS, OTHER, SYNC, Promise, Switch
 from stepgrid.plugins.hit_rate import FOUND_KEYS
 from stepgrid_databases.drivers.db_bench.benchmarks import (
     DRAINING,
@@ -61,6 +62,11 @@ class DbBench(ParserOutput, PackageRunner):
     reserved = RESERVED
     operations = OPERATIONS
     work_figures = (FOUND_KEYS,)
+    promises = (
+        Promise(
+            COMMIT, "sync", "0", {"1": SYNC, OTHER: OS}, Switch("", "1", NONE, ("disable_wal",)), shared={SYNC: GROUP}
+        ),
+    )
 
     def workloads(self, settings: Mapping[str, Any]) -> Sequence[str]:
         return tuple(settings["benchmarks"])
@@ -99,11 +105,6 @@ class DbBench(ParserOutput, PackageRunner):
 
     def read_options(self, settings: Mapping[str, Any]) -> Sequence[str]:
         return ("options_file", "trace_file") if REPLAY in settings["benchmarks"] else ("options_file",)
-
-    def durability(self, settings: Mapping[str, Any], is_on: Callable[[str], bool]) -> str:
-        if is_on("disable_wal"):
-            return "none"
-        return ("group" if settings["threads"] > 1 else "sync") if is_on("sync") else "os"
 
     def facts(self, settings: Mapping[str, Any], build: DeclaredBuild) -> Mapping[str, Any]:
         from stepgrid_databases.drivers.db_bench.step_lints import step_facts

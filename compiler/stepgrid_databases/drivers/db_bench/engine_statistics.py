@@ -119,7 +119,7 @@ FIELDS = (
 _LEVEL0 = {"files": "l0_files", "bytes": "l0_bytes"}
 
 
-class Table(NamedTuple):
+class PrintedTable(NamedTuple):
     group: str  # Level, or Priority
     family: str
     columns: Sequence[str]
@@ -164,7 +164,7 @@ def _last_row(text: str, name: str) -> Row:
 
 
 @lru_cache(maxsize=4)
-def _tables(text: str) -> Sequence[Table]:
+def _tables(text: str) -> Sequence[PrintedTable]:
     lines = f"\n{text}"
     titles = list(_TITLE.finditer(lines))
     ends = [*(title.start() for title in titles), len(lines)][1:]
@@ -172,14 +172,14 @@ def _tables(text: str) -> Sequence[Table]:
     return [table for table in tables if table]
 
 
-def _table(family: str, text: str) -> Table | None:
+def _table(family: str, text: str) -> PrintedTable | None:
     """Read header, dashes and rows; `text` begins behind the title."""
     _, header, _, rows = (*text.split("\n", 3), "", "", "")[:4]
     columns = header.split()
     if not columns:
         return None
     doubled = len(set(columns)) != len(columns)
-    return Table(columns[0], family, columns, {} if doubled else _cells(rows.partition("\n\n")[0], columns))
+    return PrintedTable(columns[0], family, columns, {} if doubled else _cells(rows.partition("\n\n")[0], columns))
 
 
 def _cells(text: str, columns: Sequence[str]) -> dict[str, Sequence[str]]:
@@ -210,7 +210,7 @@ def _level_rows(text: str, group: str, names: re.Pattern[str]) -> Iterator[dict[
 # Lines of the dump are found by how they begin: a literal text is found fast, also from behind.
 
 
-class Line(NamedTuple):
+class StatisticsLine(NamedTuple):
     begin: str
     tail: re.Pattern[str]
 
@@ -223,8 +223,8 @@ class Line(NamedTuple):
         return None
 
 
-def _line(begin: str, tail: str) -> Line:
-    return Line(begin, re.compile(tail, re.MULTILINE))
+def _line(begin: str, tail: str) -> StatisticsLine:
+    return StatisticsLine(begin, re.compile(tail, re.MULTILINE))
 
 
 # Totals since the database was opened. A short run prints 0.01 GB, and the same finer elsewhere in its output: the

@@ -45,7 +45,7 @@ _HARMLESS_VALUES: Mapping[str, tuple[Any, ...]] = {
 OPTIONS = frozenset((*_HARMLESS_VALUES, "deletes"))  # all that this module reads
 
 
-class Step(Protocol):
+class KeyspaceStep(Protocol):
     """A planned step, as far as this module reads it."""
 
     @property
@@ -95,7 +95,7 @@ class Keyspace(NamedTuple):
 EMPTY = Keyspace()
 
 
-def hit_rates(steps: Iterable[Step]) -> list[float | None]:
+def hit_rates(steps: Iterable[KeyspaceStep]) -> list[float | None]:
     """Compute the share of each step's lookups that should find a key; None if that is unknown."""
     rates: list[float | None] = []
     space: Keyspace | None = None
@@ -106,14 +106,14 @@ def hit_rates(steps: Iterable[Step]) -> list[float | None]:
     return rates
 
 
-def keys_before(space: Keyspace | None, step: Step) -> Keyspace | None:
+def keys_before(space: Keyspace | None, step: KeyspaceStep) -> Keyspace | None:
     """Keys that the first benchmark of a step finds."""
     if _chooses_otherwise(step):
         return None
     return EMPTY if step.settings.get("fresh") else space
 
 
-def keys_after(space: Keyspace | None, step: Step) -> Keyspace | None:
+def keys_after(space: Keyspace | None, step: KeyspaceStep) -> Keyspace | None:
     """Keys after a step that found `space`. A kind that this module does not know may have written anything."""
     if step.kind == "quiesce":
         return space
@@ -124,7 +124,7 @@ def keys_after(space: Keyspace | None, step: Step) -> Keyspace | None:
     return space
 
 
-def _hit_rate(space: Keyspace, step: Step) -> float | None:
+def _hit_rate(space: Keyspace, step: KeyspaceStep) -> float | None:
     names: Sequence[str] = step.settings.get("benchmarks", ()) if step.kind == "db_bench" else ()
     measured, keys = first_measured(names), step.settings.get("keys")
     if measured not in LOOKUPS or not keys:
@@ -135,7 +135,7 @@ def _hit_rate(space: Keyspace, step: Step) -> float | None:
     return space.share(loaded) if loaded else 0.0
 
 
-def _run_benchmark(name: str, space: Keyspace | None, step: Step) -> Keyspace | None:
+def _run_benchmark(name: str, space: Keyspace | None, step: KeyspaceStep) -> Keyspace | None:
     settings = step.settings
     keys, threads, timed = settings["keys"], settings.get("threads", 1), settings.get("duration") is not None
     writes = settings.get("writes") or keys  # of each thread
@@ -192,11 +192,11 @@ def _missed_share(draws: float, keys: float) -> float:
     return math.exp(-draws / keys)
 
 
-def _chooses_otherwise(step: Step) -> bool:
+def _chooses_otherwise(step: KeyspaceStep) -> bool:
     return any(value not in _HARMLESS_VALUES[name] for name, value in _option_values(step, _HARMLESS_VALUES.keys()))
 
 
-def _option_values(step: Step, names: Set[str]) -> Iterator[tuple[str, Any]]:
+def _option_values(step: KeyspaceStep, names: Set[str]) -> Iterator[tuple[str, Any]]:
     """List those of the options that a step has, by their parts: of many steps, few have one of these."""
     for part in getattr(step.options, "parts", (step.options,)):
         yield from ((name, getattr(part[name], "value", part[name])) for name in names & part.keys())

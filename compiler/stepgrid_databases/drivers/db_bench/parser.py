@@ -258,7 +258,7 @@ _SUMMARY = re.compile(r"^ops_sec\tmb_sec\t", re.MULTILINE)
 _REPORT_SUFFIXES = (".r.csv", ".report.csv")
 
 
-class Part(NamedTuple):
+class RunPart(NamedTuple):
     """A part of a run: a result with what follows it, up to the next."""
 
     result: ResultLine | None
@@ -312,17 +312,19 @@ def _run_steps(run: str, folder: Path) -> Iterator[PrintedStep]:
         yield _printed_step(part, line, facts, printed_warnings(run))
 
 
-def _run_parts(run: str) -> Iterator[Part]:
+def _run_parts(run: str) -> Iterator[RunPart]:
     lines = list(result_lines(run))
     if not lines:
-        yield Part(None, run, run)
+        yield RunPart(None, run, run)
     ends = [*(line.start for line in lines[1:]), len(run)]
     begins = [0, *(line.start for line in lines[:-1])]
     for line, begin, end in zip(lines, begins, ends, strict=False):
-        yield Part(line, run[begin : line.start], remove_interval_dumps(run[line.start : end]))
+        yield RunPart(line, run[begin : line.start], remove_interval_dumps(run[line.start : end]))
 
 
-def _printed_step(part: Part, line: ResultLine | None, facts: dict[str, str], warnings: Sequence[str]) -> PrintedStep:
+def _printed_step(
+    part: RunPart, line: ResultLine | None, facts: dict[str, str], warnings: Sequence[str]
+) -> PrintedStep:
     histograms = histograms_after(part.text, line.end - line.start) if line else []
     metrics = {**engine_figures(part.text), **(result_figures(line, histograms) if line else {})}
     metrics |= writer_figures(line.name, part.before, metrics, "also_ran" not in facts) if line else {}

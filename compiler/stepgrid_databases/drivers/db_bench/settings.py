@@ -8,8 +8,7 @@ from typing import Annotated
 from pydantic import AfterValidator, Field, StringConstraints
 from pydantic_core import PydanticCustomError
 
-from stepgrid.plugins import settings
-from stepgrid.plugins.settings import COUNT, DURATION, Count, Flag, Quantity, WholeSeconds
+from stepgrid.plugins.settings import COUNT, DURATION, Count, Flag, Quantity, Settings, WholeSeconds
 from stepgrid_databases.drivers.db_bench.benchmarks import ALL_BENCHMARKS
 
 
@@ -32,7 +31,7 @@ def _require_one(benchmarks: tuple[str, ...]) -> tuple[str, ...]:
 Benchmark = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_]+$"), AfterValidator(require_benchmark)]
 
 
-class Settings(settings.Settings):
+class DbBenchSettings(Settings):
     benchmarks: Annotated[
         tuple[Benchmark, ...],
         AfterValidator(_require_one),

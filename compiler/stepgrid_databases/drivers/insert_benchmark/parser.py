@@ -9,7 +9,7 @@ from typing import Any
 from stepgrid.model.figures import Figures
 from stepgrid.model.metrics import STEP, Metric, MetricSet, columns
 from stepgrid_databases.drivers import client_report
-from stepgrid_databases.drivers.client_report import Interval, Line, Report, span, total_count
+from stepgrid_databases.drivers.client_report import ClientReport, Line, RateInterval, span, total_count
 from stepgrid_databases.drivers.insert_benchmark import ends_by_clock
 
 _METRICS = (
@@ -103,14 +103,14 @@ def parse(folder: Path, settings: Mapping[str, Any]) -> Figures:
     )
 
 
-def _index_throughput(report: Report) -> dict[str, float]:
+def _index_throughput(report: ClientReport) -> dict[str, float]:
     """Count all rows of the tables, as published."""
     seconds = report.seconds
     rows = float(sum(line["inserted"] - line["deleted"] for line in report.of("progress")))
     return {"seconds": seconds, "operations": rows, "qps": rows / seconds, "inserts_per_s": rows / seconds}
 
 
-def _throughput(report: Report, roles: Mapping[str, Sequence[Line]], main: str) -> dict[str, float]:
+def _throughput(report: ClientReport, roles: Mapping[str, Sequence[Line]], main: str) -> dict[str, float]:
     metrics = {
         "operations": total_count(roles[main]),
         "seconds": span([line for lines in roles.values() for line in lines]),
@@ -148,7 +148,7 @@ def _extremes(roles: Mapping[str, Sequence[Line]]) -> dict[str, float]:
     return metrics
 
 
-def _rates(intervals: Sequence[Interval], main: str) -> dict[str, float]:
+def _rates(intervals: Sequence[RateInterval], main: str) -> dict[str, float]:
     metrics: dict[str, float] = {}
     if series := client_report.series(intervals, main):
         metrics["median_qps"] = _reached(series, 50)

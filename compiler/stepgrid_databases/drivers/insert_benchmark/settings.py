@@ -18,7 +18,7 @@ _INSERTS = f"{_ALL} rows_per_commit deletes session"
 _CREATED = "table_options data_length_min data_length_max partitions rows_per_partition"
 
 
-class Settings(ActionSettings):
+class InsertBenchmarkSettings(ActionSettings):
     ACTIONS: ClassVar[Mapping[str, ActionFields]] = {
         "load": uses("rows", f"{_ALL} rows_per_commit session {_CREATED}"),
         "index": uses("", f"{_ALL} indexes first_rows"),

@@ -12,7 +12,7 @@ from stepgrid.model.figures import Figures, ParseError, PrintedStep
 from stepgrid.model.metrics import STEP, Metric, MetricSet
 from stepgrid_databases.drivers import client_report
 from stepgrid_databases.drivers.client_report import (
-    Report,
+    ClientReport,
     operation_figures,
     operation_latencies,
     operation_load,
@@ -49,7 +49,7 @@ def parse(folder: Path, settings: Mapping[str, Any]) -> Figures:
     return operation_figures(report, {**operation_latencies(report), "continued_lists": lists})
 
 
-def _load_metrics(report: Report) -> dict[str, float]:
+def _load_metrics(report: ClientReport) -> dict[str, float]:
     load = operation_load(report)
     rows = {name: float(sum(line[name] for line in report.of("graph"))) for name in ("nodes", "links", "counts")}
     rate = rows["links"] / load["index_seconds"]

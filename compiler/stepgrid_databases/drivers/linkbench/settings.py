@@ -17,11 +17,11 @@ from stepgrid.plugins.settings import (
     InnerCount,
     Nested,
     Percent,
+    Settings,
     WholeSeconds,
     check_mix,
     uses,
 )
-from stepgrid.plugins.settings import Settings as Model
 from stepgrid_databases.drivers.sysbench.lua_client import CLIENT
 
 Operation = Literal[
@@ -45,7 +45,7 @@ MIX: Mapping[Operation, float] = {
 }
 
 
-class Popularity(Model):
+class Popularity(Settings):
     """The uncorrelated part of reads and writes has an order of ids of its own; the rest prefers ids of many links."""
 
     read_exponent: Annotated[Exponent, Field(description="of the ids whose links are read")] = 0.8
@@ -56,17 +56,17 @@ class Popularity(Model):
     write_uncorrelated: Annotated[Percent, Field(description="percent of the writes of links")] = 95.0
 
 
-class Multiget(Model):
+class Multiget(Settings):
     probability: Annotated[float, Field(gt=0, lt=1, description="of the geometric distribution")] = 0.382
     most: Annotated[InnerCount, Field(le=1000, description="links")] = 128
 
 
-class Lists(Model):
+class Lists(Settings):
     limit: Annotated[InnerCount, Field(description="links of a list at most")] = 10_000
     continued: Annotated[Percent, Field(description="percent of the lists that continue one that was cut off")] = 0.3
 
 
-class Settings(ActionSettings):
+class LinkBenchSettings(ActionSettings):
     ACTIONS: ClassVar[Mapping[str, ActionFields]] = {
         "load": uses("ids", "loaders link_types link_size node_size table_options"),
         "request": uses("ids duration", "requesters mix link_size node_size popularity multiget lists"),

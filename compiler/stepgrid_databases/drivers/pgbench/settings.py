@@ -21,10 +21,10 @@ from stepgrid.plugins.settings import (
     Nested,
     Quantity,
     Seconds,
+    Settings,
     WholeSeconds,
     uses,
 )
-from stepgrid.plugins.settings import Settings as Model
 from stepgrid_databases.drivers.pgbench import BUILTIN, CLIENT, short_name
 
 Protocol = Literal["simple", "extended", "prepared"]
@@ -32,7 +32,7 @@ PERCENT = Quantity("percent")
 Variable = Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")]
 
 
-class Script(Model):
+class Script(Settings):
     weight: Annotated[InnerCount, Field(description="how often it runs, beside the weights of the others")] = 1
     sql: Annotated[str | None, Field(pattern=r"\S", description="its text, if it is no file and not built in")] = None
 
@@ -66,7 +66,7 @@ def _check_scripts(scripts: dict[str, Script] | None) -> dict[str, Script] | Non
     return scripts
 
 
-class Settings(ActionSettings):
+class PgbenchSettings(ActionSettings):
     ACTIONS: ClassVar[Mapping[str, ActionFields]] = {
         "init": uses("scale", "init_steps fillfactor foreign_keys partitions partition_method unlogged_tables"),
         "run": uses(

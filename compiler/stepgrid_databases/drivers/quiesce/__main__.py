@@ -18,10 +18,10 @@ from stepgrid_databases.drivers.quiesce import BEGINNING, Request, read
 from stepgrid_databases.drivers.quiesce.waiting import (
     DrainProcess,
     EngineIO,
-    Limits,
     Observation,
-    Outcome,
     SettleRequest,
+    WaitLimits,
+    WaitOutcome,
     WriteBack,
     watch,
 )
@@ -45,7 +45,7 @@ def main(folder: Path) -> int:
     return 0
 
 
-def _settle_server(request: Request, access: Access) -> Outcome:
+def _settle_server(request: Request, access: Access) -> WaitOutcome:
     engine = server_engine(access.engine)
     if engine is None:
         raise LookupError(f"{access.engine} is no server")
@@ -54,7 +54,9 @@ def _settle_server(request: Request, access: Access) -> Outcome:
         return _watch(request, settling, lambda: (*engine.busy(connection, access), *io.readings()))
 
 
-def _watch(request: Request, work: SettleRequest | DrainProcess, look: Callable[[], Sequence[IdleReading]]) -> Outcome:
+def _watch(
+    request: Request, work: SettleRequest | DrainProcess, look: Callable[[], Sequence[IdleReading]]
+) -> WaitOutcome:
     is_elsewhere = request.access is not None and request.access.running
     files = WriteBack(None if is_elsewhere else request.data)
 
@@ -66,7 +68,7 @@ def _watch(request: Request, work: SettleRequest | DrainProcess, look: Callable[
         readings = [{**reading._asdict(), "idle": reading.idle} for reading in observation.readings]
         _print({"look": {"seconds": observation.seconds, "idle": observation.idle, "seen": readings}})
 
-    return watch(look_at_all, Limits(request.quiet, request.timeout), report, work.start)
+    return watch(look_at_all, WaitLimits(request.quiet, request.timeout), report, work.start)
 
 
 def _print(line: dict[str, Any]) -> None:

@@ -9,7 +9,7 @@ from pydantic import Field
 from stepgrid.plugins.settings import DURATION, Flag, Seconds, ServerSettings
 
 
-class Settings(ServerSettings):
+class QuiesceSettings(ServerSettings):
     timeout: Annotated[
         Seconds, DURATION, Field(description="how long it waits; then it goes on, and the step says what was not quiet")
     ] = 1200.0

@@ -43,13 +43,13 @@ class Observation(NamedTuple):
         return all(reading.idle for reading in self.readings)
 
 
-class Outcome(NamedTuple):
+class WaitOutcome(NamedTuple):
     quiet: bool
     since: float | None  # seconds until it became quiet for good; None: it did not
     last: Observation
 
 
-class Limits(NamedTuple):
+class WaitLimits(NamedTuple):
     """Seconds of quiet that are waited for, and of the whole wait."""
 
     quiet: float
@@ -66,11 +66,11 @@ SYSTEM_CLOCK = Clock(time.monotonic, time.sleep)
 
 def watch(
     look: Callable[[], Sequence[IdleReading]],
-    limits: Limits,
+    limits: WaitLimits,
     report: Callable[[Observation], None],
     begin: Callable[[], None],
     clock: Clock = SYSTEM_CLOCK,
-) -> Outcome:
+) -> WaitOutcome:
     """Look until everything is idle for long enough, or the time is over; `begin` the work after the first look."""
     began, begun = clock.now(), False
     since: float | None = None
@@ -82,9 +82,9 @@ def watch(
             begun = True
         since = (observation.seconds if since is None else since) if observation.idle else None
         if since is not None and observation.seconds - since >= limits.quiet:
-            return Outcome(True, since, observation)
+            return WaitOutcome(True, since, observation)
         if observation.seconds >= limits.timeout:
-            return Outcome(False, None, observation)
+            return WaitOutcome(False, None, observation)
         clock.sleep(min(PAUSE, limits.quiet / LOOKS, max(limits.timeout - observation.seconds, SHORTEST_PAUSE)))
 
 

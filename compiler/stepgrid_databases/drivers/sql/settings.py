@@ -18,7 +18,7 @@ def require_statement(statements: tuple[str, ...]) -> tuple[str, ...]:
     return statements
 
 
-class Settings(ServerSettings):
+class SqlSettings(ServerSettings):
     sql: Annotated[
         tuple[Statement, ...],
         AfterValidator(require_statement),

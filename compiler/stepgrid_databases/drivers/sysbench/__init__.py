@@ -20,7 +20,7 @@ LOAD_RATE = 20_000  # rows per second of one client: only for estimates
 EVENT_RATE = 1_000
 
 
-class Sysbench(ParserMetrics, PackageRunner):
+class SysbenchDriver(ParserMetrics, PackageRunner):
     kind = "sysbench"
     revision = 2
     parser = 1
@@ -83,4 +83,4 @@ class Sysbench(ParserMetrics, PackageRunner):
         return client_report.live(folder)
 
 
-DRIVER: Runner = Sysbench()
+DRIVER: Runner = SysbenchDriver()

@@ -13,7 +13,7 @@ from typing import Any
 from stepgrid.model.figures import Figures, ParseError
 from stepgrid.model.metrics import Metric, MetricSet, columns
 from stepgrid_databases.drivers import client_report
-from stepgrid_databases.drivers.client_report import MICROSECONDS, Line, Report
+from stepgrid_databases.drivers.client_report import MICROSECONDS, ClientReport, Line
 from stepgrid_databases.drivers.sysbench import output
 from stepgrid_databases.drivers.sysbench.workload import LOAD
 
@@ -86,20 +86,20 @@ def parse(folder: Path, settings: Mapping[str, Any]) -> Figures:
     return replace(figures, metrics=metrics, qps=_series(report) or figures.qps)
 
 
-def _report(folder: Path) -> Report:
+def _report(folder: Path) -> ClientReport:
     """Read the report; a workload that reports in its own way has none."""
     path = folder / client_report.FILE
     try:
         return client_report.read(path)
     except ParseError:
-        return Report(path, {})
+        return ClientReport(path, {})
 
 
-def _series(report: Report) -> client_report.Series:
+def _series(report: ClientReport) -> client_report.Series:
     return client_report.series(report.intervals)
 
 
-def _run_metrics(report: Report) -> dict[str, float]:
+def _run_metrics(report: ClientReport) -> dict[str, float]:
     """Give the figures of a whole run; none where it has no end."""
     totals = report.of("total")
     if not totals:
@@ -116,7 +116,7 @@ def _run_metrics(report: Report) -> dict[str, float]:
     }
 
 
-def _load_metrics(report: Report) -> dict[str, float]:
+def _load_metrics(report: ClientReport) -> dict[str, float]:
     """Give the figures of a load: all its rows, and the times of the client that took longest."""
     run, tables = _run_metrics(report), report.of("loaded")
     if not run or not tables:

@@ -65,7 +65,7 @@ def _check_workload(name: str) -> str:
     raise PydanticCustomError("unknown_workload", message, {"hint": nearest(name, (*WORKLOADS, *CLASSIC)).rstrip("?")})
 
 
-class Settings(ActionSettings):
+class SysbenchSettings(ActionSettings):
     ACTION: ClassVar[str] = "lua"
     ACTIONS: ClassVar[Mapping[str, ActionFields]] = WORKLOADS
 

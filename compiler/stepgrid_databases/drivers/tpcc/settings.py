@@ -30,7 +30,7 @@ MIX: Mapping[Transaction, float] = {
 }  # fmt: skip
 
 
-class Settings(ActionSettings):
+class TpccSettings(ActionSettings):
     ACTIONS: ClassVar[Mapping[str, ActionFields]] = {
         "load": uses("warehouses", "loaders items customers table_options"),
         "run": uses("warehouses duration", "clients items customers mix think"),

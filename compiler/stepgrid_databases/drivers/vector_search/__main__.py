@@ -14,19 +14,20 @@ from dataclasses import dataclass
 from functools import partial
 from multiprocessing import connection
 from pathlib import Path
+from pkgutil import resolve_name
 from threading import BrokenBarrierError
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from stepgrid.plugins.driver import read_request
+from stepgrid.plugins.registry import engine
+from stepgrid.plugins.vectors import IndexPlan, SearchError, SearchPlan, VectorEngine
 from stepgrid_databases.drivers.client_report import PER_DOUBLING, ReportFile
 from stepgrid_databases.drivers.vector_search import datasets, failure
-from stepgrid_databases.drivers.vector_search.prepared_statement import SearchError
-from stepgrid_databases.drivers.vector_search.servers import IndexPlan, SearchPlan, connect
 
 if TYPE_CHECKING:
     from stepgrid.plugins.server import Access
+    from stepgrid.plugins.vectors import Searcher, VectorServer
     from stepgrid_databases.drivers.vector_search.datasets import Dataset, Vectors
-    from stepgrid_databases.drivers.vector_search.servers import Searcher, VectorServer
 
     Action: TypeAlias = Callable[[Access, Dataset, Mapping[str, Any], ReportFile], None]
 
@@ -66,6 +67,14 @@ def main(folder: Path) -> int:
         print(failure(error), file=sys.stderr)
         return 1
     return 0
+
+
+def connect(access: Access) -> VectorServer:
+    plugin: object = engine(access.engine)
+    if not isinstance(plugin, VectorEngine):
+        raise SearchError(f"the engine {access.engine} has no vectors")
+    server: VectorServer = resolve_name(plugin.vector_server)(access)
+    return server
 
 
 def _load(access: Access, dataset: Dataset, settings: Mapping[str, Any], report: ReportFile) -> None:

@@ -13,6 +13,8 @@ from hashlib import sha256
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from stepgrid.plugins.vectors import ANGULAR, EUCLIDEAN
+
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
@@ -21,7 +23,6 @@ if TYPE_CHECKING:
     Ids: TypeAlias = NDArray[np.int32]
     Distances: TypeAlias = NDArray[np.float64]
 
-EUCLIDEAN, ANGULAR = "euclidean", "angular"
 DISTANCES = (EUCLIDEAN, ANGULAR)
 CLUSTERED, UNIFORM = "clustered", "uniform"
 HDF5 = ".hdf5"

@@ -9,7 +9,7 @@ from typing import Any
 from stepgrid.model.figures import Figures, ParseError
 from stepgrid.model.metrics import STEP, Metric, MetricSet
 from stepgrid_databases.drivers import client_report
-from stepgrid_databases.drivers.client_report import FILE, MICROSECONDS, Line, Report
+from stepgrid_databases.drivers.client_report import FILE, MICROSECONDS, ClientReport, Line
 
 _ALL_RUNS = "all runs of the step"
 _LAST_RUN = "the last run of the step, as published"
@@ -36,7 +36,7 @@ def parse(folder: Path, settings: Mapping[str, Any]) -> Figures:
     return {"load": _load, "index": _index, "search": _search}[settings["action"]](report, settings)
 
 
-def _load(report: Report, settings: Mapping[str, Any]) -> Figures:
+def _load(report: ClientReport, settings: Mapping[str, Any]) -> Figures:
     loaded = report.last("loaded")
     rate = loaded["rows"] / loaded["seconds"]
     metrics = {
@@ -50,7 +50,7 @@ def _load(report: Report, settings: Mapping[str, Any]) -> Figures:
     return Figures(metrics, _facts(report), client_report.series(report.intervals))
 
 
-def _index(report: Report, settings: Mapping[str, Any]) -> Figures:
+def _index(report: ClientReport, settings: Mapping[str, Any]) -> Figures:
     index = report.last("index")
     metrics = {
         "operations": float(index["rows"]),
@@ -63,7 +63,7 @@ def _index(report: Report, settings: Mapping[str, Any]) -> Figures:
     return Figures(metrics, {**_facts(report), **index["settings"]}, warnings=index["said"])
 
 
-def _search(report: Report, settings: Mapping[str, Any]) -> Figures:
+def _search(report: ClientReport, settings: Mapping[str, Any]) -> Figures:
     runs, recall = report.of("run"), report.last("recall")
     if len(runs) != settings["runs"]:
         raise ParseError(f"{FILE} has {len(runs)} of {settings['runs']} runs")
@@ -107,7 +107,7 @@ def _client_cpu(line: Line) -> dict[str, float]:
     return {"client_cpu_seconds": line["cpu"], "client_cpu_us_per_op": line["cpu"] / line["rows"] * MICROSECONDS}
 
 
-def _facts(report: Report) -> dict[str, str]:
+def _facts(report: ClientReport) -> dict[str, str]:
     dataset = report.last("dataset")
     shape = f"{dataset['rows']} x {dataset['dimensions']}, {dataset['queries']} queries, {dataset['distance']}"
     return {"dataset": shape, "dataset checksum": dataset["checksum"]}

@@ -10,8 +10,17 @@ from pydantic_core import PydanticCustomError
 
 from stepgrid.lint.rule import Facts, Rule, Verdict, each_step
 from stepgrid.model.units import size
-from stepgrid.plugins.settings import COUNT, ActionFields, ActionSettings, Count, Flag, InnerCount, Nested, uses
-from stepgrid.plugins.settings import Settings as Model
+from stepgrid.plugins.settings import (
+    COUNT,
+    ActionFields,
+    ActionSettings,
+    Count,
+    Flag,
+    InnerCount,
+    Nested,
+    Settings,
+    uses,
+)
 from stepgrid_databases.drivers.vector_search.datasets import DISTANCES, MOST_NEIGHBOURS, PUBLISHED, SUFFIXES, UNIFORM
 
 _EXPECTED = (
@@ -24,7 +33,7 @@ NEEDED: Mapping[str, str] = {"m": "hnsw", "lists": "ivfflat"}
 OF_AN_INDEX = frozenset({"ef_search", "probes"})
 
 
-class Shape(Model):
+class GeneratedShape(Settings):
     rows: Annotated[InnerCount, Field(description="vectors that are indexed")]
     dimensions: Annotated[InnerCount, Field(le=16_000, description="numbers of a vector")]
     queries: Annotated[
@@ -41,11 +50,11 @@ class Shape(Model):
     seed: Annotated[InnerCount, Field(description="of the generator: the same seed gives the same vectors")] = 1
 
 
-class GeneratedData(Model):
-    generated: Annotated[Shape, Field(description="vectors from a generator, the same for the same seed")]
+class GeneratedData(Settings):
+    generated: Annotated[GeneratedShape, Field(description="vectors from a generator, the same for the same seed")]
 
 
-class Settings(ActionSettings):
+class VectorSearchSettings(ActionSettings):
     ACTIONS: ClassVar[Mapping[str, ActionFields]] = {
         "load": uses("dataset", "element table_options"),
         "index": uses("dataset", "element method m ef_construction lists"),

@@ -54,6 +54,7 @@ class MariaDB(MysqldServing):
         "rocksdb_*": "PLUGIN_ROCKSDB",
     }
     kinds = (*MysqldServing.kinds, "vector_search")
+    vector_server = "stepgrid_databases.engines.mysqld.vectors:MariaDBVectors"
 
     def bootstraps(self, version: str) -> bool:
         return True

@@ -1,0 +1,1 @@
+"""Parts that MySQL and MariaDB share; no engine by itself."""

@@ -26,10 +26,10 @@ OWN_TABLES = f"({OTHERS} IS NULL OR table_schema = DATABASE())"
 
 class MysqldConnection:
     def __init__(self, connection: pymysql.Connection[Any]) -> None:
-        self._connection = connection
+        self.client = connection
 
     def query(self, sql: str) -> list[Mapping[str, Any]]:
-        with self._connection.cursor() as cursor:
+        with self.client.cursor() as cursor:
             cursor.execute(sql)
             rows = list(cursor.fetchall()) if cursor.description else []
             while cursor.nextset():  # a procedure gives several results
@@ -37,7 +37,7 @@ class MysqldConnection:
         return cast("list[Mapping[str, Any]]", rows)
 
     def close(self) -> None:
-        self._connection.close()
+        self.client.close()
 
 
 def connect(access: Access) -> MysqldConnection:

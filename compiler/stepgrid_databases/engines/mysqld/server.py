@@ -13,6 +13,19 @@ from typing import TYPE_CHECKING, Any
 
 from stepgrid.language.scalars import Version
 from stepgrid.model.plan import Command
+from stepgrid.plugins.counters import (
+    CACHE_HITS,
+    CACHE_MISSES,
+    CACHE_REQUESTS,
+    COMMITS,
+    FSYNCS,
+    LOG_BYTES,
+    REQUEST_MISSES,
+    ROW_LOCK_MS,
+    ROWS_READ,
+    SYNCS,
+    RowCounters,
+)
 from stepgrid.plugins.engine import EngineBase, EngineEvent, Identity, OptionInfo, Run
 from stepgrid.plugins.server import (
     Access,
@@ -59,6 +72,27 @@ _WRITTEN_OPTIONS = (
 )  # fmt: skip
 
 
+COUNTER_NAMES: Mapping[str, Sequence[str]] = {
+    FSYNCS: ("Innodb_os_log_fsyncs|Innodb_data_fsyncs", "[Rr]ocksdb_wal_synced"),  # MariaDB has no longer the former
+    SYNCS: ("Innodb_os_log_fsyncs", "Innodb_data_fsyncs", "Binlog_group_commits", "[Rr]ocksdb_wal_synced"),
+    COMMITS: ("Handler_commit",),
+    CACHE_HITS: ("[Rr]ocksdb_block_cache_hit",),
+    CACHE_MISSES: ("[Rr]ocksdb_block_cache_miss",),
+    CACHE_REQUESTS: ("Innodb_buffer_pool_read_requests",),
+    REQUEST_MISSES: ("Innodb_buffer_pool_reads",),
+    LOG_BYTES: ("Innodb_os_log_written", "[Rr]ocksdb_wal_bytes"),
+    ROWS_READ: ("Handler_read_*", "!Handler_read_retry", "!Handler_read_rnd_deleted"),
+    ROW_LOCK_MS: ("Innodb_row_lock_time",),
+}
+_FOUND_ROWS = (
+    RowCounters(("Rows_read",), ("Handler_read_*",)),  # of MariaDB
+    RowCounters(
+        ("Innodb_rows_read", "[Rr]ocksdb_rows_read"),
+        ("Innodb_buffer_pool_read_requests", "[Rr]ocksdb_number_db_seek", "[Rr]ocksdb_number_keys_read"),
+    ),
+)
+
+
 class MysqldServing(EngineBase):
     name: str
     program: str  # what each engine calls its server
@@ -78,6 +112,8 @@ class MysqldServing(EngineBase):
     read_options = _READ_OPTIONS
     option_effects = options.EFFECTS
     written_options = _WRITTEN_OPTIONS
+    counter_names = COUNTER_NAMES
+    found_rows = _FOUND_ROWS
     booleans = options.BOOLEANS
     counts_choices = True
     known_options = Path(__file__).with_name("known_options.json")

@@ -11,6 +11,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from stepgrid.model.plan import Command
+from stepgrid.plugins.counters import (
+    CACHE_HITS,
+    CACHE_MISSES,
+    COMMITS,
+    FSYNCS,
+    LOG_BYTES,
+    ROWS_READ,
+    SYNCS,
+    RowCounters,
+    SessionWait,
+)
 from stepgrid.plugins.durability import (
     BINARY_LOG,
     COMMIT,
@@ -31,7 +42,6 @@ if TYPE_CHECKING:
     from stepgrid.lint.rule import Rule
     from stepgrid.model.plan import Json
     from stepgrid.plugins.server import Access, ServerHome
-
 # the first release that can, from the release notes
 _SINCE: Mapping[str, Release] = {
     "parallel_query": (9, 6),
@@ -83,6 +93,32 @@ _PROMISES = (
 )
 
 
+COUNTER_NAMES: Mapping[str, Sequence[str]] = {
+    FSYNCS: ("pg_stat_wal.wal_sync", "pg_stat_io.*.wal.normal.fsyncs"),
+    SYNCS: ("pg_stat_wal.wal_sync", "pg_stat_io.*.wal.*.fsyncs"),
+    COMMITS: ("pg_stat_database.xact_commit",),
+    CACHE_HITS: ("pg_stat_database.blks_hit",),
+    CACHE_MISSES: ("pg_stat_database.blks_read",),
+    LOG_BYTES: ("pg_stat_wal.wal_bytes",),
+    ROWS_READ: ("pg_stat_user_tables.seq_tup_read", "pg_stat_user_indexes.idx_tup_read"),
+}
+_FOUND_ROWS = (
+    RowCounters(COUNTER_NAMES[ROWS_READ], ("pg_statio_user_tables.*_blks_*", "pg_stat_user_tables.seq_tup_read")),
+)
+_WAIT_EVENTS = (
+    SessionWait("io:wal*sync*", "syncs of the log", "disk"),
+    SessionWait("io:wal*", "the log's files", "disk"),
+    SessionWait("io:datafileread", "reads of blocks", "disk", is_read=True),
+    SessionWait("io:*", "files", "disk"),
+    SessionWait("client:*", "its client", "peer"),
+    SessionWait("lock:transactionid", "row locks", "lock"),
+    SessionWait("lock:tuple", "row locks", "lock"),
+    SessionWait("lock:*", "locks", "lock"),
+    SessionWait("lwlock:*", "locks within the server", "lock"),
+    SessionWait("timeout:*", "a timer", "timer"),
+)
+
+
 class Postgres(EngineBase):
     name = "postgres"
     programs: tuple[str, ...] = ("postgres", "initdb", "pg_ctl")
@@ -105,6 +141,10 @@ class Postgres(EngineBase):
     written_options = ("log_directory", "log_filename", "stats_temp_directory", "temp_tablespaces")
     first_releases = _SINCE
     renamings = RENAMINGS
+    counter_names = COUNTER_NAMES
+    found_rows = _FOUND_ROWS
+    wait_events = _WAIT_EVENTS
+    vector_server = "stepgrid_databases.engines.postgres.vectors:PostgresVectors"
     promises = _PROMISES
     identify = staticmethod(options.identify)
     catalogue = staticmethod(options.catalogue)

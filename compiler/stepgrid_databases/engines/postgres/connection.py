@@ -26,21 +26,21 @@ _ATTEMPT_SECONDS = 10  # seconds for one attempt; whoever waits for a server tri
 
 class PostgresConnection:
     def __init__(self, connection: psycopg.Connection[DictRow]) -> None:
-        self._connection = connection
+        self.client = connection
 
     def query(self, sql: str) -> list[Mapping[str, Any]]:
         import psycopg
 
         try:
-            cursor = self._connection.execute(sql)
+            cursor = self.client.execute(sql)
             return list(cursor.fetchall()) if cursor.description is not None else []
         except psycopg.OperationalError as error:
-            if self._connection.closed:
+            if self.client.closed:
                 raise ConnectionError(_last_line(error)) from None
             raise
 
     def close(self) -> None:
-        self._connection.close()
+        self.client.close()
 
 
 def connect(access: Access) -> PostgresConnection:

@@ -19,12 +19,16 @@ if TYPE_CHECKING:
     from stepgrid.build.recipe import Recipe
 
 
-class Program(EngineBase):
+class AnyProgram(EngineBase):
     name = "program"
     kinds: tuple[str, ...] = ("command",)
     storage_engines: tuple[str, ...] = ("program",)
     default_storage_engine = "program"
     programs: tuple[str, ...] = ()  # each build names its own
+    bookkeeping = (  # of RocksDB, LevelDB, LMDB and SQLite, one of which may be in it
+        *("LOG*", "LOCK", "lock.mdb", "MANIFEST-*", "CURRENT", "OPTIONS-*", "IDENTITY"),
+        *("*.log", "*.lock", "*.pid", "*-wal", "*-shm", "*-journal"),
+    )
 
     def recipes(self) -> Sequence[Recipe]:
         from stepgrid_databases.engines.recipes.program import ByCommand, Installed
@@ -100,4 +104,4 @@ def _programs_fault(text: str) -> str | None:
 
 _CHECKS: Mapping[str, Callable[[str], str | None]] = {"command": _command_fault, "programs": _programs_fault}
 
-ENGINE: Built = Program()
+ENGINE: Built = AnyProgram()

@@ -183,7 +183,7 @@ _COMPRESSIONS = {"ZSTD": "ZSTD_compress", "LZ4": "LZ4_compress_default", "ZLIB":
 
 
 @dataclass(frozen=True, slots=True)
-class PublishedLibrary:
+class FetchedLibrary:
     """A library as it lies in a Java archive; its symbols say what it was compiled for."""
 
     path: Path
@@ -208,13 +208,13 @@ class PublishedLibrary:
 _SUFFIXES = {"x86_64": "64", "aarch64": "-aarch64", "ppc64le": "-ppc64le", "s390x": "-s390x", "riscv64": "-riscv64"}
 
 
-def find_library(prefix: Path) -> PublishedLibrary:
+def find_library(prefix: Path) -> FetchedLibrary:
     machine = platform.machine()
     libraries = sorted(prefix.rglob(f"lib*jni-linux{_SUFFIXES.get(machine, '-' + machine)}.so"))
     if not libraries:
         names = ", ".join(sorted(path.name for path in prefix.rglob("*.so"))) or "none"
         raise BuildError(f"the artifact has no library for {machine}; its libraries are: {names}")
-    return PublishedLibrary(libraries[0], frozenset(strings(libraries[0], ".dynstr")))
+    return FetchedLibrary(libraries[0], frozenset(strings(libraries[0], ".dynstr")))
 
 
 class Bench(NamedTuple):
@@ -233,7 +233,7 @@ _PLATFORM = (
 )  # fmt: skip
 
 
-def compile_bench(compiled: Compile, library: PublishedLibrary) -> Bench:
+def compile_bench(compiled: Compile, library: FetchedLibrary) -> Bench:
     """Compile db_bench, and only it, as its library was compiled."""
     order, tools, tree, flags = compiled.order, compiled.tools, compiled.tree, compiled.flags
     gflags, artifacts = _compile_gflags(compiled) if library.old_abi else (compiled.devel.folder, ())

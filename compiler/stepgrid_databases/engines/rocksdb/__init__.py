@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from stepgrid.language.sources import PublishedLibrary
+from stepgrid.plugins.counters import CACHE_HITS, CACHE_MISSES, COMMITS, FSYNCS, SYNCS
 from stepgrid.plugins.engine import (
     Built,
     EngineBase,
@@ -109,6 +110,14 @@ _EFFECTS: Mapping[str, tuple[str, ...]] = {
     "*memtable* *concurrent* *pipelined* *checksum* *xxh*": ("cpu", "lock"),
 }
 
+_COUNTER_NAMES: Mapping[str, Sequence[str]] = {
+    FSYNCS: ("rocksdb.wal.synced",),
+    SYNCS: ("rocksdb.wal.synced",),
+    COMMITS: ("rocksdb.write.self", "rocksdb.write.other"),
+    CACHE_HITS: ("rocksdb.block.cache.hit",),
+    CACHE_MISSES: ("rocksdb.block.cache.miss",),
+}
+
 _SMALL_LOAD = ("--benchmarks=fillseq", "--num=10", "--seed=1")
 
 
@@ -124,6 +133,8 @@ class RocksDB(EngineBase):
     read_options = _READ_OPTIONS
     option_effects = _EFFECTS
     written_options = _WRITTEN_OPTIONS
+    bookkeeping = ("LOG*", "LOCK", "MANIFEST-*", "CURRENT", "OPTIONS-*", "IDENTITY", "*.log")
+    counter_names = _COUNTER_NAMES
     renamings = RENAMINGS
     choices: Mapping[str, Sequence[str]] = {
         "compression_type": _COMPRESSION,

@@ -1,0 +1,1 @@
+"""Readers of files that several kinds of published results have; no importer by itself."""

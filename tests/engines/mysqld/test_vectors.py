@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from stepgrid_databases.drivers.vector_search import prepared_statement
-from stepgrid_databases.drivers.vector_search.prepared_statement import SearchError, Statement
+from stepgrid_databases.engines.mysqld import vectors
+from stepgrid_databases.engines.mysqld.vectors import SearchError, Statement
 
 
 def packets(*payloads: bytes) -> bytes:
@@ -57,7 +57,7 @@ def test_ids_come_back_in_however_many_pieces(ids: list[int]) -> None:
     statement = Statement(wire, "SELECT id …")
     found = statement.execute(statement.request([b"vector"]))
     wire.close()
-    assert prepared_statement.ids(found) == ids
+    assert vectors.ids(found) == ids
 
 
 def test_what_is_sent() -> None:
@@ -89,9 +89,9 @@ def test_errors_of_the_server() -> None:
     wire.close()
     assert str(caught.value) == said
     for read, parts in (
-        (prepared_statement.ids, packets(ERROR)),
-        (prepared_statement.ids, packets(b"\1", COLUMN, END, b"\0\0" + bytes(4), ERROR)),
-        (prepared_statement.check_done, packets(ERROR)),
+        (vectors.ids, packets(ERROR)),
+        (vectors.ids, packets(b"\1", COLUMN, END, b"\0\0" + bytes(4), ERROR)),
+        (vectors.check_done, packets(ERROR)),
     ):
         wire = Wire(PREPARED, parts)
         statement = Statement(wire, "SELECT 1")
