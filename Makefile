@@ -56,10 +56,10 @@ test: $(STAMP) $(SCHEMAS)  # beside `make lint`; more processes than two cores, 
 	@$(BIN)/python -m pytest --numprocesses 4 --dist loadfile --lint $(HALF)
 
 test-fast: $(STAMP) $(SCHEMAS)  # without engines, Snakemake and what takes longer than a second: while you work
-	@$(BIN)/python -m pytest --numprocesses 2 --dist worksteal --fast
+	@$(BIN)/python -m pytest --numprocesses 2 --dist loadfile --fast
 
 test-changed: $(STAMP) $(SCHEMAS)  # of these the tests that belong to files which differ from origin/main (or SINCE)
-	@$(BIN)/python -m pytest --numprocesses 2 --fast $$($(BIN)/python -m tests.changed $(SINCE))
+	@$(BIN)/python -m pytest --numprocesses 2 --dist loadfile --fast $$($(BIN)/python -m tests.changed $(SINCE))
 
 test-all: $(SCHEMAS) publishing  # with what is for a night: before a release
 	@$(BIN)/python -m pytest --numprocesses 4 --dist loadfile --lint $(HALF) --hypothesis-profile nightly -m ''

@@ -73,7 +73,84 @@ rule all:
         "all that the plan asks for"
 
 
-include: "rules/build.smk"
-include: "rules/run.smk"
-include: "rules/collect.smk"
-include: "rules/summarize.smk"
+rule build:
+    output:
+        f"{work.marks}/builds/{{build,[^/]+}}",
+    log:
+        f"{work.marks}/log/{{build}}",
+    params:
+        **JOB,
+        id=lambda wildcards: work.names[wildcards.build],
+    conda:
+        SOFTWARE
+    message:
+        "build {wildcards.build}"
+    resources:
+        **jobs.of_builds,
+    priority: 1  # all builds before any stage: else the blocks of the order could not be complete
+    shell:
+        "{params.quietly} STEPGRID_PARENT=$PPID STEPGRID_MARK={output:q} STEPGRID_LOG={log:q}"
+        " exec {params.python:q} -P -m stepgrid.pipeline build {params.plan} {params.id}"
+
+
+rule run:
+    input:
+        lambda wildcards: [ancient(mark) for mark in work.required_marks(work.names[wildcards.stage])],
+    output:
+        f"{work.marks}/stages/{{stage,[^/]+}}",
+    log:
+        f"{work.marks}/log/{{stage}}",
+    params:
+        **JOB,
+        id=lambda wildcards: work.names[wildcards.stage],
+    conda:
+        SOFTWARE
+    message:
+        "measure {wildcards.stage}"
+    threads: workflow.cores  # a measured stage has the host to itself
+    resources:
+        **jobs.of_stages,
+    priority: lambda wildcards: -work.rank(work.names[wildcards.stage])
+    shell:
+        "{params.quietly} STEPGRID_PARENT=$PPID STEPGRID_MARK={output:q} STEPGRID_LOG={log:q}"
+        " exec {params.python:q} -P -m stepgrid.pipeline run-stage {params.plan} {params.id}"
+
+
+rule collect:
+    input:
+        work.evidence,
+    output:
+        work.products.tables,
+        work.products.stamps[0],
+    log:
+        f"{work.marks}/log/collect",
+    params:
+        **JOB,
+    conda:
+        SOFTWARE
+    message:
+        "collect the tables"
+    shell:
+        "{params.quietly} STEPGRID_REVISION={params.revision} exec {params.python:q} -P -m stepgrid.pipeline collect {params.plan}"
+        " 2> >(tee {log:q} >&2)"
+
+
+rule summarize:
+    input:
+        work.products.tables,
+        work.products.stamps[0],
+    output:
+        text=report(work.products.text, category="Results", labels={"results": "summary"}),
+        page=report(work.products.page, category="Results", labels={"results": "page with charts"}),
+        stamp=work.products.stamps[1],
+    log:
+        f"{work.marks}/log/summarize",
+    params:
+        **JOB,
+    conda:
+        SOFTWARE
+    message:
+        "summarize"
+    shell:
+        "{params.quietly} STEPGRID_REVISION={params.revision} exec {params.python:q} -P -m stepgrid.pipeline summarize {params.plan}"
+        " 2> >(tee {log:q} >&2)"

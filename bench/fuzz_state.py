@@ -49,12 +49,12 @@ def main() -> int:
 def _made(folder: Path) -> Path:
     """A checkout with results, a report and what was exported of it."""
     from stepgrid.cli import main as stepgrid
-    from tests.cli import bundles, samples, test_report
+    from tests.cli import bundles, samples, worlds
 
     (folder / "outputs").mkdir(parents=True)
-    (folder / "a.yaml").write_text(samples.SPEC + test_report.REPORT)
+    (folder / "a.yaml").write_text(samples.SPEC + samples.REPORT)
     os.chdir(folder)
-    test_report.put(test_report.RATES)
+    worlds.put(samples.RATES)
     bundles.sealed(bundles.planned())
     with redirect_stdout(io.StringIO()):
         assert stepgrid(["report", "a.yaml"]) == 0

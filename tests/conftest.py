@@ -60,7 +60,7 @@ def pytest_configure(config: pytest.Config) -> None:
         config.pluginmanager.register(HalfRun(target, source))
     if config.getoption(fast.OPTION):
         settings.load_profile("fast")
-    if config.getoption(fast.WRITE) and not hasattr(config, "workerinput"):
+    if config.getoption(fast.WRITE):
         config.pluginmanager.register(fast.SlowTests())
     if config.getoption("lint") and not source and not hasattr(config, "workerinput"):
         config.pluginmanager.register(LintRun())

@@ -41,7 +41,7 @@ NAMED = (
     (re.compile(r"\b[0-9a-f]{20}\b"), "PLAN"),
     (re.compile(r"\b20\d{6}T\d{6}\.\d{6}Z"), "ATTEMPT"),
     (re.compile(r"\b202[4-9]-\d\d-\d\d[ T]\d\d:\d\d(:\d\d)?([.\d]+)?(\+00:00|Z| UTC)?"), "TIME"),
-    (re.compile(r"\b(pid|process) \d+"), r"\1 N"),
+    (re.compile(r"(\bpid |\bprocess |/proc/)\d+"), r"\1N"),
 )
 
 Worlds = Mapping[str, Callable[..., str | None]]
@@ -82,6 +82,14 @@ def _commands(lines: list[str]) -> Iterator[str]:
         yield command
 
 
+def _first_of_pipe(command: str) -> tuple[str, bool, str]:
+    """The first command of a pipe, whether there is one, and what its output goes through."""
+    for found in re.finditer(r" \| ", command):
+        if command[: found.start()].count("'") % 2 == 0:
+            return command[: found.start()], True, command[found.end() :]
+    return command, False, ""
+
+
 class Terminal:
     """Runs the commands of a scene in the current folder."""
 
@@ -105,7 +113,7 @@ class Terminal:
     def run(self, command: str) -> tuple[int, str]:
         before = dict(os.environ)
         try:
-            first, pipe, rest = command.partition(" | ")
+            first, pipe, rest = _first_of_pipe(command)
             program, _, _ = first.partition(" ")
             if program not in ("stepgrid", "world"):
                 return self._shell(command, "")

@@ -16,3 +16,11 @@ define:
   options:
     small: {engine: rocksdb, options: {block_size: 4KiB}}
 """
+REPORT = """\
+report:
+  base: {threads: 1}
+  tables: [{title: threads, rows: build, columns: threads, where: {step: readww}, metrics: [qps, p50]}, iostat]
+claims:
+  - {claim: two threads do more, expect: "qps(threads=2) >= 1.5 * qps(threads=1)", where: {step: readww}}
+"""
+RATES = {"1": 1000.0, "2": 4000.0}

@@ -16,9 +16,7 @@ from typing import Any
 import pytest
 
 from stepgrid.cli import main
-from stepgrid.cli.builds import source_text
 from stepgrid.store.store import Store
-from stepgrid.workflow import host_plan
 
 Capture = pytest.CaptureFixture[str]
 ROOT = Path(__file__).resolve().parents[2]
@@ -42,35 +40,10 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def ids() -> dict[str, str]:
-    return {build.name: build.id for build in host_plan.compile_for_host("a.yaml", None).builds}
-
-
 def listed(capsys: Capture, *arguments: str) -> dict[str, Any]:
     capsys.readouterr()
     assert main(["builds", *arguments, "--format", "json"]) == 0
     return {each["names"][0]: each for each in json.loads(capsys.readouterr().out)}
-
-
-def test_a_failure_keeps_none_of_the_others_from_being_made(capfd: pytest.CaptureFixture[str]) -> None:
-    assert main(["builds", "a.yaml", "--make", "-j", "2"]) == 3
-    out, err = capfd.readouterr()
-    lines = out.splitlines()
-    assert sorted(line.partition(" ")[2] for line in lines[:2]) == ["bad: failed", "good: built"]
-    assert lines[2].startswith("a.yaml: 2 builds: 1 built in ")
-    assert lines[2].endswith(", 0 there already, 1 failed: bad")
-    assert "build good: path tree" in err
-    assert Store().has_build(ids()["good"])
-    assert Store().mark(ids()["good"]).exists()
-
-
-def test_what_is_there_is_not_made_again(capfd: pytest.CaptureFixture[str]) -> None:
-    assert main(["builds", "a.yaml", "--make", "good"]) == 0
-    before = (Store().build(ids()["good"]) / "build.json").stat()
-    capfd.readouterr()
-    assert main(["builds", "a.yaml", "--make", "good"]) == 0
-    assert capfd.readouterr().out == "a.yaml: 1 build: 0 built, 1 there already, 0 failed\n"
-    assert (Store().build(ids()["good"]) / "build.json").stat() == before
 
 
 @contextmanager
@@ -103,95 +76,12 @@ def test_the_states(capsys: Capture) -> None:
         assert listed(capsys, "a.yaml")["bad"]["state"] == "running"
 
 
-def test_two_specs_share_a_build(folder: Path, capsys: Capture) -> None:
-    (folder / "b.yaml").write_text(SPEC.replace("title: t", "title: other"))
-    assert main(["builds", "a.yaml", "--make", "good"]) == 0
-    assert main(["builds", "b.yaml", "--make", "bad"]) == 3
-    assert listed(capsys, "b.yaml")["good"]["state"] == "done"
-    assert listed(capsys, "b.yaml")["good"]["specs"] == ["a.yaml"]
-    assert listed(capsys)["good"]["specs"] == ["a.yaml", "b.yaml"]
-    assert list(listed(capsys)) == ["bad", "good"]
-
-
-def test_the_text_fits_a_page(capsys: Capture) -> None:
-    main(["builds", "a.yaml", "--make"])
-    capsys.readouterr()
-    assert main(["builds", "a.yaml"]) == 0
-    lines = capsys.readouterr().out.splitlines()
-    assert lines[0].startswith("a.yaml: 2 builds: 1 done, 1 failed; ")
-    assert "good: done, program 1.0, " in "\n".join(lines)
-    assert f"  id         {ids()['good']}" in lines
-    assert "  from       path: tree, files: hello" in lines
-    assert any(line.startswith("  quality ") for line in lines)
-    assert "made as compiled from source" in " ".join(" ".join(lines).split())
-    assert any(line.startswith("  log        outputs/attempts/b-") for line in lines)
-    assert max(map(len, lines)) <= 100
-
-
-def test_what_is_declared_beside_the_source(folder: Path, capsys: Capture) -> None:
-    """Two builds of one source are told apart, before they are made and afterwards."""
-    (folder / "a.patch").write_text("--- a/hello\n+++ b/hello\n@@ -1,2 +1,2 @@\n #!/bin/sh\n-echo hello\n+echo you\n")
-    spec = SPEC.replace("{programs: hello}}", "{programs: hello, env.CFLAGS: -O1}, patches: [a.patch]}")
-    (folder / "a.yaml").write_text(spec)
-    said = "  with       flags: programs: hello, env.CFLAGS: -O1; patches: a.patch"
-    assert main(["builds", "a.yaml"]) == 0
-    assert said in capsys.readouterr().out.splitlines()
-    assert main(["builds", "a.yaml", "--make", "good"]) == 0
-    capsys.readouterr()
-    assert main(["builds"]) == 0
-    assert (
-        "  with       flags: env.CFLAGS: -O1, programs: hello; patches: a.patch" in capsys.readouterr().out.splitlines()
-    )
-
-
-def test_the_kind_of_a_source_comes_first() -> None:
-    assert source_text({"classifier": "linux64", "maven": "a:b:1", "tree": {"ref": "v1", "git": "https://host/x"}}) == (
-        "maven: a:b:1, classifier: linux64, tree: (git: https://host/x, ref: v1)"
-    )
-
-
-def test_a_job_that_is_killed_is_told(folder: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    """By whoever killed it: it cannot say so itself."""
-    (folder / "tree" / "make.sh").write_text("#!/bin/sh\nkill -9 $(cut -d' ' -f4 /proc/$PPID/stat)\nsleep 300\n")
-    (folder / "tree" / "make.sh").chmod(0o755)
-    (folder / "a.yaml").write_text(SPEC.replace("{programs: hello}", "{programs: hello, command: ./make.sh}"))
-    assert main(["builds", "a.yaml", "--make", "good"]) == 3
-    assert capfd.readouterr().out.startswith("[1/1] good: failed, killed by SIGKILL\n")
-
-
 def test_warnings_are_of_the_commands_that_measure(folder: Path, capsys: Capture) -> None:
     (folder / "a.yaml").write_text(SPEC + "allow: {ref-open: nothing}\n")
     assert main(["check", "a.yaml"]) == 0
     assert "warning[allow-unused]" in capsys.readouterr().err
     assert main(["builds", "a.yaml"]) == 0
     assert capsys.readouterr().err == ""
-
-
-def test_an_empty_store(capsys: Capture) -> None:
-    assert main(["builds"]) == 0
-    assert capsys.readouterr().out == "outputs/builds: 0 builds\n"
-
-
-@pytest.mark.parametrize(
-    ("arguments", "said"),
-    [
-        (["a.yaml", "--make", "goood"], "there is no build `goood`: did you mean `good`?"),
-        (["a.yaml", "--make", "-j", "0"], "-j takes the number of builds that are made at once: 1 or more"),
-        (["--make"], "--make needs a spec before it"),
-        (["diff", "one"], "usage: stepgrid builds [SPEC] "),
-        (["diff", "one", "two"], "there is no build `one`: none was made here"),
-    ],
-)
-def test_what_cannot_be_meant(arguments: list[str], said: str, capsys: Capture) -> None:
-    assert main(["builds", *arguments]) == 2
-    assert any(line.startswith(said) for line in capsys.readouterr().err.splitlines())
-
-
-def test_a_wrong_spec_makes_nothing(folder: Path, capsys: Capture) -> None:
-    (folder / "a.yaml").write_text(SPEC.replace("engine: program", "engine: progam"))
-    assert main(["builds", "a.yaml", "--make"]) == 1
-    assert "error[undefined-name]" in capsys.readouterr().err
-    assert not Store().build("_").parent.exists()
 
 
 def test_what_is_stopped_goes_on_with_the_same_command(folder: Path) -> None:

@@ -88,15 +88,6 @@ def test_the_spec_of_another_checkout_finds_it(exported: Path, capsys: Capture) 
     assert Store().has_build(build.id)
 
 
-def test_a_spec_that_needs_another_build(exported: Path, capsys: Capture) -> None:
-    (Path.cwd() / "a.yaml").write_text(SPEC.replace('"1.0"', '"2.0"'))
-    (Path.cwd() / "tree").mkdir()
-    assert main(["builds", "import", str(exported), "--spec", "a.yaml", "--run"]) == 2
-    (build,) = host_plan.compile_for_host("a.yaml", None).builds
-    said = f"{exported} holds {node(exported)}, which is not a build of a.yaml; its builds are: {build.id}\n"
-    assert capsys.readouterr().err == said
-
-
 def test_a_file_that_was_changed(exported: Path, capsys: Capture) -> None:
     def change(members: Members) -> None:
         info, _ = members["build/tree/words"]
@@ -149,15 +140,6 @@ def test_paths_are_not_trusted(name: str, said: str, exported: Path, capsys: Cap
     assert not list(exported.parent.rglob("evil"))
 
 
-def test_no_exported_build(exported: Path, capsys: Capture) -> None:
-    other = rewrite(exported, lambda members: members.pop("export.json") and None)
-    assert refused(other, capsys) == "FILE is no exported build: it does not begin with export.json\n"
-    other.write_bytes(exported.read_bytes()[:400])
-    assert "cannot be unpacked: a whole tar (plain, .gz, .bz2, .xz, .zst) or zip file is expected" in refused(
-        other, capsys
-    )
-
-
 def test_a_program_of_the_machine_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:
     monkeypatch.chdir(tmp_path)
     Path("a.yaml").write_text(SPEC.replace("{path: tree, files: .}, flags: {programs: bin/hello}", "{system: sh}"))
@@ -166,23 +148,6 @@ def test_a_program_of_the_machine_stays(tmp_path: Path, monkeypatch: pytest.Monk
     assert main(["builds", "export", "tool", "x.tar.gz"]) == 3
     assert capsys.readouterr().err.endswith(", which belongs to this machine: there is nothing to move\n")
     assert not list(tmp_path.glob("*x.tar*"))
-
-
-def test_what_cannot_be_exported(exported: Path, capsys: Capture) -> None:
-    assert main(["builds", "import", str(exported), "--run"]) == 0
-    capsys.readouterr()
-    assert main(["builds", "export", "tool", "x.zip"]) == 3
-    said = "x.zip must end with .tar.gz or .tar.zst: that says how it is compressed\n"
-    assert capsys.readouterr().err == said
-    assert main(["builds", "export", "tool", str(exported)]) == 2
-    assert capsys.readouterr().err == f"{exported} exists: name another file, or remove it\n"
-    assert main(["builds", "export", "tool", "gone/x.tar.gz"]) == 3
-    assert capsys.readouterr().err.endswith(": No such file or directory\n")
-
-
-def test_a_file_that_there_is_not(tmp_path: Path, capsys: Capture) -> None:
-    assert main(["builds", "import", "gone.tar.gz", "--run"]) == 2
-    assert capsys.readouterr().err == "there is no file gone.tar.gz\n"
 
 
 def test_nothing_of_it_runs_until_somebody_agrees(exported: Path, capsys: Capture, monkeypatch: Any) -> None:

@@ -14,8 +14,7 @@ import pytest
 
 from stepgrid.cli import main
 from stepgrid.plan.plan_file import is_intact
-from tests.cli import test_report
-from tests.cli.samples import SPEC
+from tests.cli import samples, worlds
 
 Capture = pytest.CaptureFixture[str]
 WRONG = ["", "{", "[]", "null", "[" * 100_000, "[" + "1" * 5000 + "]", '{"id": {}}']
@@ -26,9 +25,9 @@ def sound(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
     """A checkout with results and a report; and what the report says."""
     folder = tmp_path_factory.mktemp("sound")
     (folder / "outputs").mkdir()
-    (folder / "a.yaml").write_text(SPEC + test_report.REPORT)
+    (folder / "a.yaml").write_text(samples.SPEC + samples.REPORT)
     with contextlib.chdir(folder), contextlib.redirect_stdout(io.StringIO()) as screen:
-        test_report.put(test_report.RATES)
+        worlds.put(samples.RATES)
         assert main(["report", "a.yaml"]) == 0
     return folder, screen.getvalue()
 

@@ -10,13 +10,9 @@ from typing import Any
 
 import pytest
 
-from stepgrid.build import python_libraries
 from stepgrid.cli import main
-from stepgrid.cli.doctor import verdict
 from stepgrid.host import locks, noise, sysfs, tuning
-from stepgrid.host.host_check import STOPS, UNKNOWN, WARNING, HostFinding
 from stepgrid.model.plan import Plan, PlannedBuild, Report
-from stepgrid.store.store import Store
 from stepgrid.workflow import doctor
 from tests.build.repository import Repository
 from tests.cli.samples import SPEC
@@ -24,7 +20,6 @@ from tests.needs import needs
 
 Capture = pytest.CaptureFixture[str]
 ROOT = Path(__file__).resolve().parents[2]
-SECTIONS = ["where things go", "what the system allows", "programs", "noise, over 0.01 s"]
 
 
 @pytest.fixture(autouse=True)
@@ -60,24 +55,6 @@ def test_the_page_explains_every_finding(folder: Path) -> None:
     assert {each.name for each in found if not each.name.startswith("device")} <= rows
 
 
-def test_as_data(capsys: Capture) -> None:
-    assert main(["doctor", "--format", "json"]) == 0
-    found = json.loads(capsys.readouterr().out)
-    assert [section["title"] for section in found["sections"]] == SECTIONS
-    everything = [each for section in found["sections"] for each in section["findings"]]
-    assert {each["severity"] for each in everything} <= {"ok", "warning", "unknown"}
-    assert all(each["name"] and each["said"] for each in everything)
-
-
-def test_with_a_spec_of_another_machine(folder: Path, capsys: Capture) -> None:
-    (folder / "a.yaml").write_text(f"{SPEC}hardware: {{id: big, cores: 4096, memory: 1024GiB}}\n")
-    assert main(["doctor", "a.yaml"]) == 3
-    lines = capsys.readouterr().out.splitlines()
-    assert lines[0].startswith("1 problem would stop a run; ")
-    assert lines[2].startswith("stops    hardware       this is not the hardware of the spec:")
-    assert any(line.strip() == "fix: run it there, or `allow_other_hardware: true` in a site file" for line in lines)
-
-
 def test_what_a_spec_needs(folder: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
     (folder / "a.yaml").write_text(f'{SPEC}launch: {{cpus: "0", malloc: jemalloc}}\n')
     monkeypatch.setattr(sysfs, "ROOT", folder)
@@ -88,23 +65,6 @@ def test_what_a_spec_needs(folder: Path, capsys: Capture, monkeypatch: pytest.Mo
     assert "stops    taskset        not installed; needed for `launch: {cpus}`\n" in out
     assert "warning  git            not installed; needed for builds from git\n" in out
     assert " fix: sudo apt install util-linux, or `tools:` of a site file\n" in out
-
-
-def test_processors_that_are_not_here(folder: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(os, "sched_getaffinity", lambda pid: {0, 1, 2, 5})
-    (folder / "a.yaml").write_text(f'{SPEC}launch: {{cpus: "1-3,5"}}\n')
-    assert main(["doctor", "a.yaml"]) == 3
-    out = capsys.readouterr().out
-    assert "stops    processors     `cpus: 1-3,5`: this host gives 0-2,5; expected: all of them\n" in out
-    (folder / "a.yaml").write_text(f'{SPEC}launch: {{cpus: "1-2"}}\n')
-    main(["doctor", "a.yaml", "--all"])
-    assert "fine     processors     `cpus: 1-2`\n" in capsys.readouterr().out
-
-
-def test_a_wrong_spec_is_a_wrong_spec(folder: Path, capsys: Capture) -> None:
-    (folder / "a.yaml").write_text("title: x\n")
-    assert main(["doctor", "a.yaml"]) == 1
-    assert "a.yaml:1:1: error[" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
@@ -129,53 +89,6 @@ def test_what_the_recipe_of_a_build_needs(engine: str, source: Any, flags: Any, 
     assert found == dict.fromkeys(programs.split(), "the build mine")
 
 
-CLIENTS = """\
-title: t
-builds:
-  kv: {engine: program, requirements: [lmdb==1.6.2]}
-  bench: {engine: program, source: {go: host.example/module/cmd/bench, version: v1.0.0}}
-steps: [{name: get, kind: command, argv: ["true"]}]
-"""
-
-
-def test_a_client_that_this_host_lacks(folder: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
-    (folder / "a.yaml").write_text(CLIENTS)
-    monkeypatch.setenv("PATH", str(folder))
-    monkeypatch.setattr(python_libraries, "find_spec", lambda name: None)
-    assert main(["check", "a.yaml"]) == 0
-    words = " ".join(capsys.readouterr().out.split())
-    assert (
-        "build kv cannot be made on this host, because there is neither uv nor pip for the libraries of its script"
-        in words
-    )
-    assert (
-        "build bench cannot be made on this host, because there is no go: `sudo apt install golang-go`, or name them"
-        in words
-    )
-    assert main(["doctor", "a.yaml"]) == 3
-    words = " ".join(capsys.readouterr().out.split())
-    assert "stops libraries there is neither uv nor pip for the libraries of its script: install one" in words
-    assert "stops go not installed; needed for the build bench fix: sudo apt install golang-go" in words
-
-
-def test_all_that_compiles_need_is_one_command(folder: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of thirteen builds each lacked bison, and then flex."""
-    source = 'git: "https://host.example/p.git", ref: "REL_{{ version }}"'
-    (folder / "a.yaml").write_text(
-        f"title: t\nbuilds: {{pg: {{engine: postgres, versions: ['1', '2', '3'], source: {{{source}}}}}}}\n"
-        "steps: [{name: one, kind: sql, sql: select 1}]\nallow: {ref-open: a test}\n"
-    )
-    for name in ("git", "cc", "c++", "make", "perl"):
-        (folder / name).write_text("#!/bin/sh\n")
-        (folder / name).chmod(0o755)
-    monkeypatch.setenv("PATH", str(folder))
-    assert main(["check", "a.yaml"]) == 0
-    assert (
-        "build pg-1 and 2 other builds cannot be made on this host, because there is no bison and no flex: "
-        "`sudo apt install bison flex`, or name them under `tools:` in the site file"
-    ) in " ".join(capsys.readouterr().out.split())
-
-
 @needs("git")
 def test_a_tag_that_a_repository_lacks(folder: Path, capsys: Capture, tmp_path: Path) -> None:
     """A build would say it; plain check asks nobody."""
@@ -191,18 +104,6 @@ def test_a_tag_that_a_repository_lacks(folder: Path, capsys: Capture, tmp_path: 
         (folder / "a.yaml").write_text(spec.replace("URL", url).replace("REF", ref))
         main(["doctor", "a.yaml", "--all"])
         assert said in " ".join(capsys.readouterr().out.split())
-
-
-def test_a_folder_that_cannot_be_written(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(os, "access", lambda path, mode: Path(path) != folder)
-    found = {each.name: each for each in doctor.folder_findings(Store())}
-    assert (found["outputs"].severity, found["outputs"].text) == (STOPS, f"{folder} cannot be written")
-
-
-def test_what_the_system_does_not_say(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sysfs, "ROOT", folder)
-    found = {each.name: each.severity for each in doctor.system_findings()}
-    assert (found["perf counters"], found["supervision"]) == (UNKNOWN, WARNING)
 
 
 def test_restore(folder: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -221,9 +122,3 @@ def test_restore(folder: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch)
     assert main(["doctor", "--restore"]) == 0
     assert capsys.readouterr().out == "restored: 1 file, such as /sys/devices/system/cpu/intel_pstate/no_turbo\n"
     assert turbo.read_text() == "0"
-
-
-def test_the_verdict() -> None:
-    assert verdict([]) == "nothing would stop a run; 0 warnings, 0 unknown"
-    found = [HostFinding("a", STOPS, "x"), HostFinding("b", WARNING, "x"), HostFinding("c", UNKNOWN, "x")]
-    assert verdict(found) == "1 problem would stop a run; 1 warning, 1 unknown"

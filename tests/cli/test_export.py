@@ -13,15 +13,13 @@ import pytest
 
 from stepgrid.cli import main, transfer
 from stepgrid.host import facts
-from stepgrid.host.files import make_folder, write_json
-from stepgrid.host.locks import locked
+from stepgrid.host.files import write_json
 from stepgrid.model.plan import Plan
-from stepgrid.store import plans, stage_requests
+from stepgrid.store import stage_requests
 from stepgrid.store.results import full_fault
 from stepgrid.store.store import Store
 from stepgrid.workflow import run_request
 from tests.cli.bundles import SUMMARIZED, Capture, export, planned, result, sealed
-from tests.cli.samples import SPEC
 
 pytestmark = pytest.mark.usefixtures("one")
 
@@ -53,43 +51,6 @@ def test_results_join_those_of_another_checkout(two: Callable[[], Store], capsys
     assert re.search("to do    nothing\n  read .*\n  status   8 done", capsys.readouterr().out)
 
 
-def test_it_opens_where_there_is_no_such_spec(
-    two: Callable[[], Store], monkeypatch: pytest.MonkeyPatch, capsys: Capture
-) -> None:
-    """The texts that it was compiled from come along, and go along again."""
-    (Path.cwd().parent / "library.yaml").write_text(
-        "define: {options: {small: {options: {write_buffer_size: 1MiB}}}}\n"
-    )
-    spec = "include: [../library.yaml]\n" + SPEC.replace("steps:", "options: [small]\nsteps:", 1)
-    Path("a.yaml").write_text(spec)
-    Path("site.yaml").write_text("roots: [..]\n")
-    monkeypatch.setenv("STEPGRID_SITE", str(Path("site.yaml").absolute()))
-    run_request.requested_plan.cache_clear()
-    plan = planned()
-    for stage in plan.stages:
-        result(stage)
-    file = export(capsys)
-    store = two()
-    Path("a.yaml").write_text(SPEC)
-    assert main(["import", str(file)]) == 0
-    texts = store.texts(plan.digest)
-    assert capsys.readouterr().out.splitlines()[-1] == (
-        f"`stepgrid report {plan.digest}` shows them: a.yaml compiles to another plan here; "
-        f"the files that they were measured by are in {texts}"
-    )
-    assert sorted(str(path.relative_to(texts)) for path in texts.rglob("*.yaml")) == ["library.yaml", "one/a.yaml"]
-    assert (texts / "one" / "a.yaml").read_text() == spec
-    assert main(["report", plan.digest]) == 0
-    assert main(["query", "--plan", plan.digest, "SELECT count(DISTINCT stage) FROM steps", "--format", "csv"]) == 0
-    assert capsys.readouterr().out.endswith(f"\n{len(plan.stages)}\n")
-    again = file.with_name("again.tar.gz")
-    assert main(["export", plan.digest, str(again)]) == 0
-    with tarfile.open(file) as one, tarfile.open(again) as other:
-        assert [name for name in one.getnames() if "report/" not in name] == [
-            name for name in other.getnames() if "report/" not in name
-        ]
-
-
 def test_the_report_goes_along_for_those_who_have_nothing_else(
     monkeypatch: pytest.MonkeyPatch, capsys: Capture
 ) -> None:
@@ -107,41 +68,6 @@ def test_what_is_there_already_stays(two: Callable[[], Store], capsys: Capture) 
         assert main(["import", str(file)]) == 0
     assert "imported 0 results, 0 attempts\nalready here: 6 results\n" in capsys.readouterr().out
     assert all(len(store.all_results(stage.id)) == 1 for stage in planned().stages)
-
-
-def test_where_a_stage_is_left_its_build_is_made(two: Callable[[], Store], capsys: Capture) -> None:
-    gone = next(stage for stage in planned().stages if stage.parent)
-    Store().set_aside(gone.id, Store().results(gone.id)[0])
-    file = export(capsys)
-    store = two()
-    assert main(["import", str(file)]) == 0
-    assert run_request.remaining_work(planned(), store).lacking == {gone.id, gone.build}
-
-
-def test_a_summary_is_made_again_although_its_results_are_older(two: Callable[[], Store], capsys: Capture) -> None:
-    file = export(capsys)
-    store, plan = two(), planned()
-    plans.publish(store, plan)
-    tables, report = store.stamps(plan.digest, "1")
-    make_folder(tables.parent)
-    store.stamp_tables(plan.digest, "1")
-    store.stamp_report(plan.digest, "1")
-    assert main(["import", str(file)]) == 0
-    assert not tables.exists()
-    assert not report.exists()
-
-
-def test_attempts_go_along_where_they_are_asked_for(two: Callable[[], Store], capsys: Capture) -> None:
-    stage = planned().stages[0].id
-    write_json(Store().new_attempt(stage) / "failure.json", {"status": "failed", "message": "it died"})
-    Store().new_attempt(stage)  # running
-    plain, whole = export(capsys), export(capsys, "--attempts", name="y.tar.gz")
-    store = two()
-    assert main(["import", str(plain)]) == 0
-    assert store.attempts(stage) == []
-    assert main(["import", str(whole)]) == 0
-    assert "imported 0 results, 1 attempt\n" in capsys.readouterr().out
-    assert len(store.attempts(stage)) == 1
 
 
 def test_a_retraction_goes_along_and_a_redo_is_still_asked_for(two: Callable[[], Store], capsys: Capture) -> None:
@@ -188,18 +114,6 @@ def test_a_damaged_result_is_not_exported(two: Callable[[], Store], capsys: Capt
     assert out.startswith(f"{file}: 5 results of 5 of 6 stages, ")
     two()
     assert main(["import", str(file)]) == 0
-
-
-def test_one_that_cannot_be_moved_refuses_the_export(capsys: Capture) -> None:
-    plan, store = planned(), Store()
-    sealed(plan)
-    result = store.results(plan.stages[0].id)[0]
-    (result / "attempt.json").unlink()
-    with locked(store.lock(plan.stages[0].id)):
-        assert main(["export", "a.yaml", str(Path.cwd().parent / "x.tar.gz")]) == 3
-    assert capsys.readouterr().err == (
-        f"the result {result} is broken: `attempt.json` is missing; the next run measures it again\n"
-    )
 
 
 def test_what_names_the_host_is_left_out(
@@ -270,15 +184,6 @@ def test_the_host_goes_along_where_it_is_asked_for(one: Path, two: Callable[[], 
     assert main(["import", str(file)]) == 0
     (result,) = store.results(plan.stages[0].id)
     assert json.loads((result / "attempt.json").read_text())["host"]["hostname"] == "bench-7"
-
-
-def test_a_damaged_table_is_not_exported(one: Path, capsys: Capture) -> None:
-    table = Store().tables(planned().digest) / "environment.parquet"
-    make_folder(table.parent)
-    table.write_bytes(b"PAR1 and no more")
-    assert main(["export", "a.yaml", str(one.parent / "x.tar.gz")]) == 3
-    assert capsys.readouterr().err == f"{table} is damaged; remove it, and `stepgrid report` makes it again\n"
-    assert not (one.parent / "x.tar.gz").exists()
 
 
 def test_what_a_step_left_that_is_no_file_is_left_out(one: Path, two: Callable[[], Store], capsys: Capture) -> None:

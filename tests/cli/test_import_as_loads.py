@@ -169,32 +169,6 @@ def test_nothing_of_it_is_measured_removed_or_added_twice(
     assert not {stage.id for stage in plan.stages if stage.origin} & {*stage_requests.pending_redos(Store())}
 
 
-def test_loads_of_several_hosts_come_by_any_way_once(
-    elsewhere: Measured, here: Callable[[], Plan], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture
-) -> None:
-    others = elsewhere("others", OTHERS)
-    named = export(tmp_path / "named.tar.gz", capsys, "--host")
-    elsewhere("theirs", THEIRS)
-    imported(others, capsys)
-    both = export(tmp_path / "both.tar.gz", capsys)
-    here()
-    mine = export(tmp_path / "mine.tar.gz", capsys)
-    assert re.search(r"^6 loads of host-\w+, host-\w+ beside", imported(both, capsys), re.M)
-    counts = [(9, 24)]
-    for file in (others, named, mine, both):
-        assert "imported 0 results\n" in imported(file, capsys), file.name
-    plan = planned()
-    counts.append((len(plan.cells[0].repeats), sum(bool(stage.origin) for stage in plan.stages)))
-    assert counts == [(9, 24)] * 2
-    for stages in ({cell.repeats[load].stages[0] for cell in plan.cells} for load in range(9)):
-        assert len({stage.origin for stage in plan.stages if stage.id in stages}) == 1, (
-            "a load has one host in all arms"
-        )
-    ours = export(tmp_path / "ours.tar.gz", capsys)
-    enter(tmp_path / "theirs", monkeypatch)
-    assert re.search(r"^6 loads of .*\nimported 12 results\nalready here: 24 results\n", imported(ours, capsys), re.M)
-
-
 def test_what_an_import_put_in_the_place_of_ours_counts_beside_it_again(
     elsewhere: Measured, here: Callable[[], Plan], capsys: Capture
 ) -> None:
@@ -248,17 +222,6 @@ def test_only_whole_loads_of_one_host_are_taken(elsewhere: Measured, here: Calla
     assert [len(cell.repeats) for cell in planned().cells] == [5, 6]
 
 
-def test_what_has_nothing_to_stand_beside_is_refused(
-    elsewhere: Measured, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture
-) -> None:
-    file = elsewhere("theirs", THEIRS)
-    enter(tmp_path / "empty", monkeypatch)
-    capsys.readouterr()
-    assert main(["import", str(file), "--as-loads"]) == 3
-    assert "of its stages nothing was measured here that its loads would stand beside" in capsys.readouterr().err
-    assert not list(Store().root.glob("results/*"))
-
-
 def test_a_bundle_cannot_pass_results_off_as_those_of_another_host(
     elsewhere: Measured, here: Callable[[], Plan], tmp_path: Path, capsys: Capture
 ) -> None:
@@ -283,18 +246,3 @@ def test_a_bundle_cannot_pass_results_off_as_those_of_another_host(
         assert "\x1b" not in error
         assert {path.name for path in Store().root.glob("results/*")} == before
         os.chdir(tmp_path / "theirs")
-
-
-def test_loads_that_a_report_asks_for_are_counted_with_those_of_other_hosts(
-    elsewhere: Measured, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture
-) -> None:
-    spec = SPEC.replace("repeat: 3", "repeat: {until: decided, least: 3, most: 12}")
-    file = elsewhere("theirs", THEIRS, spec)
-    measure(enter(tmp_path / "here", monkeypatch, spec), "here", MINE, monkeypatch)
-    imported(file, capsys)
-    assert {len(cell.repeats) for cell in planned().cells} == {6}
-    report(capsys)
-    for cell in planned().cells:  # the looks are after 3, 4, 5, 7 … loads
-        assert [repeat.load for repeat in cell.repeats] == [*range(7)]
-        origins = {stage.id: stage.origin for stage in planned().stages}
-        assert [bool(origins[repeat.stages[0]]) for repeat in cell.repeats] == [False] * 4 + [True] * 3

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
 
 import pytest
 
 from stepgrid.build.job import make
 from stepgrid.cli import main
-from stepgrid.store.plans import Request
 from stepgrid.store.store import Store
-from stepgrid.workflow import host_plan, plan_cache
+from stepgrid.workflow import host_plan
 from tests.build.repository import Repository
-from tests.cli.test_plan import kept, measured
+from tests.cli.worlds import kept, measured
 
 Capture = pytest.CaptureFixture[str]
 
@@ -70,15 +68,6 @@ def test_a_ref_that_moved_in_between_is_another_build(origin: Repository, capsys
     assert f"    build.pin: not set -> {new} (a.yaml:3:3)\n" in said
 
 
-def test_a_ref_that_moves_later_is_another_build(origin: Repository, capsys: Capture) -> None:
-    main(["lock", "a.yaml"])
-    kept()
-    old, new = origin.git("rev-parse", "v1.0.2^{commit}"), move(origin)
-    assert NOTHING in planned(capsys)
-    assert main(["lock", "a.yaml", "--update"]) == 0
-    assert f"    build.pin: {old} -> {new} (a.yaml:3:3)\n" in planned(capsys)
-
-
 def test_a_build_that_is_made_again_is_of_what_is_held(origin: Repository) -> None:
     main(["lock", "a.yaml"])
     build = host_plan.compile_for_host("a.yaml", None).builds[0]
@@ -86,20 +75,3 @@ def test_a_build_that_is_made_again_is_of_what_is_held(origin: Repository) -> No
     Store().set_aside(build.id, Store().build(build.id))
     assert make(Store(), build) == 0
     assert host_plan.compile_for_host("a.yaml", None).builds[0] == build
-
-
-def test_a_plan_is_not_remembered_past_the_build_that_it_found(origin: Repository) -> None:
-    main(["lock", "a.yaml"])
-    request, store = Request("a.yaml"), Store()
-    build = plan_cache.load_or_compile(store, request)[0].builds[0].id
-    assert plan_cache.load_or_compile(store, request)[0].builds[0].id == build
-    shutil.rmtree(store.build(build))
-    assert plan_cache.load_or_compile(store, request)[0].builds[0].id != build
-
-
-def test_a_build_that_was_set_aside_still_says_what_it_was(origin: Repository) -> None:
-    """A run sets a damaged build aside and makes it again; a kill in between changes no id."""
-    before = host_plan.compile_for_host("a.yaml", None).builds[0].id
-    main(["lock", "a.yaml"])
-    Store().set_aside(before, Store().build(before))
-    assert host_plan.compile_for_host("a.yaml", None).builds[0].id == before

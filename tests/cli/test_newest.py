@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
@@ -18,7 +17,7 @@ from stepgrid.language.sources import ReleaseQuestion
 from stepgrid.model.site import Site
 from stepgrid.workflow import host_plan
 from tests.build.repository import Repository
-from tests.cli.test_plan import built, kept, measured
+from tests.cli.worlds import kept
 from tests.needs import needs
 
 Capture = pytest.CaptureFixture[str]
@@ -80,52 +79,6 @@ def test_an_answer_is_not_written_through_a_link(origin: Repository, capsys: Cap
         kept()
     assert not Path("../.bash_profile").exists()
     assert capsys.readouterr().err == "", "no registry was asked"
-
-
-def test_an_upgrade_measures_only_what_is_new(origin: Repository, capsys: Capture) -> None:
-    assert run(capsys, "lock", "a.yaml")[0] == 0
-    plan = kept()
-    built(plan)
-    measured(plan, plan.stages)
-    row = "r-1.10.0, r-2.0.0, r-3  3     3         git"
-    assert row in run(capsys, "outdated", "a.yaml")[1]
-    origin.commit("v3.1")
-    status, out, _ = run(capsys, "outdated", "a.yaml")
-    assert (status, "3     3.1     newer  git" in out) == (0, True)
-    assert run(capsys, "lock", "a.yaml")[1].endswith("3 sources held, nothing changed\n")
-    out = run(capsys, "lock", "a.yaml", "--upgrade")[1]
-    assert "newest 1 of each major: 1.10.0, 2.0.0, 3 -> 1.10.0, 2.0.0, 3.1\n" in out
-    assert f"removed: git {origin.url} v3: " in out
-    nodes = json.loads(run(capsys, "plan", "a.yaml", "--format", "json")[1])["nodes"]
-    assert {node["title"].partition(",")[0] for node in nodes if node["action"] == "measure"} == {"r-3.1"}
-
-
-def test_fixed_versions_are_outdated_too(origin: Repository, capsys: Capture) -> None:
-    text = SPEC.format(url=origin.url).replace("{newest: 1, of: each major}", "[1.0.1, 1.0.2]")
-    Path("a.yaml").write_text(text)
-    assert run(capsys, "outdated", "a.yaml") == (
-        0,
-        f"builds            used   newest         registry\nr-1.0.1, r-1.0.2  1.0.2  3       newer  git {origin.url}\n",
-        "",
-    )
-
-
-@pytest.mark.parametrize(
-    ("old", "new", "message"),
-    [
-        ("v{{ version }}", "main", "`main` is the same for each version"),
-        ("git", "tarball", "a tarball source has no list of releases"),
-        ("file://", "file:///nowhere", "git cannot read file:///nowhere"),
-        ("of: each major", "from: 7", "from 7 on: the newest is 3"),
-        ("v{{ version }}", "w{{ version }}", "has no release whose version is numbers alone"),
-    ],
-)
-def test_why_there_is_no_answer(origin: Repository, capsys: Capture, old: str, new: str, message: str) -> None:
-    Path("a.yaml").write_text(SPEC.format(url=origin.url).replace(old, new))
-    status, _, err = run(capsys, "lock", "a.yaml")
-    assert (status, message in err) == (1, True), err
-    assert err.startswith("a.yaml:3:43: error[no-newest]: build `r`: ")
-    assert not Path("a.lock.yaml").exists()
 
 
 NUMBERS = st.lists(st.integers(0, 12), min_size=1, max_size=3)

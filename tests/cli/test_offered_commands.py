@@ -10,7 +10,8 @@ import pytest
 
 from stepgrid import cli
 from stepgrid.package import PACKAGE
-from tests.cli.test_plan import Capture, kept
+from tests.cli.bundles import Capture
+from tests.cli.worlds import kept
 
 OFFERED = re.compile(r"`(stepgrid [a-z]+ [^`\n]+)`")
 

@@ -12,7 +12,8 @@ from stepgrid.cli.commands import BESIDE_SPEC, every_command
 from stepgrid.pipeline import remaining_work
 from stepgrid.workflow import host_plan, run_request
 from stepgrid.workflow.run_request import Refusal
-from tests.cli.test_plan import Capture, kept, measured
+from tests.cli.bundles import Capture
+from tests.cli.worlds import kept, measured
 
 WORDS = {
     "redo": ["redo", "SPEC", "--all"],

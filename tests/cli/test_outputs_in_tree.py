@@ -20,7 +20,6 @@ builds: {mine: {engine: program, version: 1.0.0, source: SOURCE, flags: {command
 steps: [{name: say, kind: command, argv: [say.sh], duration: 10m}]
 """
 ERROR = "spec.yaml:2:10: error[outputs-in-tree]: build `mine`: the tree `TREE` holds outputs/, so each stage changes it"
-APART = "give the program a folder of its own (`path: src`), or name its `files`"
 
 
 @pytest.fixture(autouse=True)
@@ -40,51 +39,6 @@ def write(source: str) -> None:
 def said(capsys: Capture, *argv: str) -> tuple[int, str]:
     status = main(list(argv))
     return status, capsys.readouterr().err
-
-
-def test_without_git(capsys: Capture) -> None:
-    status, text = said(capsys, "check", "spec.yaml")
-    assert status != 0
-    assert ERROR.replace("TREE", ".") in text
-    assert f"   = {APART}\n" in text
-
-
-@needs("git")
-def test_a_line_for_git(capsys: Capture) -> None:
-    subprocess.run(["git", "init", "--quiet"], check=True)
-    status, text = said(capsys, "check", "spec.yaml")
-    assert status != 0
-    assert ERROR.replace("TREE", ".") in text
-    assert f"= add the line `/outputs/` to .gitignore in the folder that has outputs/; or {APART}" in text
-    Path(".gitignore").write_text("/outputs/\n")
-    assert said(capsys, "check", "spec.yaml") == (0, "")
-    Path("outputs/plans").mkdir(parents=True)
-    assert said(capsys, "check", "spec.yaml") == (0, "")
-
-
-@needs("git")
-def test_a_folder_above_and_all_of_a_tree(folder: Path, capsys: Capture) -> None:
-    subprocess.run(["git", "init", "--quiet", str(folder)], check=True)
-    write("{path: ..}")
-    assert ERROR.replace("TREE", "..") in said(capsys, "check", "spec.yaml")[1]
-    (folder / ".gitignore").write_text("/here/outputs/\n")
-    assert said(capsys, "check", "spec.yaml") == (0, "")
-    # the compile of an engine gets all of its tree, whatever git ignores
-    text = "title: t\nbuilds: {r: {engine: rocksdb, version: 9.10.0, source: {path: ..}}}\n"
-    text += "steps: [{name: fillseq, kind: db_bench, benchmarks: [fillseq], fresh: true}]\n"
-    Path("spec.yaml").write_text(text)
-    status, text = said(capsys, "check", "spec.yaml")
-    assert status != 0
-    assert "error[outputs-in-tree]: build `r`: the tree `..` holds outputs/" in text
-    assert "   = start stepgrid in a folder that is not part of the tree\n" in text
-
-
-@pytest.mark.parametrize("source", ["{path: src}", "{path: ., files: [say.sh]}", "{path: ., files: [src]}"])
-def test_trees_without_it(source: str, capsys: Capture) -> None:
-    Path("src").mkdir()
-    Path("src/say.sh").write_text("#!/bin/sh\n")
-    write(source)
-    assert said(capsys, "check", "spec.yaml") == (0, "")
 
 
 def answer(monkeypatch: pytest.MonkeyPatch, word: str | None) -> list[str]:

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import re
 import subprocess
-import tarfile
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from stepgrid.cli import main
-from stepgrid.host.files import write_json
 from stepgrid.store.store import Store
 from tests.cli import bundles
 from tests.cli.test_import import listed
@@ -81,13 +79,6 @@ def test_a_report_says_that_nobody_signed(one: Path, two: Callable[[], Store], c
     assert "; imported: 6 results without a verified signature\n" in reported(capsys)
 
 
-def test_who_signed_an_import_does_not_go_along(one: Path, capsys: Capture) -> None:
-    """Whoever exports it signs for it."""
-    write_json(Store().results(bundles.planned().stages[0].id)[0] / "imported.json", {"signer": "alice@lab"})
-    with tarfile.open(bundles.export(capsys)) as tar:
-        assert not [name for name in tar.getnames() if name.endswith("imported.json")]
-
-
 def reported(capsys: Capture) -> str:
     capsys.readouterr()
     assert main(["report", "a.yaml"]) == 0
@@ -112,9 +103,3 @@ def test_what_nobody_or_somebody_else_signed_or_what_changed_since(
     file.with_name("x.tar.gz.sig").unlink()
     subprocess.run([*sign[:-1], "another purpose", "-f", str(alice), str(file)], check=True)
     assert refused(file, capsys) == "it is not what alice@lab signed"
-
-
-def test_a_key_that_is_not_there(one: Path, capsys: Capture) -> None:
-    file = one.parent / "x.tar.gz"
-    assert main(["export", "a.yaml", str(file), "--sign", "nowhere"]) == 3
-    assert capsys.readouterr().err.startswith(f"{file} is written, and not signed: ")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from pathlib import Path
 
@@ -11,16 +10,13 @@ import pytest
 from stepgrid import pipeline
 from stepgrid.cli import main
 from stepgrid.host import facts
-from stepgrid.host.facts import hardware_contradiction
 from stepgrid.language.problems import Problems, SpecError
 from stepgrid.model.plan import Plan
-from stepgrid.model.site import Site
 from stepgrid.run.images import live_database
 from stepgrid.store import trash
-from stepgrid.store.plans import Request
 from stepgrid.store.store import Store
 from stepgrid.store.trash import NeededNames, list_entries, unreferenced_entries
-from stepgrid.workflow import host_plan, plan_cache, run_request
+from stepgrid.workflow import host_plan, run_request
 
 Capture = pytest.CaptureFixture[str]
 
@@ -74,15 +70,6 @@ def test_databases_and_images_are_in_the_data_folder_by_checkout(folder: Path) -
     assert not (own.root / "images").exists()
 
 
-def test_what_was_left_below_outputs_before_is_swept_too(folder: Path) -> None:
-    old, new = Store("outputs"), Store("outputs", folder / "fast")
-    left = [old.new_live("s-1"), new.new_live("s-2"), old.new_image("s-1").parent, new.new_image("s-2").parent]
-    assert sorted(path.resolve() for _, path in new.leftovers()) == sorted(path.resolve() for path in left)
-    with live_database(new, "s-3"):
-        pass
-    assert not any(path.exists() for path in left)
-
-
 def test_gc_sees_images_in_both_places_and_nothing_of_other_checkouts(folder: Path) -> None:
     store, other = Store("outputs", folder / "fast"), Store("elsewhere/outputs", folder / "fast")
     for each in (store, Store("outputs"), other):
@@ -92,24 +79,6 @@ def test_gc_sees_images_in_both_places_and_nothing_of_other_checkouts(folder: Pa
     assert trash.move(store, found) == []
     assert not store.image("s-1").exists()
     assert other.image("s-1").is_dir()
-
-
-def test_a_data_folder_that_cannot_be_written_is_named(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    store = Store("outputs", folder / "fast")
-    monkeypatch.setattr(os, "access", lambda path, mode: path != folder / "fast")
-    assert store.unwritable() == folder / "fast"
-    error = PermissionError(13, "no permission to write", str(folder / "fast"))
-    said = f"{folder}/fast, of the site file's `data`, cannot be written: no permission to write"
-    assert run_request.explain_error(store, error) == said
-
-
-def test_facts_are_those_of_the_data_folder_and_the_device(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    asked: list[object] = []
-    monkeypatch.setattr(facts, "hardware", lambda *args: asked.append(args) or {})
-    Path("site.yaml").write_text("data: ../fast\n")
-    host_plan.use_site_file(None)
-    host_plan.host_facts(host_plan.store())
-    assert asked == [(folder / "fast", None)]
 
 
 def test_other_hardware_runs_under_the_hosts_own_id() -> None:
@@ -124,16 +93,6 @@ def test_other_hardware_runs_under_the_hosts_own_id() -> None:
     assert "this host stands in for `big`: cores: the spec says 4000, this host has" in "\n".join(plan.warnings)
     threads = [stage.steps[0].settings["threads"] for stage in (*own.stages, *plan.stages)]
     assert threads == [1, 2], "settings follow the machine that is described"
-
-
-def test_one_host_stands_in_for_all_machines_of_an_axis() -> None:
-    assert {stage.hardware for stage in planned("two").stages} == {"a", "b"}
-    allow()
-    plan = planned("two")
-    (machine,) = plan.machines.values()
-    assert machine["described"] == {"a": {"id": "a", "cores": 4000}, "b": {"id": "b", "cores": 4001}}
-    assert {stage.hardware for stage in plan.stages} == {machine["id"]}
-    assert len(plan.cells) == 2
 
 
 def test_a_host_that_is_the_described_machine_is_no_other(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -265,27 +224,6 @@ def test_another_machine_is_refused_before_anything_starts(capsys: Capture) -> N
     assert not Path("outputs/attempts").exists()
 
 
-def test_so_is_a_plan_for_several_machines_that_this_host_is_none_of(capsys: Capture) -> None:
-    assert main(["run", "a.yaml", "--scale", "two", "--dry-run"]) == 3
-    assert "\n  a: cores: the spec says 4000, this host has " in capsys.readouterr().err
-
-
-def test_one_that_it_is_contradicts_nothing() -> None:
-    machines = {"a": {"declared": True}, "b": {"declared": True, "cores": 4000}}
-    assert hardware_contradiction(machines, Path(), Site()) == ""
-    assert hardware_contradiction({}, Path(), Site()) == ""
-
-
-def test_a_plan_that_is_remembered_depends_on_what_of_the_site_file_changes_it(folder: Path) -> None:
-    store, request = Store(), Request("a.yaml")
-    host_plan.use_site_file(None)
-    run_request.remaining_work(plan_cache.load_or_compile(store, request)[0], store)
-    assert plan_cache.find(store, request) is not None
-    allow()
-    host_plan.use_site_file(None)
-    assert plan_cache.find(store, request) is None
-
-
 @pytest.mark.parametrize("command", [["check", "a.yaml"], ["plan", "a.yaml"], ["gc", "a.yaml"], ["run", "a.yaml"],
                                      ["explain", "a.yaml", "build=rocksdb"]])  # fmt: skip
 def test_every_command_says_what_is_wrong_with_it(command: list[str], capsys: Capture) -> None:
@@ -294,24 +232,6 @@ def test_every_command_says_what_is_wrong_with_it(command: list[str], capsys: Ca
     said = capsys.readouterr().err
     assert "mine.yaml:1:1: error[unknown-key]: `dta` is not a key here\n" in said
     assert "   = did you mean `data`?\n" in said
-
-
-def test_what_is_wrong_with_the_spec_is_said_with_it(capsys: Capture) -> None:
-    Path("site.yaml").write_text("dta: x\n")
-    Path("a.yaml").write_text(SPEC.replace("params", "prams"))
-    assert main(["check", "a.yaml", "--format", "json"]) == 1
-    found = json.loads(capsys.readouterr().out)
-    assert [each["file"] for each in found if each["code"] == "unknown-key"] == ["a.yaml", "site.yaml"]
-
-
-def test_what_snakemake_is_told(folder: Path) -> None:
-    Path("mine.yaml").write_text("dta: x\n")
-    with pytest.raises(run_request.Refusal, match=r"mine\.yaml: 2 errors"):
-        pipeline.remaining_work({"spec": "a.yaml", "site": "mine.yaml"})
-    Path("mine.yaml").write_text("data: ../fast\n")
-    run_request.use_site({"site": "mine.yaml"})
-    assert os.environ["STEPGRID_SITE"] == str(folder / "checkout/mine.yaml")
-    assert host_plan.store().data.parent == folder / "fast"
 
 
 def test_a_job_with_a_wrong_one_is_a_sentence(monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:

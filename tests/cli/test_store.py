@@ -18,8 +18,6 @@ from stepgrid.host.files import sha256
 from stepgrid.store import plans
 from stepgrid.store.paths import IMPORTED
 from stepgrid.store.store import Store
-from stepgrid.transfer import shared_folder
-from stepgrid.transfer.shared_folder import LocalFolder, remote_folder
 from tests.cli.bundles import Capture, planned, result
 from tests.cli.test_signature import alice as alice
 from tests.cli.test_signature import site
@@ -62,30 +60,6 @@ def test_what_one_pushes_another_pulls(one: Path, two: Callable[[], Store], caps
     assert not (store.root / "cache" / "transfer").exists()
 
 
-def test_two_that_measured_the_same_stages_have_each_others_results(
-    shared: Path, two: Callable[[], Store], monkeypatch: pytest.MonkeyPatch, capsys: Capture
-) -> None:
-    store, first = two(), planned().stages[0]
-    plans.publish(store, planned())
-    mine = result(first)
-    capsys.readouterr()
-    assert main(["store", "push", "../shared", "--host"]) == 0
-    assert capsys.readouterr().out.startswith("pushed 1 result in 1 bundle ")
-    assert main(["store", "pull", "../shared", "a.yaml"]) == 0
-    assert len(store.results(first.id)) == 2
-    monkeypatch.chdir(shared.parent / "one")
-    assert main(["store", "pull", "../shared"]) == 0
-    assert contents(Store()) == contents(Store("../two/outputs"))
-    assert mine.name in {folder.name for folder in Store().results(first.id)}
-
-
-def test_nothing_is_pushed_twice(shared: Path, capsys: Capture) -> None:
-    capsys.readouterr()
-    assert main(["store", "push", "../shared", "a.yaml", "--host"]) == 0
-    assert capsys.readouterr().out == "pushed 0 results in 0 bundles (0 B) to ../shared; 6 results known already\n"
-    assert len(list((shared / "bundles").iterdir())) == 1
-
-
 def test_a_bundle_that_was_damaged_is_left_and_the_others_are_taken(
     shared: Path, two: Callable[[], Store], monkeypatch: pytest.MonkeyPatch, capsys: Capture
 ) -> None:
@@ -107,14 +81,6 @@ def test_a_bundle_that_was_damaged_is_left_and_the_others_are_taken(
 
 def index(shared: Path, bundle: Path) -> str:
     return (shared / "index" / bundle.name.replace(".tar.gz", ".json")).read_text()
-
-
-def test_half_an_entry_counts_as_none(shared: Path, capsys: Capture) -> None:
-    (entry,) = (shared / "index").iterdir()
-    entry.write_text(entry.read_text()[:40])
-    capsys.readouterr()
-    assert main(["store", "push", "../shared", "--host"]) == 0
-    assert capsys.readouterr().out.startswith("pushed 6 results in 1 bundle ")
 
 
 RESULT = "s-00000000000000000000/20200101T000000.000000Z"
@@ -187,29 +153,6 @@ def test_a_push_mends_what_was_lost(
     assert contents(store) == before
 
 
-def test_a_bundle_that_lacks_what_its_entry_names(shared: Path, two: Callable[[], Store], capsys: Capture) -> None:
-    (file,) = (shared / "index").iterdir()
-    record = json.loads(file.read_text())
-    file.write_text(json.dumps({**record, "results": [*record["results"], RESULT]}))
-    two()
-    capsys.readouterr()
-    assert main(["store", "pull", "../shared"]) == 3
-    said = capsys.readouterr()
-    assert said.out.startswith("pulled 6 results in 1 bundle ")
-    assert said.err == f"the bundle {file.stem} lacks {RESULT}, which its entry names\n"
-
-
-def test_bundles_are_of_a_bounded_number_of_results(
-    one: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture
-) -> None:
-    monkeypatch.setattr(shared_folder, "MOST_RESULTS", 4)
-    plans.publish(Store(), planned())
-    assert main(["store", "push", "../shared", "--host"]) == 0
-    assert capsys.readouterr().out.startswith("pushed 6 results in 2 bundles ")
-    said = [json.loads(path.read_text()) for path in (one.parent / "shared" / "index").iterdir()]
-    assert sorted(len(entry["results"]) for entry in said) == [2, 4]
-
-
 @needs("ssh-keygen")
 def test_a_site_that_names_signers_takes_what_they_signed(
     alice: Path, one: Path, two: Callable[[], Store], monkeypatch: pytest.MonkeyPatch, capsys: Capture
@@ -232,27 +175,12 @@ def test_a_site_that_names_signers_takes_what_they_signed(
     assert len(contents(store)) == 6 * 3
 
 
-def test_options_of_push_alone(one: Path, capsys: Capture) -> None:
-    assert main(["store", "pull", "x", "--sign", "key"]) == 2
-    assert capsys.readouterr().err == "--sign and --host need push\n"
-
-
 def test_a_url_without_its_package(one: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:
     monkeypatch.setitem(sys.modules, "fsspec", None)
     assert main(["store", "pull", "s3://bucket/folder"]) == 3
     assert capsys.readouterr().err == (
         "s3://bucket/folder: that needs fsspec and a package for it: pip install 'stepgrid[s3]'\n"
     )
-
-
-def test_a_path_and_a_file_url_are_the_same_folder(tmp_path: Path) -> None:
-    (tmp_path / "a b" / "index").mkdir(parents=True)
-    (tmp_path / "a b" / "index" / "x.json").touch()
-    for url in (str(tmp_path / "a b"), f"file://{tmp_path}/a%20b"):
-        found = remote_folder(url)
-        assert isinstance(found, LocalFolder)
-        assert found.names("index") == ["index/x.json"]
-        assert found.names("bundles") == []
 
 
 KILLED = """\

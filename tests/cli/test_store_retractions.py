@@ -71,52 +71,6 @@ def test_a_retraction_and_its_undoing_travel(first: Enter, two: Enter, capsys: C
     assert moved(capsys, "push").endswith("../shared")
 
 
-def test_two_retract_the_same_and_one_thinks_better_of_it(first: Enter, two: Enter, capsys: Capture) -> None:
-    for enter, why in ((first, "noise"), (two, "a neighbour")):
-        stage_requests.retract(store := enter(), result(store), why)
-        assert moved(capsys, "push") == "1 retraction"
-    stage_requests.undo_retraction(store := first(), result(store))
-    assert moved(capsys, "push") == "1 retraction"
-    assert moved(capsys, "pull") == "1 retraction"
-    note = stage_requests.read_retraction(result(store))
-    assert note is not None
-    assert note.why == "a neighbour"
-
-
-def test_one_that_was_undone_gives_way_to_one_that_stands(first: Enter, two: Enter, capsys: Capture) -> None:
-    stage_requests.retract(store := first(), result(store), "noise")
-    assert moved(capsys, "push") == "1 retraction"
-    assert moved(capsys, "pull", "a.yaml") == "6 results known already"
-    store = two()
-    assert moved(capsys, "pull") == "1 retraction"
-    stage_requests.undo_retraction(store, result(store))
-    stage_requests.retract(store, result(store), "a neighbour")
-    assert moved(capsys, "push") == "2 retractions"
-    store = first()
-    assert moved(capsys, "pull") == "2 retractions"
-    note = stage_requests.read_retraction(result(store))
-    assert note is not None
-    assert note.why == "a neighbour"
-
-
-def test_what_is_retracted_again_counts_no_more(first: Enter, two: Enter, capsys: Capture) -> None:
-    store = first()
-    stage_requests.retract(store, result(store), "noise")
-    stage_requests.undo_retraction(store, result(store))
-    stage_requests.retract(store, result(store), "noise")
-    assert moved(capsys, "push") == "2 retractions"
-    store = two()
-    assert moved(capsys, "pull") == "1 retraction"
-    assert not counts(store)
-
-
-def test_only_those_of_a_spec(first: Enter, two: Enter, capsys: Capture) -> None:
-    stage_requests.retract(first(), result(Store()), "noise")
-    assert moved(capsys, "push") == "1 retraction"
-    remote = shared_folder.remote_folder("../shared")
-    assert shared_folder.pull(two(), remote, stages={"s-0"}) == shared_folder.Transfer()
-
-
 def test_while_a_run_is_active_it_is_left(first: Enter, two: Enter, capsys: Capture) -> None:
     stage_requests.retract(first(), result(Store()), "noise")
     assert moved(capsys, "push") == "1 retraction"

@@ -12,7 +12,6 @@ from jsonschema import Draft7Validator
 from ruamel.yaml import YAML
 
 from stepgrid.cli import new
-from stepgrid.language import schema
 from stepgrid.language.problems import Problems
 from stepgrid.language.spec_file import expand_short_forms
 from stepgrid.language.yaml import parse
@@ -139,18 +138,6 @@ def test_names_of_the_library_complete_and_others_are_as_good(specs: Draft7Valid
     known = specs.schema["definitions"]["known options"]["enum"]
     assert {"leveled", "lru"} <= set(known)
     assert places(specs, BEGIN + "options: [of-my-own]") == []
-
-
-def test_settings_of_step_kinds_are_described(specs: Draft7Validator) -> None:
-    step = specs.schema["definitions"]["Step"]["properties"]
-    assert step["write_rate"]["description"].startswith("limit on what is written in a second")
-    assert {"use", "as", "when", "benchmarks"} <= step.keys()
-
-
-def test_the_schema_is_one_document() -> None:
-    found = schema.spec_schema(schema.Spec, {}, {})
-    assert set(schema._references(found)) <= {*found["definitions"]}
-    assert found["$schema"] == "http://json-schema.org/draft-07/schema#"
 
 
 @pytest.mark.parametrize("path", [*shipped(), *sorted((SPECS / "library").glob("*.yaml"))], ids=lambda path: path.name)

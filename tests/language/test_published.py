@@ -34,13 +34,6 @@ def test_a_table_of_text_is_read(form: str) -> None:
     assert published.parse_grid(text.splitlines()).items() >= expected.items()
 
 
-def test_of_rows_with_one_name_the_first_behind_the_mark_counts(tmp_path: Path) -> None:
-    file = tmp_path / "all.html"
-    file.write_text('a 1\n<h1 id="l.i1.graph">\na 2\na 3\n')
-    assert dict(published.read_grid(file, 'id="l.i1.graph"')) == {("a", "1"): 2.0}
-    assert dict(published.read_grid(file, "no such line")) == {}
-
-
 def test_a_large_file_is_not_read(tmp_path: Path) -> None:
     file = tmp_path / "large"
     with file.open("wb") as stream:
@@ -70,14 +63,6 @@ def read(folder: Path, text: str) -> tuple[published.Published | None, list[str]
     path.write_text(text)
     problems = Problems()
     return published.read(str(folder / "a.yaml"), problems), [problem.message for problem in problems.items]
-
-
-def test_figures_have_the_labels_of_their_row_and_column(tmp_path: Path) -> None:
-    tables, problems = read(tmp_path, TABLE)
-    assert tables is not None
-    assert not problems
-    (figure,) = published.figures(tables)
-    assert (figure.labels, figure.metric, figure.value) == ({"step": "y", "build": "a"}, "qps", 1.0)
 
 
 def test_figures_that_are_read_again_change_nothing_else(tmp_path: Path) -> None:

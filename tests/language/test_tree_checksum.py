@@ -84,9 +84,3 @@ def test_a_copy_has_the_same(tree: Path, tmp_path: Path) -> None:
 def test_what_was_just_touched_has_no_stamp(tree: Path) -> None:
     assert tree_mark(tree, time.time_ns() + 10**9) == tree_mark(tree, time.time_ns() + 2 * 10**9) != ""
     assert tree_mark(tree, time.time_ns()) == ""
-
-
-def test_names_that_are_no_text(tree: Path) -> None:
-    before = tree_checksum(tree)
-    Path(os.fsdecode(os.fsencode(tree) + b"/\xff")).write_text("")
-    assert tree_checksum(tree) != before

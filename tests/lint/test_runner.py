@@ -49,15 +49,6 @@ def test_what_silences_nothing_or_is_unknown_is_said(tmp_path, monkeypatch):
     ]
 
 
-def test_a_scale_may_allow_and_another_need_it(tmp_path, monkeypatch):
-    text = GRID.replace("10s", "10m").replace(", 16, 32", "")
-    text += "scales:\n  smoke: {params: {duration: 1s}, allow: {step-short: a try}}\n"
-    text += "  other: {allow: {step-short: a try}}\n"
-    assert found(text, tmp_path, monkeypatch) == []
-    assert found(text, tmp_path, monkeypatch, "smoke") == []
-    assert found(text, tmp_path, monkeypatch, "other") == []
-
-
 def test_ten_thousand_cells_cost_little(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     axes = "".join(

@@ -100,11 +100,6 @@ def test_a_catalogue_tells_what_will_be_unsupported(case: Case) -> None:
     assert [found[read].action for read in case.reads] == [Action.MEASURE, Action.MEASURE]
 
 
-def test_an_option_that_no_build_has_is_left_to_the_run(case: Case) -> None:
-    found = leave_unsupported(case.plan, case.found({}), {case.old: {}, case.new: {}})
-    assert [found[read].action for read in case.old_reads] == [Action.MEASURE, Action.MEASURE]
-
-
 RUNNING = """\
 title: t
 builds: {prod: {engine: mysql, version: 8.0.40, source: {server: prod}}}
@@ -166,13 +161,6 @@ def test_what_a_report_asks_for_stays(said: dict[str, Any]) -> None:
     assert names(**said) == ["build", "server", "range"]
 
 
-def test_an_axis_of_its_own_stays() -> None:
-    crossed = [{"build": build, "server": server} for build in ("my", "ma") for server in ("innodb", "rocks")]
-    assert names(crossed) == ["build", "server", "range"]
-    assert names(CELLS[1:]) == ["build", "server", "range"]  # one build: nothing that could be told
-    assert names([{"build": "my"}, {"build": "ma", "server": "rocks"}]) == ["build", "server", "range"]
-
-
 # Bases, and stages that are meant
 
 
@@ -228,12 +216,6 @@ def test_a_base_is_due_when_it_is_too_old_for_what_runs(plan: Plan) -> None:
     fresh = measured | {old.id: NOW - timedelta(days=6)}
     assert actions.outdated_bases(plan, {new.id}, fresh, NOW) == {}
     assert actions.outdated_bases(plan, {old.id}, measured, NOW) == {}  # a base has none itself
-
-
-def test_without_the_word_nothing_is_due(compile_text: Compile) -> None:
-    plan = compile_text(STEPS.replace("compare_within: 7d\n", ""))
-    measured = dict.fromkeys((stage.id for stage in plan.stages), NOW - timedelta(days=99))
-    assert actions.outdated_bases(plan, set(measured), measured, NOW) == {}
 
 
 def test_the_stages_that_are_meant(plan: Plan) -> None:

@@ -122,15 +122,6 @@ def _unused(scales: str) -> list[str]:
     return [problem.message for problem in problems.items if problem.code == "lock-unused"]
 
 
-def test_a_wrong_lock_file_is_said_once_for_all_scales() -> None:
-    Path("a.lock.yaml").write_text("source: {}\n")
-    problems = Problems()
-    with pytest.raises(Exception, match="is not a key of a lock file"):
-        compiled(of(GIT), "scales: {s: {params: {keys: 2M}}}\n", problems)
-    check_scales("a.yaml", HOST, problems)
-    assert [problem.code for problem in problems.errors] == ["unknown-key"]
-
-
 def test_another_program_of_a_system_counts_and_earlier_ids_stay(folder: Path) -> None:
     """A replaced second program said "run the same command again" for ever."""
     (folder / "bin").mkdir()
@@ -179,12 +170,6 @@ def made(*digests: str, is_local: bool = True) -> ExistingBuild:
     return ExistingBuild(frozenset({GFLAGS, *digests}), is_local)
 
 
-def test_a_companion_has_a_pin_of_its_own() -> None:
-    build = planned(LOCKED)
-    assert build.pins == {JAR_PIN: CHECKSUM, TREE: COMMIT}
-    assert build.pin == f"{CHECKSUM} {COMMIT}"
-
-
 def test_pins_of_what_was_built_are_the_build_that_there_is() -> None:
     was = planned({})
     now = planned(LOCKED, {was.id: made(CHECKSUM, COMMIT)})
@@ -215,11 +200,3 @@ def test_a_local_build_comes_first_then_one_with_all_pins() -> None:
     assert planned(LOCKED, {was.id: imported, pinned.id: local}).id == pinned.id
     assert planned(LOCKED, {was.id: imported, pinned.id: imported}).id == pinned.id
     assert planned(LOCKED, {was.id: imported}).id == was.id
-
-
-def test_without_a_lock_file_no_store_is_asked() -> None:
-    def refuse(node: str) -> ExistingBuild | None:
-        raise AssertionError(node)
-
-    planned({})
-    assert compile_spec("a.yaml", None, HOST, context=Context(find_build=refuse)).builds[0].pins == {}

@@ -7,8 +7,6 @@ import os
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from stepgrid.cli import main
 from stepgrid.package import INTERPRETER
@@ -18,8 +16,6 @@ from stepgrid.plugins.driver import (
     REQUEST,
     Context,
     RawOutputError,
-    command_words,
-    misplaced_placeholder,
     read_output,
     read_request,
     server_request,
@@ -59,14 +55,6 @@ def test_a_program_that_the_build_lacks() -> None:
     assert caught.value.args == ("the build has no program `ldb`; it has: db_bench",)
 
 
-def test_options_as_a_server_takes_them() -> None:
-    options, form = {"save": "", "io-threads": 2, "sync": True}, ("--{name}", "{value}")
-    assert command_words(("x", "{options}"), options, CONTEXT, option_form=form) == (
-        "x", "--save", "", "--io-threads", "2", "--sync", "true",
-    )  # fmt: skip
-    assert command_words(("x", "{options}"), {"a": "{name}"}, CONTEXT) == ("x", "--a={name}")
-
-
 @pytest.mark.parametrize(
     "word",
     [
@@ -85,12 +73,6 @@ def test_options_as_a_server_takes_them() -> None:
 )
 def test_braces_of_other_programs_are_left_alone(word: str) -> None:
     assert list(unknown_placeholders(word, PLACEHOLDERS)) == []
-
-
-@given(st.lists(st.sampled_from(["{data}", "{folder}", "{seed}", "-x", "=", " "])).map("".join))
-def test_what_is_filled_in_is_known(word: str) -> None:
-    assert list(unknown_placeholders(word, PLACEHOLDERS)) == []
-    assert misplaced_placeholder([word]) is None
 
 
 ACCESS = Access("mariadb", Path("/s"), Path("/s/mysqld.sock"), 3306, "u", "secret", "d", "innodb")

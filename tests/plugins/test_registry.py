@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.metadata
-import json
 import math
 import subprocess
 import sys
@@ -13,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
 from hypothesis import strategies as st
 
 from stepgrid.model.figures import Figures, ParseError
@@ -124,14 +121,6 @@ def test_a_plugin_that_lacks_something_is_a_sentence(install: Install, say: Say,
     )
 
 
-def test_an_installation_without_entry_points_says_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(importlib.metadata, "distributions", list)
-    registry._entry_points.cache_clear()
-    with pytest.raises(registry.PluginError, match=r"^no plug-in is registered: .*; run `make setup`$"):
-        registry.Registry("engines", "engine", "stepgrid.plugins.engine:Engine").names()
-    registry._entry_points.cache_clear()
-
-
 DRIVER = "[stepgrid.drivers]\ntoy = {}:DRIVER"
 
 
@@ -158,110 +147,11 @@ class Printing:
         return self.figures
 
 
-COUNT = st.integers(1, 10**9)
-SECONDS = st.integers(1, 10**6).map(float)
 PLAIN = st.text("abcdefghij_0123456789", min_size=1, max_size=8)
 ENGINE = {"storage_engine": st.none() | PLAIN}
-WORKLOADS = ("load", "point_query", "range", "read_only", "scan", "write_only", "mine.lua")
+
 
 # what may be given to each kind; what a setting needs beside itself is always given
-GIVEN: dict[str, dict[str, st.SearchStrategy[Any]]] = {
-    "db_bench": {
-        "benchmarks": st.lists(st.sampled_from(["fillseq", "overwrite", "readrandom", "flush"]), min_size=1),
-        "keys": COUNT,
-        "threads": COUNT,
-        "duration": st.none() | SECONDS,
-        "write_rate": st.none() | COUNT,
-        "fresh": st.booleans(),
-    },
-    "sysbench": {
-        "lua": st.sampled_from(WORKLOADS),
-        "rows": COUNT,
-        "threads": COUNT,
-        "events": st.none() | COUNT,
-        "duration": SECONDS,
-        "range": COUNT,
-        "covered": st.booleans(),
-        "index": st.sampled_from(["pk", "si"]),
-        **ENGINE,
-    },
-    "pgbench": {
-        "action": st.sampled_from(["init", "run"]),
-        "scripts": st.sampled_from(
-            ["select-only", {"tpcb-like": 1, "mine.sql": {"weight": 2}}, {"a": {"sql": "SELECT 1"}}]
-        ),
-        "scale": COUNT,
-        "duration": SECONDS,
-        "clients": COUNT,
-        "rate": st.none() | COUNT,
-        "log": st.none() | st.floats(0, 100),
-        **ENGINE,
-    },
-    "insert_benchmark": {
-        "action": st.sampled_from(["load", "index", "insert", "query"]),
-        "rows": COUNT,
-        "duration": SECONDS,
-        "clients": COUNT,
-        "insert_rate": st.none() | COUNT,
-        "deletes": st.booleans(),
-        **ENGINE,
-    },
-    "linkbench": {
-        "action": st.sampled_from(["load", "request"]),
-        "ids": COUNT,
-        "duration": SECONDS,
-        "requesters": COUNT,
-        "mix": st.floats(0, 100).map(lambda share: {"addlink": share, "getnode": 100 - share}),
-        **ENGINE,
-    },
-    "tpcc": {
-        "action": st.sampled_from(["load", "run"]),
-        "warehouses": st.integers(1, 1000),
-        "duration": SECONDS,
-        "clients": COUNT,
-        "think": st.booleans(),
-        "mix": st.floats(0, 100).map(lambda share: {"new_order": share, "payment": 100 - share}),
-        **ENGINE,
-    },
-    "vector_search": {
-        "action": st.sampled_from(["load", "index", "search"]),
-        "dataset": st.just("gist-960-euclidean")
-        | st.builds(lambda rows: {"generated": {"rows": rows, "dimensions": 16}}, COUNT),
-        "m": COUNT,
-        "ef_search": st.none() | COUNT,
-        "clients": COUNT,
-        **ENGINE,
-    },
-    "sql": {"sql": st.lists(st.just("select 1"), min_size=1), "timeout": SECONDS, **ENGINE},
-    "quiesce": {
-        "timeout": SECONDS,
-        "quiet": SECONDS,
-        "flush": st.booleans(),
-        "analyze": st.booleans(),
-        **ENGINE,
-    },
-    "crash": {
-        "how": st.sampled_from(["kill", "stop"]),
-        "rate": COUNT,
-        "before": SECONDS,
-        "after": SECONDS,
-        "threads": COUNT,
-        "rows": COUNT,
-        "sql": st.just(["select {id}"]),
-        **ENGINE,
-    },
-    "command": {
-        "argv": st.lists(st.sampled_from(["ls", "{data}", "{seed}", "-l"]), min_size=1),
-        "metrics": st.dictionaries(
-            st.just("files"),
-            st.sampled_from([{"pattern": r"(\d+)", "better": "lower"}, {"json": "$.a[*]", "take": "sum"}]),
-        ),
-        "series": st.none() | st.just({"file": "a.csv", "time": "t", "rate": "v", "unit": "ms"}),
-        "duration": st.none() | SECONDS,
-    },
-}
-
-
 def test_an_unknown_kind_says_how_to_install_it() -> None:
     with pytest.raises(LookupError, match=r"^kind `db_bensh` is not installed; `pip install PACKAGE` adds one "):
         driver("db_bensh")
@@ -277,22 +167,6 @@ def test_every_driver_has_what_the_protocol_asks_for(kind: str) -> None:
     assert model.model_config["extra"] == "forbid"
     assert model.model_config["frozen"] is True
     assert all(field.description for field in model.model_fields.values())
-
-
-@pytest.mark.parametrize("kind", DRIVERS.names())
-@given(data=st.data())
-def test_settings_survive_the_plan(kind: str, data: st.DataObject) -> None:
-    """What a plan keeps of a step gives the same step again, the same seed, and some time that it takes."""
-    found = driver(kind)
-    given = data.draw(st.fixed_dictionaries(GIVEN[kind]))
-    settings = found.settings_model().model_validate(given)
-    kept = json.loads(json.dumps(settings.model_dump(mode="json")))
-    again = found.settings_model().model_validate(kept)
-    assert again == settings
-    assert again.model_dump(mode="json") == kept
-    assert found.seed_key(kept) == found.seed_key(again.model_dump(mode="json"))
-    assert found.seed_key(kept)
-    assert found.estimate(kept) > 0 or kind == "db_bench"  # of which a benchmark may take no time at all
 
 
 @pytest.mark.parametrize("kind", DRIVERS.names())

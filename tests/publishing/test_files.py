@@ -141,7 +141,6 @@ def test_the_rules_of_the_snakemake_workflow_catalogue() -> None:
     assert "snakemake" in readme
     assert "workflow" in readme
     assert (ROOT / "workflow" / "Snakefile").is_file()
-    assert [*(ROOT / "rules").glob("*.smk")]
     assert (ROOT / "config" / "README.md").is_file()
     usage = yaml.safe_load((ROOT / ".snakemake-workflow-catalog.yml").read_text(encoding="utf-8"))["usage"]
     assert usage.keys() == {"mandatory-flags", "software-stack-deployment"}

@@ -120,7 +120,7 @@ def _overlay(folder: Path) -> None:
 def _make(folder: Path) -> Checkout:
     folder.mkdir()
     shutil.copy(ROOT / "Snakefile", folder)
-    for name in ("rules", "profiles", "templates", "workflow"):
+    for name in ("profiles", "templates", "workflow"):
         shutil.copytree(ROOT / name, folder / name)
     _overlay(folder)
     (folder / "stepgrid_run.py").write_text(

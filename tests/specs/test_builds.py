@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from bench import overhead_run, verdicts_real
-from stepgrid.build.ready_programs import ServerPrefix
 from stepgrid.language.problems import Problems
-from stepgrid.model.plan import Plan, PlannedBuild
+from stepgrid.model.plan import Plan
 from stepgrid.plan.assembly import compile_spec
 from stepgrid.workflow.run_request import unsupported_recipes
 from tests.build.ordering import recipe_of
@@ -26,23 +24,9 @@ def compiled(scale: str | None) -> Plan:
     return plan
 
 
-def patches(build: PlannedBuild) -> list[tuple[str, str]]:
-    listed: Any = build.recipe.get("patches", [])
-    return [(patch["path"], patch["sha256"]) for patch in listed]
-
-
 @pytest.mark.parametrize(("scale", "builds"), [(None, 20), ("library", 13), ("debian", 4), ("source", 3), ("small", 1)])
 def test_each_scale(scale: str | None, builds: int):
     assert len(compiled(scale).builds) == builds
-
-
-def test_the_patched_build_differs_by_its_patch_alone():
-    builds = {build.name: build for build in compiled("source").builds}
-    one, other = builds["source"], builds["slower"]
-    assert one.id != other.id
-    assert (one.source, one.recipe["flags"]) == (other.source, other.recipe["flags"])
-    assert patches(one) == []
-    assert [path for path, _ in patches(other)] == [str(SPEC.parent / "patches" / "rocksdb-slow-memtable.patch")]
 
 
 BUILDS = Path(__file__).resolve().parents[2] / "specs" / "builds"
@@ -64,29 +48,6 @@ def test_those_that_are_compiled() -> None:
         "meson": "meson",
         "sysbench": "configure",
     }
-
-
-def test_those_that_take_seconds() -> None:
-    plan = planned("servers.yaml")
-    assert all(isinstance(recipe_of(build), ServerPrefix) for build in plan.builds)
-    assert sorted(build.name for build in plan.builds) == [
-        "mariadb-10.11",
-        "mariadb-10.5",
-        "mariadb-11.8",
-        "mariadb-maven-10.11.5",
-        "mariadb-maven-11.4.5",
-        "mysql-5.7",
-        "mysql-8.0",
-        "mysql-9",
-        "pgvector-16",
-        "pgvector-17",
-        "pgvector-18",
-        "postgres-12.22",
-        "postgres-15.19",
-        "postgres-17.11",
-        "postgres-18.6",
-        "sysbench",
-    ]
 
 
 LIBRARY = Path(__file__).resolve().parents[2] / "specs/library"

@@ -120,11 +120,3 @@ def test_a_load_that_left_no_tables_fails(tmp_path: Path, answers: dict[str, str
     done = run(tmp_path, LOAD, **answers)
     assert done.returncode == 1
     assert done.stderr == f"hammerdb failed: the load left no 2 warehouses: {count}\n"
-
-
-@needs("tclsh")
-def test_a_run_whose_transactions_all_fail_has_no_figure(tmp_path: Path) -> None:
-    """Without procedures HammerDB ends with success for each user, and 0 NOPM."""
-    done = run(tmp_path, RUN, ORDERS="0")
-    assert done.returncode == 1
-    assert done.stderr == "hammerdb failed: no new order was made; its errors are in the output above\n"

@@ -182,16 +182,3 @@ def test_where_ours_differs(tmp_path: Path, sets: str, version: str, differing: 
     assert {(step, flag) for step, flag in pairs if theirs[step].get(flag) != ours[step].get(flag)} == differing
     block, moves = (ours["fillseq"].get(flag) for flag in ("block_size", "universal_allow_trivial_move"))
     assert (block, moves) == (("16384", "0") if differing >= BLOCKS else ("8192", None))
-
-
-@pytest.mark.parametrize(
-    ("data", "others", "last"),
-    [("iodir_nnl", "none", "lz4"), ("iodir_nnz", "none", "zstd"), ("iodir_nlz", "lz4", "zstd"), ("iodir", "lz4", None)],
-)
-def test_the_last_level_is_compressed_as_asked(tmp_path: Path, data: str, others: str, last: str | None) -> None:
-    for legacy in (False, True):
-        plan = planned(tmp_path, f"leveled, scripts, c48r128, {data}", "2B", "9.9.3", legacy)
-        found = [step for stage in plan.stages for step in stage.steps if step.kind == "db_bench"]
-        all_of = [given(step, "9.9.3") for step in found]
-        assert {one["compression_type"] for one in all_of} == {others}
-        assert {one.get("bottommost_compression_type") for one in all_of} == {None if legacy else last}

@@ -109,12 +109,6 @@ def test_every_workload_resolves(tmp_path: Path, name: str) -> None:
     assert all(stage.steps for stage in plan.stages)
 
 
-@pytest.mark.parametrize("name", defined("hardware"))
-def test_every_server_resolves(tmp_path: Path, name: str) -> None:
-    plan = planned(tmp_path, f"hardware: {name}", builds("mysql"), steps("mysql"))
-    assert len(plan.cells) == 3
-
-
 def test_the_servers_of_db_bench_have_the_caches_of_the_table(tmp_path: Path) -> None:
     """Jobs and GB of block cache; the table of the published scripts."""
     table = {
@@ -130,10 +124,3 @@ def test_the_servers_of_db_bench_have_the_caches_of_the_table(tmp_path: Path) ->
     assert named == {name: (jobs, gigabytes * 2**30) for name, (jobs, gigabytes) in table.items()}
     assert found["c16r64b"]["write_buffer_size"].value == 128 * 2**20
     assert found["c16r64b"]["target_file_size_base"].value == 8 * 2**20
-
-
-def test_the_patched_build_has_its_patch(tmp_path: Path) -> None:
-    plan = planned(tmp_path, "builds: {a: {extends: rocksdb.bottommost, version: 9.9.3}}", steps("rocksdb"))
-    patches: Any = plan.builds[0].recipe["patches"]
-    wanted = LIBRARY.parent / "builds" / "patches" / "db_bench-bottommost.patch"
-    assert [Path(patch["path"]).resolve() for patch in patches] == [wanted]

@@ -56,18 +56,6 @@ running: python arm=slow, load 1: warm, read
     )
 
 
-def test_a_build_on_another_machine_says_where(folder: Any) -> None:
-    folder.publish()
-    attempt = folder.store.new_attempt(folder.plan.builds[0].id)
-    (attempt / "attempt.json").write_text('{"hostname": "n9", "started": "2026-11-20T10:00:00+00:00"}')
-    _, text = folder.status()
-    assert "  builds   0/1 done, 1 running\n" in text
-    shown = text.partition("\nrunning: ")[2].splitlines()[:2]
-    assert shown[0] == "build python"
-    assert shown[1].startswith("  since ")
-    assert shown[1].endswith("), on HOST"), "no number of a process that this machine does not have"
-
-
 def test_a_stage_waits_for_the_host_and_it_is_said_for_whom(folder: Any, until: Until) -> None:
     folder.build()
     with locked(Path(os.environ["STEPGRID_HOST_LOCK"])):
@@ -123,35 +111,11 @@ def test_a_killed_stage_is_told_from_one_that_runs(folder: Any, until: Until) ->
     )
 
 
-def test_what_was_stopped_is_interrupted(folder: Any, until: Until) -> None:
-    folder.build()
-    folder.run("run-stage", folder.stage("load"))
-    process = folder.start("run-stage", folder.stage("slow"))
-    until(lambda: list(folder.store.root.glob("attempts/*/*/steps/1-read")))
-    process.terminate()
-    process.wait()
-    code, text = folder.status("--all")
-    assert code == 0
-    assert "interrupted: 1\n  python arm=slow, load 1: warm, read\n    stopped by SIGTERM (HH:MM:SS)\n" in text
-
-
 def test_another_specs_run_is_named(folder: Any) -> None:
     folder.build()
     with hold_run_lock(folder.store, "b.yaml"):
         _, text = folder.status()
     assert "  run      pid N, since HH:MM:SS: measures another spec, b.yaml\n" in text
-
-
-def test_a_run_of_the_same_spec_with_other_values(folder: Any) -> None:
-    folder.build()
-    with hold_run_lock(folder.store, "a.yaml", plan=folder.plan.digest):
-        part = folder.status("--only", "arm == 'quick'")[1]
-        other = folder.status("--set", "params.code=1")[1]
-    assert "  stages   0/2 done, 2 missing\n  to do    ~50s\n" in part
-    assert "  run      pid N, since HH:MM:SS\n" in part
-    said = "  run      pid N, since HH:MM:SS: has another --scale, --only or --set\n"
-    assert said in other
-    assert "ETA" not in other
 
 
 def test_a_failure_of_an_earlier_run_is_tried_again_by_the_one_that_is_active(folder: Any) -> None:

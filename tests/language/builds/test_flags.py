@@ -33,14 +33,6 @@ def test_what_is_said_is_read():
     )
 
 
-def test_nothing_said_is_what_the_build_system_does():
-    assert read_flags({}) == Flags()
-
-
-def test_an_unknown_name_with_the_nearest():
-    assert faults(cflag="-O2") == [Fault("unknown-key", "cflag", "`flags` has no `cflag`", "did you mean `cflags`?")]
-
-
 @pytest.mark.parametrize("name", ["portable", "env.", "A-B", "env.1A"])
 def test_an_unknown_name_with_what_there_is(name: str):
     (fault,) = flag_faults({name: "x"}, build_systems("rocksdb"))
@@ -64,10 +56,3 @@ def test_an_unknown_name_with_what_there_is(name: str):
 )
 def test_a_value_that_cannot_be(name: str, value: str, said: str):
     assert faults(**{name: value}) == [Fault("wrong-flag", name, said)]
-
-
-def test_a_type_is_of_cmake():
-    (fault,) = faults(type="Release")
-    assert fault.message == "`type` is of cmake and meson"
-    assert not faults(type="Release", system="cmake")
-    assert not faults("mysql", type="Release")

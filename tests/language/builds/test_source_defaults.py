@@ -55,14 +55,3 @@ def test_what_is_understood(engine: str, source: dict[str, Any], expected: dict[
     assert found == expected
     assert complete_source(libraries(engine), found, "9.9.3") == found
     assert list(source_faults(found)) == []
-
-
-def test_what_the_source_says_stays() -> None:
-    source = {"maven": JNI, "tree": {"git": URL, "ref": "v1"}}
-    assert complete_source(libraries("rocksdb"), source, "9.9.3")["tree"] == {"git": URL, "ref": "v1"}
-    assert source == {"maven": JNI, "tree": {"git": URL, "ref": "v1"}}
-
-
-@pytest.mark.parametrize("source", [{"maven": JNI}, {"crate": "a"}, {"pypi": "a"}])
-def test_a_build_without_a_version_adds_none(source: dict[str, Any]) -> None:
-    assert complete_source(libraries("rocksdb"), source, "") == source

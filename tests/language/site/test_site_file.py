@@ -89,11 +89,6 @@ def test_a_mirror_of_the_url_itself_then_of_its_longest_beginning() -> None:
     assert [found.mirror(url) for url in urls] == ["/x", "/all/y.git", "ssh://m/b/z.git", "https://a", urls[-1]]
 
 
-def test_one_that_says_nothing_is_fine() -> None:
-    assert complaints("# data: /fast\n") == ""
-    assert read_site("site.yaml", Problems()) == Site("site.yaml")
-
-
 WRONG = """\
 data: /nowhere
 device: nvme1n1
@@ -126,23 +121,6 @@ def test_servers_that_already_run(folder: Path) -> None:
     assert [each.address for each in found.values()] == ["db1:3307", str(folder / "run/mysqld.sock")]
 
 
-def test_servers_of_which_too_little_or_too_much_is_said() -> None:
-    text = """\
-servers:
-  one: {user: u, database: d}
-  two: {socket: s, host: h, user: u, database: d, password: x, password_file: gone}
-  three: {host: h, port: 0, usr: u, database: d}
-"""
-    assert [line for line in complaints(text).splitlines() if line.startswith("site.yaml")] == [
-        "site.yaml:2:3: error[missing-key]: `servers`: `one` says neither `socket` nor `host`",
-        "site.yaml:3:3: error[not-both]: `servers`: `two` has both `socket` and `host`: keep one",
-        "site.yaml:3:3: error[not-both]: `servers`: `two` has both `password` and `password_file`: keep one",
-        f"site.yaml:3:79: error[file-not-found]: `password_file`: there is no file `{Path.cwd()}/gone`",
-        "site.yaml:4:26: error[out-of-range]: `port`: expected at least 1, found `0`",
-        "site.yaml:4:29: error[unknown-key]: `usr` is not a key here",
-    ]
-
-
 SLURM = """\
 slurm:
   machines:
@@ -163,23 +141,6 @@ def test_nodes_of_a_cluster() -> None:
         None,
     )
     assert Slurm({"here": nodes}).job_request("h-1", declared=False) == nodes
-
-
-def test_nodes_of_which_something_wrong_is_said() -> None:
-    text = """\
-slurm:
-  machines:
-    big: {nodes: [n1, "n[2-3]"], partitoin: bench, time_limit: 12}
-    small: {cpus: 0, memory: 0}
-"""
-    assert [line for line in complaints(text).splitlines() if line.startswith("site.yaml")] == [
-        "site.yaml:3:23: error[wrong-type]: `nodes`: expected the name of one node, found `n[2-3]`",
-        "site.yaml:3:34: error[unknown-key]: `partitoin` is not a key here",
-        "site.yaml:3:64: error[wrong-unit]: time_limit: expected a duration such as 30s, 30m or 2h, found `12`: "
-        "say the unit",
-        "site.yaml:4:19: error[out-of-range]: `cpus`: expected at least 1, found `0`",
-        "site.yaml:4:30: error[out-of-range]: `memory`: input should be greater than 0, found `0`",
-    ]
 
 
 @pytest.mark.parametrize(
