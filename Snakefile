@@ -21,16 +21,16 @@ from stepgrid.pipeline import remaining_work
 from stepgrid.store.store import revision
 from stepgrid.workflow.cluster import JobResources, leaves_host, remote_work
 from stepgrid.workflow.hooks import Hooks
-from stepgrid.workflow.run_request import Fault, own_section
+from stepgrid.workflow.run_request import Refusal, own_section
 
 try:
     refuse_module(workflow)
     request, dry = own_section(config), workflow.output_settings.dryrun
     work = remote_work(request) if workflow.remote_exec else remaining_work(request, dry, leaves_host(workflow))
     jobs = JobResources(work, of_environment().slurm, workflow.remote_exec).checked()
-except Fault as fault:
-    print(folded(str(fault), sys.stderr), file=sys.stderr)
-    sys.exit(fault.status)
+except Refusal as refusal:
+    print(folded(str(refusal), sys.stderr), file=sys.stderr)
+    sys.exit(refusal.status)
 
 JOB = {
     "python": sys.executable,
