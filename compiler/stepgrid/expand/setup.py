@@ -304,6 +304,7 @@ class SpecFiles:
         self._texts: dict[str, str] = {}
         self._checksums: dict[tuple[str, bool], str | None] = {}
         self._programs: dict[Any, str | None] = {}  # of PATH
+        self._option_files: dict[tuple[str, Option, bool], OptionFile] = {}
         self._libraries: dict[Any, Mapping[str, Input]] = {}
         self._folder_links: dict[str, Sequence[str]] = {}
 
@@ -376,9 +377,12 @@ class SpecFiles:
         return entries
 
     def option_file(self, name: str, option: Option, is_written: bool) -> OptionFile:
-        where, text = Location.read(option.where), str(option.value)
-        inputs = self._named_by_words(["", text], lambda word: self._path(word, where))
-        return OptionFile(name, self._path(text, where), where, inputs, is_written)
+        key = (name, option, is_written)
+        if key not in self._option_files:
+            where, text = Location.read(option.where), str(option.value)
+            inputs = self._named_by_words(["", text], lambda word: self._path(word, where))
+            self._option_files[key] = OptionFile(name, self._path(text, where), where, inputs, is_written)
+        return self._option_files[key]
 
     def require(self, file: OptionFile) -> None:
         """Report an option whose file is missing, unless a step before writes it."""

@@ -3,23 +3,25 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from fnmatch import fnmatch
-from functools import cache, partial
+from functools import cache
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 from stepgrid.language.flags import read_flags
 from stepgrid.language.problems import Location, Problem, Problems, nearest, nearest_name
 from stepgrid.language.sources import TREES, source_kind, source_parts
-from stepgrid.model.plan import REFUSE, SERVICE, Option, Options, Plan, PlannedBuild
+from stepgrid.model.plan import REFUSE, SERVICE, Option, Plan, PlannedBuild
 from stepgrid.model.records import Catalogue, Catalogues, OptionInfo, with_fields
 from stepgrid.plugins.driver import named_programs
 from stepgrid.plugins.engine import Choices, FlaggedOptions, KnownOptions, Spelling, option_fault, release_numbers
 from stepgrid.plugins.registry import engine
 
 Programs: TypeAlias = Mapping[str, Collection[str] | None]  # build -> its programs; None: not known
+Requests: TypeAlias = Sequence[tuple[str, Option]]
 ALIKE = 0.85  # of two names: one is probably a slip of the other
 MOST_BUILDS = 3  # that a message names
 _OFF = frozenset({"off", "0", "no", "false", "n"})  # of a variable of cmake
@@ -90,23 +92,21 @@ class _OptionCheck:
 
     def faults(self) -> Iterator[Fault]:
         """Yield a fault for each build and option that is requested, with the stages that request it."""
-        faults_by_part: dict[tuple[str, int], list[Fault]] = {}  # the plan holds the parts: an id() identifies one
+        requests: dict[str, dict[tuple[str, Option], set[str]]] = defaultdict(lambda: defaultdict(set))
         for stage in self._plan.stages:
-            check = self._probable_faults if self._catalogues.get(stage.build) is None else self._certain_faults
             for step in stage.steps:
-                for part in step.options.parts if isinstance(step.options, Options) else (step.options,):
-                    key = (stage.build, id(part))
-                    if key not in faults_by_part:
-                        faults_by_part[key] = list(check(self._builds[stage.build], part))
-                    for fault in faults_by_part[key]:
-                        fault.stages.add(stage.id)
-        for faults in faults_by_part.values():
-            yield from faults
+                for requested in step.options.items():
+                    requests[stage.build][requested].add(stage.id)
+        for node, stages in requests.items():
+            check = self._probable_faults if self._catalogues.get(node) is None else self._certain_faults
+            for fault in check(self._builds[node], list(stages)):
+                fault.stages.update(stages[fault.name, fault.option])
+                yield fault
 
-    def _certain_faults(self, build: PlannedBuild, part: Mapping[str, Option]) -> Iterator[Fault]:
+    def _certain_faults(self, build: PlannedBuild, options: Requests) -> Iterator[Fault]:
         builds = [peer for peer in self._builds.values() if peer.engine == build.engine and peer.id != build.id]
         peers = [self._catalogues.get(peer.id) for peer in builds]  # one without a catalogue may have any option
-        for name, option in part.items():
+        for name, option in options:
             info = describe_option(build.engine, name, self._catalogues[build.id])
             if info is not None:
                 yield from _value_faults(name, option, info, build)
@@ -117,12 +117,13 @@ class _OptionCheck:
             if option.unsupported != "drop" and not may_lack:
                 yield Fault("unknown-option", name, option, f"no option `{name}`", self._hint(build, name), build)
 
-    def _probable_faults(self, build: PlannedBuild, part: Mapping[str, Option]) -> Iterator[Fault]:
+    def _probable_faults(self, build: PlannedBuild, options: Requests) -> Iterator[Fault]:
         """Compare with the releases: a fork or a patch may add options, but hardly one that is nearly theirs."""
         catalogue, newest = self._releases.get(build.engine, ReleaseOptions({}))
-        yield from _compiled_out(build, part)
-        for name, option in part.items() if catalogue else ():
-            info, is_release = describe_option(build.engine, name, catalogue), _is_known_release(build, newest)
+        yield from _compiled_out(build, options)
+        is_release = _is_known_release(build, newest)
+        for name, option in options if catalogue else ():
+            info = describe_option(build.engine, name, catalogue)
             if (
                 info is None
                 and option.unsupported == REFUSE
@@ -160,7 +161,7 @@ class _OptionCheck:
         return f"it is an option of {' and '.join(owners)}" if owners else ""
 
 
-def _compiled_out(build: PlannedBuild, part: Mapping[str, Option]) -> Iterator[Fault]:
+def _compiled_out(build: PlannedBuild, options: Requests) -> Iterator[Fault]:
     """Yield a fault for each option that the build's flags leave out of its binary."""
     kind = engine(build.engine)
     if not isinstance(kind, FlaggedOptions) or source_kind(build.source) not in TREES:
@@ -168,10 +169,10 @@ def _compiled_out(build: PlannedBuild, part: Mapping[str, Option]) -> Iterator[F
     variables = read_flags(build.recipe).variables
     off = {name: value for name, value in variables.items() if value.lower() in _OFF}
     for pattern, variable in kind.flagged_options.items() if off else ():
-        for name in filter(partial(fnmatch, pat=pattern), part) if variable in off else ():
-            if part[name].unsupported == REFUSE:
+        for name, option in options if variable in off else ():
+            if fnmatch(name, pattern) and option.unsupported == REFUSE:
                 hint = f"its flags say `{variable}: {off[variable]}`, which leaves it out: leave one of the two out"
-                yield Fault("unknown-option", name, part[name], f"no option `{name}`", hint, build)
+                yield Fault("unknown-option", name, option, f"no option `{name}`", hint, build)
 
 
 def _is_known_release(build: PlannedBuild, newest: str) -> bool:

@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Any, NamedTuple, cast
 
 from stepgrid.build.error import BuildError
-from stepgrid.build.python_libraries import missing_client
 from stepgrid.build.recipe import PACKAGES as TOOL_PACKAGES
 from stepgrid.host import activity, disk, facts, locks, sysfs
 from stepgrid.host.files import FICLONE
@@ -100,7 +99,7 @@ def _plan_findings(plan: Plan, store: Store, site: Site) -> Iterator[HostFinding
         yield HostFinding(
             tool.program, WARNING, f"not installed; the collector {tool.collector} needs it", None, "", mend
         )
-    if _names_with_libraries(plan, store) and (lack := missing_client(site)):
+    if _names_with_libraries(plan, store) and (lack := _missing_client(site)):
         yield HostFinding("libraries", STOPS, lack)
     yield from _ref_findings(plan, store, site)
     is_limited = any(options.get("memory") for options in launches)
@@ -205,7 +204,7 @@ def _build_tools(build: PlannedBuild) -> Iterator[str]:
 
 def missing_clients(plan: Plan, store: Store, site: Site) -> Iterator[str]:
     """Say of the builds that are not made yet what this host lacks to fetch, compile or install them."""
-    if (listed := _names_with_libraries(plan, store)) and (lack := missing_client(site)):
+    if (listed := _names_with_libraries(plan, store)) and (lack := _missing_client(site)):
         yield f"{_subject(listed)} cannot be made on this host, because {lack}"
     names, tools = list[str](), dict[str, None]()
     for build in (build for build in plan.builds if not store.has_build(build.id)):
@@ -217,6 +216,12 @@ def missing_clients(plan: Plan, store: Store, site: Site) -> Iterator[str]:
         lack = f"there is no {' and no '.join(site.tool(tool) for tool in tools)}"
         mend = f"`sudo apt install {packages}`, or name them under `tools:` in the site file"
         yield f"{_subject(names)} cannot be made on this host, because {lack}: {mend}"
+
+
+def _missing_client(site: Site) -> str:
+    from stepgrid.build.python_libraries import missing_client  # much to import, and few builds have libraries
+
+    return missing_client(site)
 
 
 def _subject(names: Sequence[str]) -> str:
