@@ -1,18 +1,17 @@
-"""What db_bench says of itself, shapes of its help, manifests as RocksDB writes them."""
+"""Capabilities of RocksDB by release, shapes of its help, manifests as RocksDB writes them."""
 
 from __future__ import annotations
 
-import math
 import re
 import textwrap
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stepgrid.plugins.engine import EngineEvent, IdentityError, OptionInfo, Run
+from stepgrid.plugins.engine import OptionInfo
 from stepgrid.plugins.registry import engine
 from stepgrid_databases.engines import rocksdb
 from stepgrid_databases.engines.rocksdb import tree_levels
@@ -39,127 +38,7 @@ def test_capabilities_by_release(capability: str, without: str, having: str) -> 
     assert capability in ROCKSDB.capabilities(having)
 
 
-def _binary(stdout: str, stderr: str, version: str, log: str | None) -> Run:
-    """What db_bench leaves behind, without running it: the real ones run in tests/integration."""
-
-    def run(program: str, argv: Sequence[str]) -> tuple[str, str]:
-        assert program == "db_bench"
-        if argv[0] == "--version":
-            return version, ""
-        folder = next(flag.removeprefix("--db=") for flag in argv if flag.startswith("--db="))
-        if log is not None:
-            Path(folder, "LOG").write_text(log)
-        return stdout, stderr
-
-    return run
-
-
-LOADED = "fillseq      :     292.400 micros/op 3396 ops/sec;    0.4 MB/s\n"
-
-
-def test_the_log_knows_the_patch_level() -> None:
-    """6.11.4 prints `db_bench` for a version, and 6.11 in front of a benchmark."""
-    log = (
-        "2026/11/20-12:24:15.227185 7f8f RocksDB version: 6.11.4\n2026/11/20-12:24:15.2 7f8f Compile date Aug 27 2022\n"
-    )
-    found = ROCKSDB.identify(_binary(LOADED, "RocksDB:    version 6.11\n", "db_bench\n", log))
-    assert (found.version, found.warnings, found.assertions) == ("6.11.4", (), False)
-    assert found.facts == {"compiled": "Aug 27 2022"}
-
-
-def test_what_it_says_against_itself_is_kept() -> None:
-    warnings = (
-        "WARNING: Optimization is disabled: benchmarks unnecessarily slow\nWARNING: Assertions are enabled; slow\n"
-    )
-    found = ROCKSDB.identify(_binary(warnings + LOADED, "", "db_bench version 7.8.3\n", None))
-    assert found.warnings == ("Optimization is disabled: benchmarks unnecessarily slow", "Assertions are enabled; slow")
-    assert found.assertions is True
-
-
-def test_a_binary_that_does_not_run() -> None:
-    broken = _binary("", "db_bench: error while loading shared libraries: libsnappy.so.1\n", "", None)
-    with pytest.raises(IdentityError) as caught:
-        ROCKSDB.identify(broken)
-    assert str(caught.value) == (
-        "db_bench did not get through a load of 10 keys; it said: "
-        "db_bench: error while loading shared libraries: libsnappy.so.1"
-    )
-
-
-def test_a_binary_that_says_nothing_of_itself() -> None:
-    with pytest.raises(IdentityError, match=r"^db_bench does not say which RocksDB it is; it said: fillseq .*$"):
-        ROCKSDB.identify(_binary(LOADED, "", "", None))
-
-
-def test_flags_of_other_programs_are_not_options() -> None:
-    """Debian's shared library brings them along: db_bench accepts them and does nothing."""
-    text = "".join(
-        f"  Flags from {file}:\n    -{flag} (What it is.) type: bool default: false\n\n"
-        for file, flag in {
-            "./tools/db_bench_tool.cc": "benchmarks",
-            "./tools/block_cache_analyzer/block_cache_trace_analyzer.cc": "skew_labels",
-            "./tools/io_tracer_parser_tool.cc": "io_trace_file",
-            "/build/gflags-2.2.2/src/gflags_reporting.cc": "help",
-            "./plugin/speed/flags.cc": "use_dynamic_delay",
-        }.items()
-    )
-    assert set(ROCKSDB.catalogue(lambda program, argv: (text, ""))) == {"benchmarks", "use_dynamic_delay"}
-
-
 OTHERS = re.compile(r"/gflags\w*\.cc$")
-
-# shapes of db_bench --help: gflags' own, defaults on the next line, help with line ends, quotes and brackets of its own
-HELP = """db_bench:
-USAGE:
-db_bench [OPTIONS]...
-
-  Flags from /build/gflags-2.2.2/src/gflags.cc:
-    -flagfile (load flags from file) type: string default: ""
-
-  Flags from ./tools/db_bench_tool.cc:
-    -benchmarks (Comma-separated list of operations. Available benchmarks:
-      \tfillseq       -- write N values in sequential key order in async mode
-      \tflush - flush the memtable(s)
-      ) type: string
-      default: "fillseq,stats"
-    -compressed_secondary_cache_compress_format_version
-      (compress_format_version can have two values.) type: uint32 default: 2
-    -cache_size (Number of bytes to use as a cache of uncompressed data)
-      type: int64 default: 33554432
-    -compression_ratio (Arrange to generate values that shrink to this fraction
-      of their original size after compression) type: double default: 0.5
-    -db (Use the db with the following name.) type: string default: ""
-    -help (show help on all flags [tip: all flags can have two dashes])
-      type: bool default: false currently: true
-    -odd (says type: int32 default: 5 in its help) type: string
-      default: "a (b) type: c"
-
-
-
-"""
-
-
-def test_every_flag_but_those_of_other_files() -> None:
-    found = rocksdb.gflags_options(HELP, OTHERS)
-    assert list(found) == [
-        "benchmarks",
-        "compressed_secondary_cache_compress_format_version",
-        "cache_size",
-        "compression_ratio",
-        "db",
-        "help",
-        "odd",
-    ]
-    assert found["cache_size"] == OptionInfo(
-        "cache_size", "int64", "33554432", "Number of bytes to use as a cache of uncompressed data"
-    )
-    assert (found["compression_ratio"].type, found["compression_ratio"].default) == ("double", "0.5")
-    assert found["benchmarks"].default == "fillseq,stats"
-    assert found["benchmarks"].help.endswith("flush - flush the memtable(s) ")
-    assert found["db"].default == ""
-    assert found["help"].default == "false"
-    assert found["compressed_secondary_cache_compress_format_version"].default == "2"
-
 
 words = st.lists(st.text(alphabet="abcxyz.,:=-()[]%", min_size=1, max_size=12), max_size=30).map(" ".join)
 
@@ -274,36 +153,3 @@ def test_edits_of_any_length_and_a_last_one_that_was_cut(
     many = [row("default", "L1", len(keys), len(keys) * 100)] if keys else []
     lost = manifest[: len(manifest) - min(cut, 20)]
     assert tree_levels(made(tmp_path_factory.mktemp("db"), lost)) == [*whole, *many]
-
-
-# The log of RocksDB 9.10.0, without what is left out here; its lines are of a host that is 5.5 hours ahead
-STAMP = "2026/11/26-11:01:08."
-LOG = f"""\
-{STAMP}836070 139 EVENT_LOG_v1 {{"time_micros": 1795671068836000, "job": 3, "event": "flush_started", \
-"num_memtables": 1, "flush_reason": "Write Buffer Full"}}
-{STAMP}880000 139 EVENT_LOG_v1 {{"time_micros": 1795671068880000, "job": 3, "event": "table_file_creation"}}
-{STAMP}910519 164 [WARN] [db/column_family.cc:982] [default] Stopping writes because we have 2 immutable memtables \
-(waiting for flush), max_write_buffer_number is set to 2
-{STAMP}920000 138 EVENT_LOG_v1 {{"time_micros": 1795671068920000, "job": 6, "event": "compaction_started", \
-"compaction_reason": "LevelL0FilesNum", "files_L0": [73, 72]}}
-{STAMP}943500 139 [WARN] [db/column_family.cc:1040] [default] Stalling writes because we have 6 level-0 files rate 83886
-{STAMP}943800 139 (Original Log Time {STAMP}942998) EVENT_LOG_v1 {{"time_micros": 1795671068942981, "job": 3, \
-"event": "flush_finished", "output_compression": "NoCompression"}}
-{STAMP}960000 139 [db/column_family.cc:1079] [default] Increasing compaction threads because we have 3 level-0 files
-{STAMP}970000 139 EVENT_LOG_v1 {{"time_micros": 17956710
-"""
-
-
-def test_events_of_a_log() -> None:
-    found = [(round(event.began - 1795671068, 4), round(event.seconds, 4), *event[2:]) for event in _log_events(LOG)]
-    assert found == [
-        (0.836, 0.107, "flush", "Write Buffer Full"),
-        (0.9105, 0.0325, "write stop", "we have 2 immutable memtables (waiting for flush), max_write_buffer_number is "
-         "set to 2"),
-        (0.9435, 0.0165, "write slowdown", "we have 6 level-0 files"),
-        (0.92, math.inf, "compaction", "LevelL0FilesNum"),
-    ]  # fmt: skip
-
-
-def _log_events(text: str) -> Sequence[EngineEvent]:
-    return [*rocksdb.log_events(text.splitlines(keepends=True))]

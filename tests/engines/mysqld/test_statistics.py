@@ -15,74 +15,6 @@ from stepgrid_databases.engines.mysqld import innodb, server
 from stepgrid_databases.engines.mysqld.statistics import looks
 from tests.engines.told import Told
 
-STATUS = [
-    {"Variable_name": "Questions", "Value": "70"},
-    {"Variable_name": "Threads_running", "Value": "1"},
-    {"Variable_name": "Innodb_buffer_pool_pages_dirty", "Value": "3"},
-    {"Variable_name": "Innodb_buffer_pool_pages_flushed", "Value": "12"},
-    {"Variable_name": "Innodb_buffer_pool_dump_status", "Value": "not started"},
-]
-NOTHING = {"rows": None, "data_bytes": None, "index_bytes": None, "free_bytes": None}
-INDEX = {"schema": "stepgrid", "table": "t", "family": "default", "family_id": 0}
-MYROCKS = {"schema": "stepgrid", "name": "t", "engine": "ROCKSDB"}
-TABLES = [
-    {**MYROCKS, "rows": 9, "data_bytes": 700, "index_bytes": 300, "free_bytes": 0},
-    {"schema": "stepgrid", "name": "v", "engine": None, **NOTHING},
-]
-ROCKSDB: dict[str, list[Any]] = {
-    "information_schema.engines": [{"name": "InnoDB"}, {"name": "ROCKSDB"}, {"name": "CSV"}],
-    "table_schema = 'information_schema'": [
-        {"name": "ROCKSDB_CFSTATS"}, {"name": "ROCKSDB_PERF_CONTEXT_GLOBAL"}, {"name": "INNODB_METRICS"},
-        {"name": "ROCKSDB_COMPACTION_STATS"}, {"name": "ROCKSDB_INDEX_FILE_MAP"},
-    ],
-    "SELECT DISTINCT engine": [{"engine": "ROCKSDB"}],
-    "information_schema.rocksdb_compaction_stats": [
-        {"family": "default", "level": "L0", "kind": "NumFiles", "value": 2.0},
-        {"family": "default", "level": "L0", "kind": "WriteGB", "value": 0.5},
-        {"family": "default", "level": "L0", "kind": "WriteMBps", "value": 90.0},
-        {"family": "default", "level": "L0", "kind": "SizeBytes", "value": 700.0},
-        {"family": "default", "level": "Sum", "kind": "SizeBytes", "value": 900.0},
-        {"family": "default", "level": "Sum", "kind": "NumFiles", "value": 5.0},
-        {"family": "__system__", "level": "Sum", "kind": "SizeBytes", "value": 8.0},
-        {"family": "__system__", "level": "Sum", "kind": "NumFiles", "value": 1.0},
-        {"family": "default", "level": "Sum", "kind": "CompMergeCPU", "value": 0.25},
-        {"family": "__system__", "level": "Sum", "kind": "CompMergeCPU", "value": 0.5},
-    ],
-    "information_schema.rocksdb_index_file_map": [
-        {"family_id": 0, "number": 256, "rows": 10001, "bytes": 1270067, "tombstones": 39999},
-        {"family_id": 0, "number": 256, "rows": 1, "bytes": 33, "tombstones": 1},
-        {"family_id": 0, "number": 257, "rows": 10001, "bytes": 170017, "tombstones": 0},
-        {"family_id": 1, "number": 3, "rows": 2, "bytes": 28, "tombstones": 0},
-    ],
-    "information_schema.rocksdb_ddl": [
-        {**INDEX, "name": "PRIMARY", "number": 256, "type": 1},
-        {**INDEX, "name": "k", "number": 257, "type": 2},
-        {**INDEX, "name": "l", "number": 258, "type": 2},
-    ],
-    "engine = 'ROCKSDB'": [{"schema": "stepgrid", "name": "t", "data_bytes": 412759, "index_bytes": 107128}],
-    "information_schema.rocksdb_cfstats": [
-        {"CF_NAME": "default", "STAT_TYPE": "MEM_TABLE_FLUSH_PENDING", "VALUE": 0},
-        {"CF_NAME": "default", "STAT_TYPE": "CUR_SIZE_ALL_MEM_TABLES", "VALUE": 2048},
-        {"CF_NAME": "__system__", "STAT_TYPE": "CUR_SIZE_ALL_MEM_TABLES", "VALUE": 1024},
-    ],
-    "information_schema.rocksdb_perf_context_global": [
-        {"STAT_TYPE": "INTERNAL_DELETE_SKIPPED_COUNT", "VALUE": 36144100},
-        {"STAT_TYPE": "BLOCK_READ_TIME", "VALUE": -1},
-        {"STAT_TYPE": "IO_THREAD_POOL_ID", "VALUE": 12},
-    ],
-    "information_schema.innodb_metrics": [
-        {"name": "buffer_pages_read", "value": 8, "type": "counter"},
-        {"name": "trx_rseg_history_len", "value": 5, "type": "value"},
-    ],
-    "show global status": STATUS,
-    "AS data_bytes": TABLES,
-    "SHOW ENGINE INNODB STATUS": [{"Type": "InnoDB", "Name": "", "Status": "\nINNODB MONITOR"}],
-    "SHOW ENGINE ROCKSDB STATUS": [
-        {"Type": "STATISTICS", "Name": "rocksdb", "Status": "a COUNT : 1"},
-        {"Type": "DBSTATS", "Name": "rocksdb", "Status": "** DB Stats **"},
-    ],
-}  # fmt: skip
-
 
 def test_a_myrocks_that_does_not_tell_its_tombstones() -> None:
     looked = looks(Told({"SELECT DISTINCT engine": [{"engine": "ROCKSDB"}]}))
@@ -150,14 +82,7 @@ def pages(dirty: int, total: int) -> Rows:
     return named(Innodb_buffer_pool_pages_dirty=dirty, Innodb_buffer_pool_pages_total=total)
 
 
-LIMITS = named(innodb_max_dirty_pages_pct="90.000000", innodb_max_dirty_pages_pct_lwm="0.000000")
 FREQUENCY = named(innodb_purge_rseg_truncate_frequency=128)
-MARIADB = {
-    "SHOW GLOBAL VARIABLES": [*LIMITS, *FREQUENCY],
-    "innodb_metrics": metrics(trx_rseg_history_len=538),
-    "Innodb_history_list_length": named(Innodb_history_list_length=538),
-    "Innodb_buffer_pool_pages": pages(3783, 16224),
-}
 MYSQL = {
     "SHOW GLOBAL VARIABLES": [
         *named(
@@ -168,27 +93,10 @@ MYSQL = {
     "innodb_metrics": metrics(trx_rseg_history_len=1072, ibuf_size=4),
     "Innodb_buffer_pool_pages": pages(1884, 16384),
 }
-SETTLED = named(innodb_max_dirty_pages_pct="0.000000", innodb_max_dirty_pages_pct_lwm="0.000000")
 
 
 def shown(connection: Told, access: Access = WITH_INNODB) -> list[tuple[str, float, int, bool]]:
     return [(s.what, s.value, int(s.least), s.idle) for s in SERVER.busy(connection, access)]
-
-
-def test_dirty_pages_are_many_when_the_server_aims_at_fewer() -> None:
-    assert shown(Told(MARIADB)) == [("dirty pages", 3783, 14601, True), ("history list", 538, 1000, True)]
-    settled = {**MARIADB, "SHOW GLOBAL VARIABLES": SETTLED}
-    assert shown(Told(settled))[0] == ("dirty pages", 3783, 162, False)
-    done = {**settled, "Innodb_buffer_pool_pages": pages(55, 16224)}
-    assert shown(Told(done))[0] == ("dirty pages", 55, 162, True)
-
-
-def test_what_mysql_has_besides() -> None:
-    assert shown(Told(MYSQL)) == [
-        ("dirty pages", 1884, 1638, False),
-        ("history list", 1072, 1000, False),
-        ("change buffer", 4, 1, False),
-    ]
 
 
 def test_a_user_who_may_not_look_is_told_what_is_lacking() -> None:
@@ -245,30 +153,6 @@ def test_myrocks_is_flushed_and_its_level_0_compacted(compact: str) -> None:
     with SERVER.settle(connection, WITH_MYROCKS):
         pass
     assert connection.asked[1:] == ["SET GLOBAL rocksdb_force_flush_memtable_now = 1", f"SET GLOBAL {compact} = 1"]
-
-
-def thread(operation: str) -> Mapping[str, Any]:
-    status = f"\nthread_type: Low Pri\ncf_name: default\noperation_type: {operation}\noperation_stage: \n"
-    return {"Type": "BG_THREADS", "Name": "13237", "Status": status}
-
-
-def test_what_myrocks_does() -> None:
-    families = metrics(CUR_SIZE_ALL_MEM_TABLES=4198464, NUM_IMMUTABLE_MEM_TABLE=1, COMPACTION_PENDING=2)
-    most: Rows = [{"most": 2 * 2**27}]
-    status = [thread("Flush"), thread("Compaction"), thread("Compaction"), thread("")]
-    other = {"Type": "STATISTICS", "Name": "rocksdb", "Status": "operation_type: Compaction"}
-    named = {"rocksdb_cfstats": families, "rocksdb_cf_options": most}
-    connection = Told({**named, "SHOW ENGINE ROCKSDB STATUS": [*status, other]})
-    assert shown(connection, WITH_MYROCKS) == [
-        ("memtables", 4198464, 2**28, True),
-        ("memtables to flush", 1, 0, False),
-        ("flushes", 1, 0, False),
-        ("pending compactions", 2, 0, False),
-        ("compactions", 2, 0, False),
-    ]
-    idle = {"rocksdb_cfstats": metrics(CUR_SIZE_ALL_MEM_TABLES=4096), "rocksdb_cf_options": most}
-    quiet = Told({**idle, "SHOW ENGINE ROCKSDB STATUS": [thread("")]})
-    assert all(seen.idle for seen in SERVER.busy(quiet, WITH_MYROCKS))
 
 
 def test_all_tables_are_analyzed(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
-from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Any
 
@@ -12,7 +10,7 @@ import pytest
 
 from stepgrid.plugins.server import ServerStatistics
 from stepgrid_databases.engines.postgres import statistics
-from stepgrid_databases.engines.postgres.statistics import bloat, log_events, looks, shared_buffers
+from stepgrid_databases.engines.postgres.statistics import bloat, looks, shared_buffers
 from tests.engines.postgres.test_server import ACCESS
 from tests.engines.told import Told
 
@@ -72,17 +70,6 @@ def test_buffers_are_not_asked_for_where_they_cannot_be(lacking: dict[str, Any])
     assert len(connection.asked) == 1
 
 
-IDLE: dict[str, Any] = {
-    "checkpoints": 0,
-    "autovacuum": 0,
-    "vacuums": 0,
-    "unflushed": 0,
-    "since_checkpoint": 208,
-    "most": 1073741824,
-}
-BUSY = {**IDLE, "checkpoints": 1, "unflushed": 32, "since_checkpoint": 81572872}
-
-
 def answers(row: dict[str, Any], due: int) -> Told:
     return Told({"pg_stat_activity": [row], "AS due": [{"due": due}], "CHECKPOINT": []})
 
@@ -91,24 +78,6 @@ def test_sessions_at_work_are_counted_by_what_they_wait_for() -> None:
     told = Told({"FROM pg_stat_activity": [{"event": "IO:WALSync", "sessions": 2}, {"event": "", "sessions": 1}]})
     assert statistics.session_waits(told, ACCESS._replace(database="it's")) == {"IO:WALSync": 2, "": 1}
     assert "datname = 'it''s' AND state = 'active'" in told.asked[0]
-
-
-def test_a_busy_server_says_with_what() -> None:
-    seen = statistics.busy(answers({**BUSY, "autovacuum": 2, "vacuums": 3}, 4), ACCESS)
-    assert [(thing.what, thing.value) for thing in seen if not thing.idle] == [
-        ("checkpoints", 1),
-        ("autovacuum workers", 2),
-        ("vacuums", 3),
-        ("tables due for autovacuum", 4),
-    ]
-
-
-def test_a_log_that_the_next_checkpoint_is_far_from_is_nothing_to_wait_for() -> None:
-    """A log that is written and not flushed is: less than a page of it is not."""
-    small, large = ({**IDLE, "unflushed": size, "since_checkpoint": size} for size in (4096, 2 * 1073741824))
-    assert all(seen.idle for seen in statistics.busy(answers(small, 0), ACCESS))
-    unlike = [seen.what for seen in statistics.busy(answers(large, 0), ACCESS) if not seen.idle]
-    assert unlike == ["log not flushed", "log since the checkpoint"]
 
 
 def test_a_server_that_ran_before_makes_its_own() -> None:
@@ -128,31 +97,3 @@ def test_all_tables_are_vacuumed(release: int, options: str, monkeypatch: pytest
     tables = [{"name": "public.t"}, {"name": 's."T 1"'}]
     statistics.analyze(Told({"server_version_num": [{"release": release}], "pg_class": tables}), ACCESS)
     assert sorted(others.asked) == [f"VACUUM ({options}) public.t", f'VACUUM ({options}) s."T 1"']
-
-
-# PostgreSQL 17.11, and of the analysis PostgreSQL 12's line
-LOG = """\
-2026-11-26 05:43:59.501 GMT [10016] LOG:  checkpoints are occurring too frequently (7 seconds apart)
-2026-11-26 05:43:59.501 GMT [10016] HINT:  Consider increasing the configuration parameter "max_wal_size".
-2026-11-26 05:43:59.501 GMT [10016] LOG:  checkpoint starting: wal
-2026-11-26 05:44:02.648 GMT [10366] LOG:  automatic vacuum of table "stepgrid.public.sbtest1": index scans: 1
-\tpages: 0 removed, 1464 remain, 1464 scanned (100.00% of total)
-\tsystem usage: CPU: user: 0.06 s, system: 0.00 s, elapsed: 0.60 s
-2026-11-26 05:44:03.743 GMT [10381] LOG:  automatic analyze of table "d.public.t" system usage: CPU: user: 0.06 s, \
-system: 0.00 s, elapsed: 0.47 s
-2026-11-26 05:44:09.250 GMT [10016] LOG:  checkpoint complete: wrote 2 buffers (0.0%); 0 WAL file(s) added, 0 removed, \
-2 recycled; write=9.701 s, sync=0.022 s, total=9.749 s; sync files=9, longest=0.010 s, average=0.003 s
-2026-11-26 05:44:09.300 GMT [10016] LOG:  checkpoint starting: wal
-2026-11-26 05:44:09.300 CET [10016] LOG:  checkpoint starting: of another time zone
-"""
-
-
-def test_events_of_a_log() -> None:
-    start = datetime(2026, 11, 26, 5, 43, 59, tzinfo=UTC).timestamp()
-    found = [(round(event.began - start, 3), *event[1:]) for event in log_events(LOG.splitlines(keepends=True))]
-    assert found == [
-        (3.048, 0.6, "autovacuum", "public.sbtest1"),
-        (4.273, 0.47, "autoanalyze", "public.t"),
-        (0.501, 9.749, "checkpoint", "wal"),
-        (10.3, math.inf, "checkpoint", "wal"),
-    ]

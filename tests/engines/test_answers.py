@@ -1,0 +1,105 @@
+"""What programs and running servers say of themselves, as data, and what is understood of it.
+
+programs.yaml: what a program prints when it is asked, the first words that fit; servers.yaml: rows by words of the
+statement that asked for them. The golden text has what is identified, each option, what is left to do, or the refusal.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from stepgrid.plugins.engine import Identity, IdentityError, OptionInfo, Run
+from stepgrid.plugins.registry import engine
+from stepgrid.plugins.server import Access
+from tests.cases import cases
+from tests.engines.told import Told
+from tests.golden import Golden
+
+PROGRAMS, SERVERS = (cases(Path(__file__).with_name(f"{name}.yaml")) for name in ("programs", "servers"))
+FOLDER = re.compile(r"(?<=[ =])/\S*tmp\S*")
+
+
+def program(case: Mapping[str, Any], asked: list[str]) -> Run:
+    def run(name: str, arguments: Sequence[str]) -> tuple[str, str]:
+        words = FOLDER.sub("FOLDER", " ".join((name, *arguments)))
+        asked.append(words)
+        folders = [word.removeprefix("--db=") for word in arguments if word.startswith("--db=")]
+        for folder in folders if "log" in case else ():  # as db_bench leaves it in its database
+            Path(folder, "LOG").write_text(case["log"])
+        said = next((texts for part, texts in case["says"].items() if part in words), "")
+        return (said, "") if isinstance(said, str) else (said.get("out", ""), said.get("err", ""))
+
+    return run
+
+
+def identity_lines(found: Identity) -> Iterator[str]:
+    checks = {True: "with assertions", False: "without assertions", None: "assertions unknown"}[found.assertions]
+    yield f"  version {found.version}, {checks}"
+    yield from (f"  fact {name}: {text}" for name, text in (found.facts or {}).items())
+    yield from (f"  warning: {text}" for text in found.warnings)
+
+
+def option_line(name: str, option: OptionInfo) -> str:
+    limits = f" {option.least} to {option.most}" if option.least or option.most else ""
+    choices = f" of {', '.join(option.choices)}" if option.choices else ""
+    return f"  option {name}: {option.type} {option.default!r}{limits}{choices} {option.help!r}"
+
+
+def attempt(lines: Callable[[], Iterator[str]]) -> Iterator[str]:
+    try:
+        yield from [*lines()]
+    except (IdentityError, PermissionError) as error:
+        yield f"  refused: {error}"
+
+
+def described_program(case: Mapping[str, Any]) -> Iterator[str]:
+    kind, asked = engine(case["engine"]), list[str]()
+    run = program(case, asked)
+    yield from attempt(lambda: identity_lines(kind.identify(run)))
+    if "catalogue" in case:
+        options = lambda: (option_line(name, option) for name, option in (kind.catalogue(run) or {}).items())  # noqa: E731
+        yield from attempt(options)
+    yield from (f"  asked: {words}" for words in dict.fromkeys(asked))
+
+
+def described_server(case: Mapping[str, Any]) -> Iterator[str]:
+    server: Any = engine(case["engine"])
+    told = Told(case["answers"])
+    if "asks" in case:
+        found = server.compared(told, case["asks"])
+        yield from (f"  {name} is {value}" for name, value in found.values.items())
+        yield from (f"  {name}: {text}" for name, text in found.differs.items())
+    elif "storage" in case:
+        access = Access(case["engine"], Path("/s"), Path("/s/socket"), 1, "stepgrid", "x", "bench", case["storage"])
+        for seen in server.busy(told, access):
+            yield f"  {seen.what} {seen.value:g}, at most {seen.least:g}: {'idle' if seen.idle else 'busy'}"
+    else:
+        found = server.described(told)
+        yield from identity_lines(found.identity)
+        yield from (option_line(name, option) for name, option in found.options.items())
+
+
+@pytest.mark.parametrize("name", sorted({case["engine"] for case in PROGRAMS}))
+def test_programs(name: str, golden: Golden) -> None:
+    chosen = [case for case in PROGRAMS if case["engine"] == name]
+    golden("\n\n".join("\n".join((case["case"], *described_program(case))) for case in chosen) + "\n")
+
+
+@pytest.mark.parametrize("name", sorted({case["engine"] for case in SERVERS}))
+def test_servers(name: str, golden: Golden) -> None:
+    chosen = [case for case in SERVERS if case["engine"] == name]
+    texts = ("\n".join((case["case"], *attempt(lambda case=case: described_server(case)))) for case in chosen)
+    golden("\n\n".join(texts) + "\n")
+
+
+@pytest.mark.parametrize("case", cases(Path(__file__).with_name("logs.yaml")), ids=lambda case: case["engine"])
+def test_events_of_a_log(case: Mapping[str, Any], golden: Golden) -> None:
+    server: Any = engine(case["engine"])
+    found = list(server.events(case["log"].splitlines(keepends=True)))
+    golden("".join(f"{event.began - found[0].began:.4f} s: {event.seconds:.4g} s of {event[2]}: {event[3]}\n"
+                   for event in found))  # fmt: skip
