@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
-
-import pytest
 
 from stepgrid_databases.engines.program import ENGINE, AnyProgram
-from tests.conftest import Compile, Complaints
+from tests.conftest import Compile
 
 
 def test_nothing_is_asked_of_a_program_that_nobody_knows() -> None:
@@ -38,31 +35,8 @@ def test_its_command_is_part_of_what_it_is(compile_text: Compile):
     assert one.id != other.id
 
 
-def test_a_build_that_makes_nothing(complaints: Complaints):
-    said = complaints(SPEC.replace(f"    {FLAGS}\n", ""))
-    assert "a.yaml:3:3: error[missing-key]: build `mine` does not say which programs it makes\n" in said
-    assert "   = add `flags: {programs: PATH}`" in said
-
-
 def test_a_program_of_this_machine_is_named_by_its_source(compile_text: Compile):
     compile_text(SPEC.replace(SOURCE, "source: {system: x}").replace(f"    {FLAGS}\n", ""))
-
-
-@pytest.mark.parametrize(
-    ("flags", "said"),
-    [
-        ({"comand": "make"}, "`flags` has no `comand`"),
-        ({"env.1X": "y"}, "`flags` has no `env.1X`"),
-        ({"command": ""}, "`command: ` is empty"),
-        ({"command": "--upload-pack=x"}, "`command: --upload-pack=x` begins with `-`"),
-        ({"command": "make 'x"}, "`command: make 'x` cannot be split into words: no closing quotation"),
-        ({"programs": "/bin/sh"}, "`programs: /bin/sh` leads out of the tree: paths in it are expected"),
-        ({"programs": "a ../b"}, "`programs: a ../b` leads out of the tree: paths in it are expected"),
-        ({"programs": "a/x b/x"}, "`programs: a/x b/x` has two programs x"),
-    ],
-)
-def test_what_is_wrong(flags: dict[str, Any], said: str):
-    assert [fault.message for fault in PROGRAM.flag_faults(flags)] == [said]
 
 
 def test_flags_may_look_at_the_version(compile_text: Compile):
@@ -73,19 +47,6 @@ def test_flags_may_look_at_the_version(compile_text: Compile):
         [{"a.py": "a.py", "x": "bin/x"}, {"b.py": "b.py", "x": "bin/x"}],
         [{"b.py": "b.py", "x": "bin/x"}, {"a.py": "a.py", "x": "bin/x"}],
     )
-
-
-@pytest.mark.parametrize(
-    ("value", "message"),
-    [
-        ("{{ versoin }}", "a.yaml:7:51: error[undefined-name]: `versoin` is not defined\n"),
-        ("/{{ version }}", "`programs: /a.py` leads out of the tree: paths in it are expected\n"),
-    ],
-)
-def test_a_flag_of_a_version_that_is_wrong(value: str, message: str, complaints: Complaints):
-    said = complaints(SPEC.replace("source:", "versions: [a.py]\n    source:").replace("bin/x", value))
-    assert message in said
-    assert said.count("error[") == 1
 
 
 def test_a_list_is_its_words(compile_text: Compile):
@@ -122,42 +83,3 @@ def test_a_script_of_the_spec_names_its_libraries(compile_text: Compile, tmp_pat
     assert compile_text(text).builds[0].source["libraries"] == {"requirements": ["plyvel==1.5.1"]}
     script.write_text("#!/usr/bin/env python3\n")
     assert "libraries" not in compile_text(text).builds[0].source
-
-
-@pytest.mark.parametrize(
-    ("build", "said"),
-    [
-        (
-            "{engine: program, source: {pypi: plyvel, version: 1.5.1}, flags: {programs: kv.py}}",
-            [
-                "a.yaml:2:40: error[wrong-source]: build `b` takes `kv.py` from the package plyvel, which brings",
-                "write `source: {path: FOLDER}` of the script, and `requirements: [plyvel==1.5.1]`",
-            ],
-        ),
-        (
-            "{engine: program, requirements: [lmdb=1.6.2, -e .]}",
-            ["`lmdb=1.6.2` is not a requirement", "did you mean `lmdb==1.6.2`?", "`-e .` is an option of pip"],
-        ),
-        (
-            "{engine: program, requirements: [lmdb==1], source: {system: python3}}",
-            ["the program of its system source cannot take `requirements`", "leave `source` out"],
-        ),
-        ("{engine: program, requirements: {lmdb: 1}}", ["`requirements`: expected text, found a map"]),
-        ("{engine: program, requirements: libraries.txt}", ["`libraries.txt` cannot be read: No such file"]),
-        ("{engine: program, requirements: lmdb==1}", ["did you mean `[lmdb==1]`?"]),
-        ("{engine: program, requirements: ../../libraries.txt}", ["is outside the spec's folder"]),
-        (
-            "{engine: rocksdb, requirements: [lmdb==1], source: {system: db_bench}}",
-            ["`requirements` is for the engine `program`, found `rocksdb`"],
-        ),
-        (
-            "{engine: rocksdb, version: 9.9.3, source: {cargo: rocksdb}}",
-            ["a cargo source brings nothing that is known of rocksdb", "`engine: program` runs any program"],
-        ),
-        ("{engine: program, source: {cargo: bench}}", ["has no version, and its cargo source names none"]),
-        ("{engine: program, source: {go: host.example/m/cmd/x}}", ["has no version, and its go source names none"]),
-    ],
-)
-def test_faults_of_libraries_and_packages(complaints: Complaints, build: str, said: list[str]):
-    found = complaints(f"title: t\nbuilds: {{b: {build}}}\nsteps: [{{name: s, kind: command, argv: ['true']}}]\n")
-    assert [text for text in said if text not in found] == [], found

@@ -8,47 +8,17 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from stepgrid.collect.job import collect
 from stepgrid.model.plan import Option, Plan, PlannedStep
 from stepgrid.summarize import summary_text
 from stepgrid.summarize.compare import compare_sets, stored_results
 from stepgrid.summarize.report import Report
 from tests.conftest import Compile
-from tests.summarize.scenario import LEVELS, report, text
+from tests.summarize.scenario import LEVELS
 from tests.summarize.synthetic import Experiment
 
 MYSQL57, MYSQL80 = "mysql---5.7.22", "mysql---8.0.31"  # the experiment takes 8 letters off
-UNEQUAL = "unequal durability: binary log none / sync"
 ADVICE = "Arms that write with unequal durability get no verdict"
-
-
-def test_a_release_that_syncs_its_binary_log_is_not_slower(tmp_path: Path) -> None:
-    summary = _summary(tmp_path)
-    assert f"no verdict against {MYSQL57}, in all 3 steps {UNEQUAL}" in summary
-    assert "slower" not in _answer(summary)
-    assert ADVICE in summary
-
-
-def test_a_spec_that_names_it_gets_the_verdict_and_the_difference(tmp_path: Path) -> None:
-    summary = _summary(tmp_path, allowed="durability is the question")
-    assert f"{MYSQL80}, unequal durability: 10 % of the QPS of {MYSQL57}" in _answer(summary)
-    assert UNEQUAL in _answer(summary)
-    assert ADVICE not in summary
-
-
-@pytest.mark.parametrize("options", [{"skip_log_bin": "ON"}, {"log_bin": "binlog"}])
-def test_equal_durability_gets_a_verdict(tmp_path: Path, options: dict[str, str]) -> None:
-    summary = _summary(tmp_path, options=options)
-    assert "slower" in _answer(summary)
-    assert "unequal durability" not in summary
-
-
-def test_what_a_server_ran_with_counts_before_what_was_planned(tmp_path: Path) -> None:
-    assert "unequal durability" not in _summary(tmp_path, running={MYSQL57: "none", MYSQL80: "none"})
-    unequal = _summary(tmp_path / "b", options={"skip_log_bin": "ON"}, running={MYSQL57: "none", MYSQL80: "sync"})
-    assert UNEQUAL in unequal
 
 
 def test_the_plan_of_a_spec_that_allows_it_says_so(compile_text: Compile) -> None:
@@ -119,12 +89,6 @@ class _Servers(Experiment):
         return replace(step, mutates=self.writes, options=options, setup={"storage_engine": "innodb"})
 
 
-def _summary(root: Path, **fields: Any) -> str:
-    found = _experiment(root, **fields)
-    report(found)
-    return " ".join(text(found).split())
-
-
 def _experiment(root: Path, builds: Sequence[str] = (MYSQL57, MYSQL80), **fields: Any) -> _Servers:
     found = _Servers(root, builds=builds, caches=("lru",), threads=("1",), base={"build": builds[0]}, **fields)
     for build, rate in zip(builds, (10_000, 1_000), strict=False):
@@ -138,7 +102,3 @@ def _experiment(root: Path, builds: Sequence[str] = (MYSQL57, MYSQL80), **fields
                 found.seal(result)
     collect(found.store, found.plan)
     return found
-
-
-def _answer(summary: str) -> str:
-    return summary[: summary.index(" setup ")]

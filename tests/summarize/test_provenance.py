@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from stepgrid.model.plan import AdaptiveRepeat
-from stepgrid.summarize.claims import Case, Claim
 from stepgrid.summarize.report import Report
 from stepgrid.summarize.sentences import next_steps
 from stepgrid.summarize.setup import MANY, StepCommand, command_line, host_line, shorten_commands
@@ -19,8 +15,6 @@ from tests.summarize.synthetic import Experiment
 
 BUILD, STAGE = "b-8e5e315792f22ea2f8a0", "s-904641483eee4bf33522"
 STEP = f"attempts/{STAGE}/steps/0-load"
-SPEC = "specs/cache.yaml"
-ALWAYS = [f"explain {SPEC}", f"compare p-synthetic {SPEC}"]
 
 
 def test_the_host_in_a_line() -> None:
@@ -96,49 +90,3 @@ def measured(root: Path, *levels: float) -> Report:
 
 def commands(report: Report) -> list[str]:
     return [step.command.removeprefix("stepgrid ") for step in next_steps(report)]
-
-
-@pytest.mark.parametrize(
-    ("levels", "command"),
-    [
-        ([1.5], f"run {SPEC} --set repeat=3"),
-        ([1.03, 0.99, 1.02], f"run {SPEC} --set repeat=8"),
-        ([3.0, 0.3, 1.0], f"doctor {SPEC}"),
-        ([1.5, 1.5, 1.5], f"run {SPEC} --set repeat=6"),
-    ],
-)
-def test_loads_that_would_tell(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, levels: Sequence[float], command: str
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    report = measured(tmp_path, *levels)
-    assert commands(report) == [command, *ALWAYS]
-    page = next(tmp_path.rglob("index.html")).read_text(encoding="utf-8")
-    assert f"<dt><code>stepgrid explain {SPEC}</code></dt>" in page
-    assert "<tr><th>readww</th><th>db_bench</th><th>benchmarks [readwhilewriting]; keys 1000</th><th>" in page
-
-
-def test_what_else_there_is_to_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    report = measured(tmp_path / "judged", 1.5, 1.5, 1.5)
-    more = f"run {SPEC} --set repeat=6"
-
-    def steps(**fields: Any) -> list[str]:
-        return commands(scenario.altered(report, **fields))
-
-    why = next_steps(report)[0].why
-    assert why.startswith("twice the loads: ")
-    assert why.endswith("; `stepgrid plan` in place of `stepgrid run` says how long it takes")
-    assert steps(until=AdaptiveRepeat(3, 12)) == ALWAYS, "loads are added until it is decided"
-    assert steps(scale="smoke") == [
-        f"run {SPEC} --scale smoke --set repeat=6",
-        f"run {SPEC}",
-        f"explain {SPEC} --scale smoke",
-        f"compare p-synthetic {SPEC} --scale smoke",
-    ]
-    claim = Claim("it is fast", "qps() > 1", "undecided", (Case("undecided", "", ()),))
-    assert steps(claims=(claim,)) == [more, f"report {SPEC} --table claims", *ALWAYS]
-    noise = {"s/1": {"warning": "others used 50 % of a core"}, "s/2": {"fixed": "turbo"}}
-    assert steps(facts={"noise": noise}) == [more, f"doctor {SPEC}", f"redo {SPEC} --disturbed", *ALWAYS]
-    assert steps(facts={"noise": {"s/2": {"fixed": "turbo"}}}) == [more, *ALWAYS]
-    assert commands(scenario.report(scenario.experiment(tmp_path / "missing")))[0] == f"run {SPEC}"

@@ -41,8 +41,8 @@ from tests.summarize import made
 CASES = cases(Path(__file__).with_name("reports.yaml"))
 LEVELS = (1.0, 1.002, 0.998)  # of three loads, where a case says nothing else
 KEPT = ("answer", "read with care", "by other metrics", "changes", "claims", "differences")
-WORDS = ("status", "reason", "warnings", "minutes", "build", "kind")  # of an arm: no metrics
-STEP = "read"
+WORDS = ("status", "reason", "warnings", "minutes", "build", "client", "kind")  # of an arm: no metrics
+ALSO = {"causes": ("why: ",), "setup": ("what the arms", "what the steps"), "next": ("what next",)}
 
 
 def of_load(value: Any, load: int) -> Any:
@@ -68,6 +68,7 @@ def runs_of(case: Mapping[str, Any], step: str, labels: Mapping[str, str], figur
             kind=known.get("kind", case.get("kind", "db_bench")),
             build=build,
             build_id=f"b-{build}",
+            client_id=known.get("client"),
             status=status,
             reason=known.get("reason"),
             warnings=tuple(figures.get("warnings", ())),
@@ -91,17 +92,19 @@ def all_runs(case: Mapping[str, Any]) -> Iterator[Run]:
 def plan_of(case: Mapping[str, Any], loads: int) -> Plan:
     axes = case_axes(case)
     known = case.get("planned", {})
-    options = {name: Option(value) for name, value in known.get("options", {}).items()}
-    kind, settings = case.get("kind", "db_bench"), known.get("settings", {})
-    steps = tuple(
-        PlannedStep(
-            step, kind, 1, settings, options, 7, mutates=known.get("mutates", False), setup=known.get("setup", {})
-        )
-        for step in case["steps"]
-    )
+    kind = case.get("kind", "db_bench")
     cells, stages = [], []
     for labels in product(*axes.values()):
         name = "-".join(labels)
+        own = known.get("by", {}).get(name, {})
+        options = {key: Option(value) for key, value in (known.get("options", {}) | own.get("options", {})).items()}
+        settings = known.get("settings", {}) | own.get("settings", {})
+        steps = tuple(
+            PlannedStep(
+                step, kind, 1, settings, options, 7, mutates=known.get("mutates", False), setup=known.get("setup", {})
+            )
+            for step in case["steps"]
+        )
         build = dict(zip(axes, labels, strict=True)).get("build", "b")
         names = [f"s-{name}-{load + 1}-0" for load in range(loads)]
         stages += [PlannedStage(node, node, f"b-{build}", None, (), load, 0, "h", steps, 1.0, 0)
@@ -109,8 +112,10 @@ def plan_of(case: Mapping[str, Any], loads: int) -> Plan:
         repeats = tuple(Repeat(load, 0, (node,)) for load, node in enumerate(names))
         cells.append(PlannedCell(name, dict(zip(axes, labels, strict=True)), f"b-{build}", (), repeats))
     report = {"base": {next(iter(axes)): next(iter(axes.values()))[0]}, **case.get("report", {})}
+    facts, engine = case.get("builds", {}), known.get("engine", "rocksdb")
     builds = [
-        PlannedBuild(f"b-{name}", name, known.get("engine", "rocksdb"), "1.0", {}) for name in axes.get("build", "b")
+        PlannedBuild(f"b-{name}", name, engine, facts.get(f"b-{name}", {}).get("version", "1.0"), {})
+        for name in axes.get("build", "b")
     ]
     shared = tuple(case["steps"]) if case.get("shares_loads") else None
     until = AdaptiveRepeat(**case["until"]) if "until" in case else None
@@ -183,7 +188,7 @@ def report_text(case: Mapping[str, Any]) -> str:
 
     report = make_report(plan, tables, links=links)
     blocks = summary_text.text(report, None).split("\n\n")
-    begins = (*KEPT, "why: ") if case["group"] == "causes" else KEPT
+    begins = (*KEPT, *ALSO.get(case["group"], ()))
     kept = [block.strip("\n") for block in blocks[1:] if block.startswith(begins) or " relative to " in block[:60]]
     return "\n".join([*kept, *decision_sentences(report.comparisons.decisions, plan.until)])
 

@@ -2,42 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from stepgrid.model.plan import Axis, Option, PlannedBuild, PlannedStage, PlannedStep
-from stepgrid.plan.difference import Link
+from stepgrid.model.plan import Option, PlannedStep
 from stepgrid.store.paths import SUMMARY_PAGE, SUMMARY_TEXT
 from stepgrid.summarize.setup import (
-    MOST_OPTIONS,
-    ArmSettings,
     Defaults,
-    StepSettings,
-    arm_settings,
-    common_settings,
-    step_settings,
 )
-from tests.summarize import made, scenario
+from tests.summarize import scenario
 from tests.summarize.synthetic import Experiment
-
-NOT_SET = "not set"
-OPTIONS: dict[str, dict[str, Any]] = {
-    "lru-old": {"cache_size": 8 << 20, "open_files": -1},
-    "hyper-old": {"cache_size": 8 << 20, "cache_type": "hyper", "open_files": -1},
-    "big-old": {"cache_size": 64 << 20, "open_files": -1},
-    "lru-new": {"cache_size": 8 << 20},
-    "hyper-new": {"cache_size": 8 << 20, "block_cache": "hyper"},
-    "big-new": {"cache_size": 64 << 20},
-    "1-old": {"max_jobs": 1},
-    "2-old": {"max_jobs": 2},
-}
-
-
-def link(*steps: PlannedStep, build: str = "b") -> Link:
-    stage = PlannedStage("s", "s", f"b-{build}", None, (), 0, 0, "h-1", steps, 8, 0)
-    return Link.of(stage, lambda node: PlannedBuild(node, build, "rocksdb", "1", {}))
 
 
 def step(name: str, options: Mapping[str, Any] = {}, seed: int = 7, **settings: Any) -> PlannedStep:
@@ -47,88 +22,7 @@ def step(name: str, options: Mapping[str, Any] = {}, seed: int = 7, **settings: 
 # Arms
 
 
-def arms_of(builds: Sequence[str], labels: Sequence[str], axis: Sequence[str] = (), seeds: bool = False) -> Any:
-    """Settings of the axis `cache`, whose cells have these labels."""
-    pairs = [(build, label) for build in builds for label in labels]
-    cells = [made.cell({"build": build, "cache": label}, f"{label}-{build}", build) for build, label in pairs]
-    axes = (Axis("build", tuple(builds)), Axis("cache", tuple(axis or labels)))
-
-    def links(chain: Sequence[str]) -> list[Link]:
-        label, _, build = chain[0].partition("-")
-        return [link(step("readww", {} if seeds else OPTIONS[chain[0]], len(label) if seeds else 7), build=build)]
-
-    return list(arm_settings(cells, axes, links))
-
-
-def test_each_arm_has_the_value_of_what_differs() -> None:
-    (found,) = arms_of(["old"], ["lru", "hyper", "big"])
-    assert found.rows == (("cache_type", (NOT_SET, "hyper", NOT_SET)), ("cache_size", ("8 MiB", "8 MiB", "64 MiB")))
-    assert list(found.sentences) == [
-        ("cache=lru", "cache_type not set; cache_size 8 MiB"),
-        ("cache=hyper", "cache_type hyper; cache_size 8 MiB"),
-        ("cache=big", "cache_type not set; cache_size 64 MiB"),
-    ]
-    assert (found.table.title, [column.name for column in found.table.columns[1:]]) == (
-        "what cache sets",
-        ["lru", "hyper", "big"],
-    )
-    (found,) = arms_of(["old", "new"], ["lru", "hyper", "big"])
-    assert [name for name, _ in found.rows] == ["cache_type (old)", "cache_size", "block_cache (new)"]
-
-
-def common(
-    my: Mapping[str, Any], pg: Mapping[str, Any], settings: Sequence[ArmSettings] = (), load: Mapping[str, Any] = {}
-) -> list[tuple[str, str]]:
-    """Settings of two builds, whose cache an axis changes; `load`: of the load alone."""
-    options = {"my": my, "pg": pg}
-    labels = [(build, cache) for build in options for cache in ("all", "half")]
-    cells = [made.cell({"build": build, "cache": cache}, f"{build} {cache}", build) for build, cache in labels]
-
-    def links(chain: Sequence[str]) -> list[Link]:
-        build, cache = chain[0].split()
-        values = {**options[build], "cache_size": 2**28 if cache == "all" else 2**20}
-        return [link(step("load", {**values, **load}), step("read", values))]
-
-    axes = (Axis("build", ("my", "pg")), Axis("cache", ("all", "half")))
-    return list(common_settings(cells, axes, links, settings))
-
-
-def test_settings_of_all_arms() -> None:
-    sync = {"sync": False, "log_size": 2**30}
-    off = {"sync": "off"}
-    assert common(sync, sync) == [("all arms", "sync false; log_size 1 GiB")]
-    assert common({"flush_log": 2}, off) == [("all of my", "flush_log 2"), ("all of pg", "sync off")]
-    assert common(off, off, [ArmSettings("cache", ("all", "half"), (("sync (my)", ("off", "on")),))]) == []
-    assert common(off, off, load={"disable_wal": True}) == [("all arms", "sync off; disable_wal true (load)")]
-    many = {f"option_{at:02}": at for at in range(MOST_OPTIONS + 3)}
-    ((_, text),) = common(many, many)
-    assert text.endswith("; option_23 23; and 3 more: `stepgrid explain SPEC` has all")
-
-
 # Steps
-
-
-def steps_of(kind: str, *settings: dict[str, Any]) -> list[StepSettings]:
-    """Settings of a step in cells that differ in them."""
-    usual = {"benchmarks": ["readrandom", "stats"], "duration": None, "fresh": False}
-    labels = [str(index) for index in range(len(settings))]
-
-    def links(chain: Sequence[str]) -> list[Link]:
-        return [link(replace(step("read", **usual, **settings[int(chain[0])]), kind=kind))]
-
-    return step_settings([made.cell({"arm": label}, label) for label in labels], (Axis("arm", tuple(labels)),), links)
-
-
-def test_settings_of_a_step() -> None:
-    def texts(*settings: dict[str, Any]) -> str:
-        (found,) = steps_of("db_bench", *settings)
-        return found.settings.removeprefix("benchmarks [readrandom, stats]; ")
-
-    assert texts({"threads": 1, "reads": None, "keys": 100}) == "keys 100", "others are as usual"
-    assert texts(*({"threads": threads, "keys": 5} for threads in (1, 4, 8))) == "threads 1 or 4 or 8; keys 5"
-    assert texts(*({"keys": 10 * count} for count in (1, 2, 3, 4, 5))) == "keys 10 or 20 or 30 or 2 more"
-    (found,) = steps_of("my_benchmark", {"speed": 3})  # a kind that is not installed
-    assert found == StepSettings("read", "my_benchmark", "benchmarks [readrandom, stats]; fresh false; speed 3")
 
 
 # Builds

@@ -69,15 +69,3 @@ def test_waits_of_sessions_come_from_the_files_beside_a_step_to_the_table(tmp_pa
     table = why_table(comparison, made.setup, made.data.details)
     assert table is not None
     assert table.rows[0][-1].text.startswith("waiting for row locks (transactionid) 0 → 1,79")
-
-
-def test_the_text_has_a_sentence_for_each_difference_and_a_table_no_more_than_wanted(tmp_path: Path) -> None:
-    found = scenario.report(experiment := scenario.experiment(tmp_path))
-    assert (
-        "why: differences from cache=lru ------------------------------- cache=hyper: CPU 50 → 33 µs per operation "
-        "cache=hyper, readww, rocksdb-7.8.3, threads=1: 1.50×: CPU 50.0 → 33.3 (0.67×) µs per operation"
-    ) in " ".join(scenario.text(experiment).split())
-    short = why_table(found.comparisons.all[0], found.setup, found.data.details, most=1)
-    assert short is not None
-    assert len(short.rows) == 1
-    assert short.notes == ('and 1 difference more: `--table "why: differences from cache=lru"`',)

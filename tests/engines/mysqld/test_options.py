@@ -1,4 +1,4 @@
-"""Options of mysqld and mariadbd: values of its help's table, choices, names with a prefix; the rest is in programs.yaml."""
+"""Options of mysqld: values of the table of its help, choices, names with a prefix; programs.yaml has the rest."""
 
 from __future__ import annotations
 

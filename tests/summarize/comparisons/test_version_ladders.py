@@ -4,44 +4,11 @@ from __future__ import annotations
 
 import math
 import random
-from pathlib import Path
 
 import pytest
 
-from stepgrid.summarize import html_page, summary_text
-from stepgrid.summarize.comparisons.ladders import drifts, step_drift, versions
-from tests.summarize.comparisons.made_ladder import BUILDS, RATES, measured
+from stepgrid.summarize.comparisons.ladders import drifts, step_drift
 from tests.summarize.made import point, run
-
-
-def test_versions_are_in_their_order_and_of_one_thing() -> None:
-    assert versions(["rocksdb-10.1.0", "rocksdb-9.2", "rocksdb-9.10.0"]) == (
-        "rocksdb-9.2", "rocksdb-9.10.0", "rocksdb-10.1.0",
-    )  # fmt: skip
-    assert versions(["mysql-8.0.40", "postgres-17.2"]) == ()
-    assert versions(["0.5", "1.5", "2.5"]) == versions(["lru", "hyper"]) == versions(["1", "2"]) == ()
-
-
-def test_the_version_that_changed_something_is_named(tmp_path: Path) -> None:
-    found = measured(tmp_path, RATES)
-    assert found.comparisons.ladders[0].sentences == [
-        "from `rocksdb-8.9.1` on: readww, threads=2 0.900 [0.897, 0.902] slower"
-    ]
-    text = summary_text.text(found, None)
-    assert "changes\n-------\n  from `rocksdb-8.9.1` on: readww, threads=2 0.900 [0.897, 0.902] slower\n" in text
-    assert "changes along build\n-------------------\n  from           before" in text
-    assert "  rocksdb-8.9.1  rocksdb-6.11.4 to rocksdb-7.8.3  readww  2        0.900 [0.897, 0.902] slower\n" in text
-    assert '<section id="changes">\n<h2>Changes along build</h2>\n' in html_page.page(found)
-
-
-def test_where_no_three_versions_can_be_compared_nothing_is_said(tmp_path: Path) -> None:
-    assert measured(tmp_path, RATES, unlike=BUILDS[1::2]).comparisons.ladders == ()
-
-
-def test_a_build_that_was_not_made_alike_ends_a_stretch(tmp_path: Path) -> None:
-    """Of two and three versions: the change lies between them, and is none that can be told."""
-    found = measured(tmp_path, RATES, unlike=BUILDS[:2])
-    assert found.comparisons.ladders[0].changes == ()
 
 
 def experiment(per_hour, noise=0.001, load=0.05, arms=4, loads=5, seed=1, each=10.0):
