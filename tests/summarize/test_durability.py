@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -74,8 +73,6 @@ def _compared(
 class _Servers(Experiment):
     options: Mapping[str, str] = field(default_factory=dict)
     allowed: str | None = None
-    writes: bool = True
-    running: Mapping[str, str] = field(default_factory=dict)  # build -> class of its binary log
 
     def _plan(self) -> Plan:
         plan = super()._plan()
@@ -86,7 +83,7 @@ class _Servers(Experiment):
 
     def _server_step(self, step: PlannedStep) -> PlannedStep:
         options = {name: Option(value) for name, value in self.options.items()}
-        return replace(step, mutates=self.writes, options=options, setup={"storage_engine": "innodb"})
+        return replace(step, mutates=True, options=options, setup={"storage_engine": "innodb"})
 
 
 def _experiment(root: Path, builds: Sequence[str] = (MYSQL57, MYSQL80), **fields: Any) -> _Servers:
@@ -95,10 +92,7 @@ def _experiment(root: Path, builds: Sequence[str] = (MYSQL57, MYSQL80), **fields
         found.add_build(build, quality={"route": "debian", "suite": "bookworm"})
         for load, level in enumerate(LEVELS):
             rates = {"readww": rate * level, "overwrite": rate * level}
-            for result in (found.add_load(build, load), found.add(build, "lru", "1", load, rates)):
-                record = json.loads((result / "attempt.json").read_text())
-                running = {"durability": {"binary log": found.running[build]}} if found.running else {}
-                (result / "attempt.json").write_text(json.dumps({**record, **running}))
-                found.seal(result)
+            found.add_load(build, load)
+            found.add(build, "lru", "1", load, rates)
     collect(found.store, found.plan)
     return found

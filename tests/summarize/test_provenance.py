@@ -1,17 +1,12 @@
-"""Provenance: host, commands and next steps."""
+"""Provenance: host and commands; what next is in reports.yaml."""
 
 from __future__ import annotations
 
 import json
-from pathlib import Path
 
 import pytest
 
-from stepgrid.summarize.report import Report
-from stepgrid.summarize.sentences import next_steps
 from stepgrid.summarize.setup import MANY, StepCommand, command_line, host_line, shorten_commands
-from tests.summarize import scenario
-from tests.summarize.synthetic import Experiment
 
 BUILD, STAGE = "b-8e5e315792f22ea2f8a0", "s-904641483eee4bf33522"
 STEP = f"attempts/{STAGE}/steps/0-load"
@@ -72,21 +67,3 @@ def test_of_many_commands_the_first_is_whole() -> None:
     found = shorten_commands([*few, *more])
     assert found[:2] == [few[0], ("bits=1", "… --bits=1 …")]
     assert found[-2:] == [("more", "… --bits=1 … --n=2 …"), ("other", "db_bench")]
-
-
-# Next steps
-
-
-def measured(root: Path, *levels: float) -> Report:
-    """An arm at so many times the rate of its base in each load."""
-    experiment = Experiment(root, threads=("1",), loads=len(levels))
-    experiment.add_build("rocksdb-7.8.3")
-    for load, level in enumerate(levels):
-        experiment.add_load("rocksdb-7.8.3", load, 300_000.0)
-        for cache, rate in (("lru", 1000.0), ("hyper", 1000.0 * level)):
-            experiment.add("rocksdb-7.8.3", cache, "1", load, {"readww": rate, "overwrite": rate})
-    return scenario.report(experiment)
-
-
-def commands(report: Report) -> list[str]:
-    return [step.command.removeprefix("stepgrid ") for step in next_steps(report)]

@@ -19,12 +19,6 @@ def step(name: str, options: Mapping[str, Any] = {}, seed: int = 7, **settings: 
     return PlannedStep(name, "db_bench", 1, settings, {key: Option(value) for key, value in options.items()}, seed)
 
 
-# Arms
-
-
-# Steps
-
-
 # Builds
 
 OLD, NEW = scenario.OLD, scenario.NEW

@@ -143,8 +143,6 @@ def table(made: Experiment) -> list[str]:
     return [line[2 + len("overwrite") + 2 :] for line in lines if line.split()[0] in ("step", "readww")]
 
 
-STEADY = [1000.0, 1010.0, 990.0, 1005.0] * 5
-TWICE = "1,001          2.00 [2.00, 2.00] indicative"
 PLAIN = {"lru": [1000.0] * 3, "hyper": [900.0] * 3, "plain": [None] * 3}
 
 
@@ -156,17 +154,6 @@ PLAIN = {"lru": [1000.0] * 3, "hyper": [900.0] * 3, "plain": [None] * 3}
             PLAIN,  # `plain` is `hyper` under another name: judged once, and no figures of its own
             {"alike": [(BUILD, "plain")], "alike_to": "hyper"},
             "1,000          0.900 [0.896, 0.904] slower  same as cache=hyper",
-        ),
-        (
-            {"lru": [STEADY], "hyper": [[2 * rate for rate in STEADY]]},
-            {},
-            TWICE,
-        ),
-        ({"lru": [1000.0], "hyper": [1100.0]}, {}, "1,000          1.10 one load"),
-        (
-            {"lru": [1000.0, 1001.0, 1002.0], "hyper": [500.0, None, 501.0]},
-            {},
-            "1,001          0.50 [0.49, 0.51] slower † (2 of 3 loads)",
         ),
         ({"lru": [None, None], "hyper": [500.0, 501.0]}, {}, "missing        no base; 500 QPS"),
     ],
@@ -213,9 +200,6 @@ def test_figures_of_some_steps_alone(
     assert all(f"  {column}" in head for column in columns)
     assert all(figure in row for figure in figures)
     assert explanation is None or explanation in "\n".join(block(text, "method and words"))
-
-
-# Doubts
 
 
 def test_the_command(here: Path, capsys: pytest.CaptureFixture[str]) -> None:

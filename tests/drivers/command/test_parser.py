@@ -43,9 +43,3 @@ def test_what_a_command_calls_its_figures() -> None:
             "rate", "KiB", "higher", r"A figure of the command's own, found by the pattern rate (\d+).", STEP
         ),
     }
-
-
-# Metrics of JSON and of files, and the series of a table that a command wrote.
-
-
-# Reports of programs.

@@ -29,13 +29,6 @@ def test_an_arm_has_one_mark_on_a_page_and_sixteen_are_told_apart() -> None:
     assert len(shapes) == 16
 
 
-def test_text_of_others_is_only_text() -> None:
-    assert "&lt;a &amp; b&gt;" in drawing.text((0, 0), "<a & b>")
-    assert 'aria-label="&quot;x"' in drawing.svg('"x', 1, 1)
-    assert "&lt;i&gt;" in drawing.of_arm("a", 0, title="<i>")
-    assert 'data-arm="&quot;&gt;"' in drawing.of_arm('">', 0)
-
-
 def test_a_picture_alone_is_well_formed_with_plain_and_dark_colours() -> None:
     inner = drawing.of_arm("b", 1, drawing.shape((5, 5), 1))
     picture = drawing.stand_alone(drawing.svg("QPS of <x>", 100, 50, inner))

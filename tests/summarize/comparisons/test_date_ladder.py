@@ -11,11 +11,11 @@ import pytest
 from stepgrid.model.plan import Axis
 from stepgrid.store import store as store_module
 from stepgrid.summarize import html_page, summary_text
+from stepgrid.summarize.comparisons.judgement import Evidence
 from stepgrid.summarize.comparisons.ladders import Ladder, date_ladder
 from stepgrid.summarize.data.points import Point
 from stepgrid.summarize.data.tables_reader import PastFigure, Tables
 from tests.summarize import made, scenario
-from tests.summarize.comparisons.test_judgement import evidence
 from tests.summarize.synthetic import Experiment
 
 AXES = [Axis("arm", ("a", "b"))]
@@ -23,6 +23,16 @@ DAYS = ("20261116", "20261117", "20261118", "20261119", "20261120")
 NOISE = (1.001, 0.999, 1.0, 1.002)
 HOST = {"host": {"s/1": {"hostname": "here"}}}
 Rates = Mapping[str, Sequence[float]]  # arm -> QPS of each day
+
+
+class Floor:
+    """A noise floor that is the same everywhere."""
+
+    def __init__(self, height: float | None) -> None:
+        self.height = height
+
+    def floor(self, *_: object) -> float | None:
+        return self.height
 
 
 def ladder(rates: Rates, loads: int = 3, host: str = "here", floor: float | None = None) -> Ladder | None:
@@ -33,7 +43,7 @@ def ladder(rates: Rates, loads: int = 3, host: str = "here", floor: float | None
         points.append(found)
         past += [older(found, load, at, days[at], host) for at in range(len(days) - 1) for load in range(loads)]
     tables = Tables(tuple(run for point in points for run in point.runs), {}, HOST, history=tuple(past))
-    return date_ladder(AXES, points, tables, evidence(floor))
+    return date_ladder(AXES, points, tables, Evidence({}, 0.02, Floor(floor)))  # type: ignore[arg-type]
 
 
 def run(arm: str, load: int, days: Sequence[float]) -> made.Run:
