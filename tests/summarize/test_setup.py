@@ -1,4 +1,4 @@
-"""Setup of a report: what arms, steps and builds have, in words."""
+"""Setup of a report: what builds have, in words; arms and steps are in reports.yaml."""
 
 from __future__ import annotations
 
@@ -6,18 +6,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from stepgrid.model.plan import Option, PlannedStep
 from stepgrid.store.paths import SUMMARY_PAGE, SUMMARY_TEXT
 from stepgrid.summarize.setup import (
     Defaults,
 )
 from tests.summarize import scenario
 from tests.summarize.synthetic import Experiment
-
-
-def step(name: str, options: Mapping[str, Any] = {}, seed: int = 7, **settings: Any) -> PlannedStep:
-    return PlannedStep(name, "db_bench", 1, settings, {key: Option(value) for key, value in options.items()}, seed)
-
 
 # Builds
 

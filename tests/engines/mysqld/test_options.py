@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from stepgrid.plugins.engine import OptionInfo
 from stepgrid_databases.engines.mysqld.options import choices, parse_help, prefixed_option
 
 _NAMES = st.text(string.ascii_lowercase + string.digits + "-", min_size=1, max_size=70).map(lambda text: f"o{text}")
@@ -53,27 +54,21 @@ def test_what_they_are(help_: str, default: str, expected: str):
     assert choices(help_, default) == tuple(expected.split())
 
 
-CATALOGUE = {"log_bin": {"type": "text"}, "autocommit": {"type": "bool"}, "sort_buffer_size": {"type": "number"}}
-SWITCH = {"type": "switch"}
+CATALOGUE = {name: OptionInfo(type=kind) for name, kind in
+             {"log_bin": "text", "autocommit": "bool", "sort_buffer_size": "number"}.items()}  # fmt: skip
 
 
 @pytest.mark.parametrize(
-    ("name", "info"),
+    ("names", "kind"),
     [
-        ("skip_log_bin", SWITCH),
-        ("disable_log_bin", SWITCH),
-        ("enable_autocommit", SWITCH),
-        ("loose_autocommit", {"type": "bool"}),
-        ("loose_skip_autocommit", SWITCH),
-        ("loose_of_a_plugin", {}),
-        ("maximum_sort_buffer_size", {"type": "number"}),
-        ("maximum_autocommit", None),
-        ("skip_sort_buffer_size", None),
-        ("skip_loose_autocommit", None),
-        ("skip_nothing", None),
-        ("other_autocommit", None),
-        ("skip", None),
+        (("skip_log_bin", "disable_log_bin", "enable_autocommit", "loose_skip_autocommit"), "switch"),
+        (("loose_autocommit",), "bool"),
+        (("maximum_sort_buffer_size",), "number"),
+        (("loose_of_a_plugin",), ""),
+        (("maximum_autocommit", "skip_sort_buffer_size", "skip_loose_autocommit", "skip_nothing"), None),
+        (("other_autocommit", "skip"), None),
     ],
 )
-def test_names_with_a_prefix(name: str, info: dict[str, str] | None) -> None:
-    assert prefixed_option(name, CATALOGUE) == info
+def test_names_with_a_prefix(names: tuple[str, ...], kind: str | None) -> None:
+    expected = None if kind is None else OptionInfo(type=kind)
+    assert [prefixed_option(name, CATALOGUE) for name in names] == [expected] * len(names)
