@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from bench import measured, scale
+from bench import budgets, measured
 from stepgrid import pipeline
 from stepgrid.cli import main
 from stepgrid.store.store import Store
@@ -25,7 +25,7 @@ MOST = 2.2  # times the work of half as many
 def test_commands_are_linear_in_cells(command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def run(cells: int) -> int:
         _enter(tmp_path / str(cells), cells, 1, monkeypatch)
-        return _calls(lambda: main(scale.OF_CELLS[command]))
+        return _calls(lambda: main(budgets.OF_CELLS[command]))
 
     run(2)  # imports
     assert run(2 * FEW) <= MOST * run(FEW)
@@ -52,7 +52,7 @@ def _enter(folder: Path, cells: int, loads: int, monkeypatch: pytest.MonkeyPatch
     folder.mkdir()
     monkeypatch.chdir(folder)
     values = ", ".join(map(str, range(cells)))
-    Path("a.yaml").write_text(scale.SPEC.format(values=values, loads=loads), encoding="utf-8")
+    Path("a.yaml").write_text(budgets.SPEC.format(values=values, loads=loads), encoding="utf-8")
     run_request.requested_plan.cache_clear()
 
 

@@ -22,7 +22,7 @@ from stepgrid.model.plan import BUILD
 from stepgrid.model.site import HERE
 from stepgrid.plugins.registry import engine
 
-MOST_CELLS = 200_000  # with their repeats
+MOST_CELLS = 50_000  # with their repeats
 
 Also: TypeAlias = tuple[Mapping[str, Text], Location]  # axis -> label, and the location of the entry
 T = TypeVar("T")

@@ -12,7 +12,7 @@ from typing import NoReturn
 from stepgrid.errors import PROBLEMS, StepgridError
 
 MEMORY = 4 << 30  # bytes of address space beyond what the process has
-SECONDS = 600  # of processor time: a grid of 200,000 cells takes two minutes
+SECONDS = 600  # of processor time: a grid of 50,000 cells takes half a minute
 
 _former: list[Mapping[int, tuple[int, int]]] = []  # limits from before each block that goes on
 
