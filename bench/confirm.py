@@ -19,7 +19,7 @@ sys.path.insert(0, str(ROOT))
 import numpy as np  # noqa: E402
 
 from bench.verdicts_rows import NOISE, STEPS, Array  # noqa: E402  # the checkout's own
-from stepgrid.summarize.statistics.confidence_intervals import Sample, table_intervals  # noqa: E402
+from stepgrid.summarize.statistics.confidence_intervals import LogRatios, table_intervals  # noqa: E402
 
 SEED, CLAIMED = 20264, 5
 LOADS, PERCENT = (3, 5), (0, 4, 5, 6, 7, 8, 10)
@@ -57,7 +57,7 @@ def _ratios(chance: np.random.Generator, steps: int, loads: int, percent: float)
 
 
 def _fails(ratios: Array) -> Array:
-    tables = table_intervals([[Sample(tuple(each.tolist()), "base", tuple(range(len(each))))] for each in ratios])
+    tables = table_intervals([[LogRatios(tuple(each.tolist()), "base", tuple(range(len(each))))] for each in ratios])
     return np.array([interval is not None and interval.high < 1 - CLAIMED / 100 for [interval] in tables])
 
 

@@ -19,14 +19,14 @@ import numpy as np  # noqa: E402
 from bench.verdicts_rows import EFFECT, KINDS, Array  # noqa: E402  # the checkout's own
 from stepgrid.plan.estimate import DIFFERENCE  # noqa: E402
 from stepgrid.summarize.statistics import verdicts  # noqa: E402
-from stepgrid.summarize.statistics.confidence_intervals import Interval, Sample, table_intervals  # noqa: E402
+from stepgrid.summarize.statistics.confidence_intervals import Interval, LogRatios, table_intervals  # noqa: E402
 
 SEED, ARMS, MOST = 20266, 4, 100
 
 
 def judged(figures: Array, loads: int) -> list[Interval]:
     tables = [
-        [Sample(tuple((arm - table[0])[:loads].tolist()), "base", tuple(range(loads))) for arm in table[1:]]
+        [LogRatios(tuple((arm - table[0])[:loads].tolist()), "base", tuple(range(loads))) for arm in table[1:]]
         for table in figures
     ]
     return [interval for table in table_intervals(tables) for interval in table if interval]

@@ -21,7 +21,7 @@ import numpy as np  # noqa: E402
 
 from bench.verdicts_rows import EFFECT, KINDS, STEPS, Array  # noqa: E402  # the checkout's own
 from stepgrid.model.plan import ALPHA, AdaptiveRepeat  # noqa: E402
-from stepgrid.summarize.statistics.confidence_intervals import Interval, Sample, table_intervals  # noqa: E402
+from stepgrid.summarize.statistics.confidence_intervals import Interval, LogRatios, table_intervals  # noqa: E402
 from stepgrid.summarize.statistics.verdicts import HOPELESS, StoppingRule, chance_of_decision, is_decided  # noqa: E402
 
 SEED, LEAST, MOST = 20263, 3, 12
@@ -94,9 +94,9 @@ def _wanted(interval: Interval | None, rule: StoppingRule) -> int:
     return following
 
 
-def _samples(figures: Array, loads: Numbers) -> Iterator[Sample]:
+def _samples(figures: Array, loads: Numbers) -> Iterator[LogRatios]:
     for arm, count in zip(figures[1:], loads.tolist(), strict=True):
-        yield Sample(tuple((arm - figures[0])[:count].tolist()), "base", tuple(range(count)))
+        yield LogRatios(tuple((arm - figures[0])[:count].tolist()), "base", tuple(range(count)))
 
 
 def rows(tables: int) -> Iterator[str]:

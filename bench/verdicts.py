@@ -27,9 +27,9 @@ from scipy.stats import binomtest  # noqa: E402
 from bench import verdicts_made as made  # noqa: E402  # the checkout's own
 from bench import verdicts_real as real  # noqa: E402
 from bench import verdicts_rows  # noqa: E402
-from stepgrid.summarize.comparisons.comparison import ComparedMetric, Entry, ratio_intervals  # noqa: E402
-from stepgrid.summarize.comparisons.comparison_axes import Section  # noqa: E402
-from stepgrid.summarize.comparisons.judgement import Evidence, compare, judge  # noqa: E402
+from stepgrid.summarize.comparisons.comparison import ArmEntry, ComparedMetric, ratio_intervals  # noqa: E402
+from stepgrid.summarize.comparisons.comparison_axes import StepPoints  # noqa: E402
+from stepgrid.summarize.comparisons.judgement import RatioEvidence, compare, judge  # noqa: E402
 from stepgrid.summarize.comparisons.noise_floor import noise_floors  # noqa: E402
 from stepgrid.summarize.data.points import points  # noqa: E402
 from stepgrid.summarize.statistics.verdicts import FASTER, INDICATIVE, SAME, SLOWER  # noqa: E402
@@ -86,7 +86,7 @@ def _asked() -> argparse.Namespace:
     return parser.parse_args()
 
 
-def judged(kind: made.Kind, comparisons: int) -> list[list[Entry]]:
+def judged(kind: made.Kind, comparisons: int) -> list[list[ArmEntry]]:
     """A list per table."""
     began, found, done = time.monotonic(), [], 0
     for each in made.experiments(kind, comparisons, SEED):
@@ -98,10 +98,10 @@ def judged(kind: made.Kind, comparisons: int) -> list[list[Entry]]:
     return found
 
 
-def _entries(each: made.Made) -> Iterator[Entry]:
+def _entries(each: made.Made) -> Iterator[ArmEntry]:
     """As `report` does it, step by step."""
-    section = Section(made.STEP, each.axes, tuple(points(each.tables.runs, made.STEP, [made.AXIS])))
-    evidence = Evidence(each.tables.series, EFFECT, noise_floors(each.tables))
+    section = StepPoints(made.STEP, each.axes, tuple(points(each.tables.runs, made.STEP, [made.AXIS])))
+    evidence = RatioEvidence(each.tables.series, EFFECT, noise_floors(each.tables))
     unjudged = compare([section], {made.AXIS: "base"}, None, ComparedMetric())
     yield from (
         case.entry
@@ -157,12 +157,12 @@ def _single(comparisons: int) -> Iterator[str]:
         yield f"             called indicative, equal arms  {_share(tables, INDICATIVE)}"
 
 
-def _held(tables: Sequence[Sequence[Entry]]) -> Rate:
+def _held(tables: Sequence[Sequence[ArmEntry]]) -> Rate:
     found = [entry.interval for table in tables for entry in table if entry.interval]
     return Rate(sum(each.low <= 1 <= each.high for each in found), len(found))
 
 
-def _share(tables: Sequence[Sequence[Entry]], word: str) -> Rate:
+def _share(tables: Sequence[Sequence[ArmEntry]], word: str) -> Rate:
     found = [entry.verdict == word for table in tables for entry in table]
     return Rate(sum(found), len(found))
 

@@ -17,7 +17,7 @@ from scipy.signal import lfilter
 
 from stepgrid.model.plan import ALPHA
 from stepgrid.summarize.statistics.confidence_intervals import (
-    Sample,
+    LogRatios,
     Spreads,
     holm_limit,
     moved,
@@ -214,7 +214,7 @@ def reports(kind: str, loads: int, arms: int, tables: int) -> list[list[Family]]
     return [[_family([table]) for table in each] if kind in ALONE else [_family(each)] for each in tables_of]
 
 
-def _family(tables: Sequence[Sequence[Sample]]) -> Family:
+def _family(tables: Sequence[Sequence[LogRatios]]) -> Family:
     numbered = [(at, sample) for at, samples in enumerate(tables) for sample in samples]
     shown = [index for index, (_, sample) in enumerate(numbered) if sample.freedom]
     means, loads = np.zeros(len(numbered)), np.ones(len(numbered))
@@ -251,7 +251,7 @@ def _shares(ends: Array, arms: int) -> tuple[float, ...]:
     )
 
 
-def _samples(table: Array) -> Sequence[Sample]:
+def _samples(table: Array) -> Sequence[LogRatios]:
     base, *arms = [_values(arm) for arm in table]
     return [sample(arm, base, "base") for arm in arms]
 

@@ -6,8 +6,8 @@ import pytest
 
 from stepgrid.plan.report_check import (
     GRAMMAR,
+    ClaimComparison,
     ClaimError,
-    Comparison,
     Figure,
     Junction,
     Number,
@@ -67,15 +67,16 @@ def test_stable_is_about_each_label_between_two() -> None:
     first, *others = (Figure("qps", (("build", label),)) for label in ("a", "b", "c"))
     expect = "stable(qps(build='a'), qps(build='c'), 0.1)"
     found = parse_claim(expect, {"build": ["0", "a", "b", "c", "d"]})
-    assert found == Junction(True, tuple(Comparison("similar", figure, first, 0.1) for figure in others))
+    assert found == Junction(True, tuple(ClaimComparison("similar", figure, first, 0.1) for figure in others))
     assert parse_claim("stable(qps(n=4), qps(n=1))", {"n": ["1", "2", "4"]}) == Junction(
-        True, tuple(Comparison("similar", Figure("qps", (("n", n),)), Figure("qps", (("n", 4),))) for n in ("2", 1))
+        True,
+        tuple(ClaimComparison("similar", Figure("qps", (("n", n),)), Figure("qps", (("n", 4),))) for n in ("2", 1)),
     )
 
 
 def test_a_ratio() -> None:
     found = parse_claim("qps(cache='best', threads=40) / qps() >= 2.5")
-    assert isinstance(found, Comparison)
+    assert isinstance(found, ClaimComparison)
     assert (found.sign, found.rhs) == (">=", Number(2.5))
     best, plain = Figure("qps", (("cache", "best"), ("threads", 40))), Figure("qps", ())
     assert evaluate(found.lhs, {best: 30.0, plain: 10.0}) == 3
@@ -84,7 +85,7 @@ def test_a_ratio() -> None:
 @pytest.mark.parametrize(("expression", "value"), [("1 + 2 * 3", 7), ("2 ** 3", 8), ("(1 - 4) / 2", -1.5), ("+3", 3)])
 def test_arithmetic(expression: str, value: float) -> None:
     found = parse_claim(f"{expression} > 0")
-    assert isinstance(found, Comparison)
+    assert isinstance(found, ClaimComparison)
     assert evaluate(found.lhs, {}) == value
 
 

@@ -17,7 +17,7 @@ from stepgrid.collect.job import collect
 from stepgrid.model.plan import Axis
 from stepgrid.store import stage_requests
 from stepgrid.summarize.claim_judgement import ClaimEvidence
-from stepgrid.summarize.claims import Case, Claim, judge_claims
+from stepgrid.summarize.claims import ClaimCase, JudgedClaim, judge_claims
 from stepgrid.summarize.data.points import Point
 from stepgrid.summarize.report import Report
 from stepgrid.summarize.report_files import read_report, write_report
@@ -45,18 +45,18 @@ def claim(
     evidence: ClaimEvidence = ClaimEvidence(),  # noqa: B008
     caveat: Caveat = lambda *_: None,
     **where: Any,
-) -> Claim:
+) -> JudgedClaim:
     points = [point for section in report.comparisons.sections for point in section.points]
     claims = [{"claim": "c", "expect": expect, "where": where}]
     return judge_claims(claims, report.setup.axes, points, caveat, evidence)[0]
 
 
-def numbers(found: Claim) -> list[str]:
+def numbers(found: JudgedClaim) -> list[str]:
     """Of all cases; behind the last of a case what is to be known of them, marks apart."""
     return [said for case in found.cases for said in _numbers(case)]
 
 
-def _numbers(case: Case) -> list[str]:
+def _numbers(case: ClaimCase) -> list[str]:
     marks = [note for note in case.notes if note.startswith("*")]
     return [
         *case.numbers[:-1],
@@ -105,7 +105,7 @@ def two_arms(base: Sequence[float], arm: Sequence[float]) -> list[Point]:
     return [made.point(*(made.run(name, load, qps) for load, qps in enumerate(row, 1))) for name, row in rows.items()]
 
 
-def judge(expect: str, points: Sequence[Point], floor: float | None = None, **claim: Any) -> Case:
+def judge(expect: str, points: Sequence[Point], floor: float | None = None, **claim: Any) -> ClaimCase:
     evidence = ClaimEvidence(lambda _, __, ___: floor)
     [judged] = judge_claims([{"claim": "c", "expect": expect, **claim}], AXES, points, evidence=evidence)
     [case] = judged.cases

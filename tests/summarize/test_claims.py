@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from stepgrid.summarize import claims
 from stepgrid.summarize.claim_judgement import MORE_LOADS
-from stepgrid.summarize.claims import Case, Claim
+from stepgrid.summarize.claims import ClaimCase, JudgedClaim
 
 
 def test_what_all_points_have_in_common_is_said_once() -> None:
     notes = "one load decides nothing", "more loads may decide it"
-    cases = Case("holds", "q1", ("2", "3"), notes[:1]), Case("undecided", "q2", ("1", "4"), notes)
-    found = Claim("c", "e", "undecided", cases, "l.i1, data=cached")
+    cases = ClaimCase("holds", "q1", ("2", "3"), notes[:1]), ClaimCase("undecided", "q2", ("1", "4"), notes)
+    found = JudgedClaim("c", "e", "undecided", cases, "l.i1, data=cached")
     assert [*claims.lines([found])] == [
         "undecided: c",
         "  e, at l.i1, data=cached, undecided at 1 of 2 points",
@@ -19,8 +19,8 @@ def test_what_all_points_have_in_common_is_said_once() -> None:
         "  holds at q1",
     ]
     assert [cell.text for cell in claims.table([found]).rows[0]][-1] == "2; 3; one load decides nothing"
-    (alone,) = Claim("c", "e", "holds", cases[:1], "l.i1").cases
-    assert [*claims.lines([Claim("c", "e", "holds", (alone,), "l.i1")])][1:] == [
+    (alone,) = JudgedClaim("c", "e", "holds", cases[:1], "l.i1").cases
+    assert [*claims.lines([JudgedClaim("c", "e", "holds", (alone,), "l.i1")])][1:] == [
         "  e, at l.i1",
         "  q1: 2; 3; one load decides nothing",
     ]
@@ -28,11 +28,11 @@ def test_what_all_points_have_in_common_is_said_once() -> None:
 
 def test_where_it_comes_out_otherwise_is_named() -> None:
     cases = (
-        *(Case("fails", f"q{at}", ("1",)) for at in range(4)),
-        *(Case("holds", f"l{at}", ("2",)) for at in range(8)),
+        *(ClaimCase("fails", f"q{at}", ("1",)) for at in range(4)),
+        *(ClaimCase("holds", f"l{at}", ("2",)) for at in range(8)),
     )
-    found = Claim("c", "e", "fails", cases)
-    assert [*claims.lines([found, Claim("d", "f", "undecided", ())])] == [
+    found = JudgedClaim("c", "e", "fails", cases)
+    assert [*claims.lines([found, JudgedClaim("d", "f", "undecided", ())])] == [
         "Claims 2: ✘ 1 fails ? 1 undecided",
         "fails: c",
         "  e, fails at 4 of 12 points",
@@ -47,10 +47,12 @@ def test_where_it_comes_out_otherwise_is_named() -> None:
 
 
 def test_a_claim_has_one_line_of_a_brief_list() -> None:
-    alone = Claim("is fast", "e", "holds", (Case("holds", "q1", ("1.50× [1.49, 1.51] (claimed ≥ 1.4×)", "2")),))
-    cases = Case("undecided", "q1", ("0.90× (claimed ≥ 1×)",), (MORE_LOADS,)), Case("holds", "q2", ("2",))
-    mixed = Claim("is no slower", "e", "undecided", cases)
-    parts = Claim("is both", "e", "fails", (Case("fails", "", ("holds: qps: 3", "fails: p99_us: 4")),))
+    alone = JudgedClaim(
+        "is fast", "e", "holds", (ClaimCase("holds", "q1", ("1.50× [1.49, 1.51] (claimed ≥ 1.4×)", "2")),)
+    )
+    cases = ClaimCase("undecided", "q1", ("0.90× (claimed ≥ 1×)",), (MORE_LOADS,)), ClaimCase("holds", "q2", ("2",))
+    mixed = JudgedClaim("is no slower", "e", "undecided", cases)
+    parts = JudgedClaim("is both", "e", "fails", (ClaimCase("fails", "", ("holds: qps: 3", "fails: p99_us: 4")),))
     assert [claims.brief_line(claim) for claim in (parts, alone, mixed)] == [
         "✘ fails: is both: p99_us: 4",
         "✔ holds: is fast: 1.50× [1.49, 1.51] (claimed ≥ 1.4×)",

@@ -12,8 +12,8 @@ import pytest
 from stepgrid.collect.job import collect
 from stepgrid.summarize import html_page, summary_text
 from stepgrid.summarize.compare import NotComparable, ResultSet, compare_sets, reproduction_sentences, stored_results
-from stepgrid.summarize.comparisons.comparison import BASE, RATIO, ComparedMetric, Comparison, Entry, Row
-from stepgrid.summarize.comparisons.comparison_axes import Layout
+from stepgrid.summarize.comparisons.comparison import BASE, RATIO, ArmEntry, ComparedMetric, ComparedPoint, Comparison
+from stepgrid.summarize.comparisons.comparison_axes import ComparisonLayout
 from stepgrid.summarize.statistics.confidence_intervals import Interval
 from tests.summarize import made
 from tests.summarize.synthetic import Experiment
@@ -57,8 +57,11 @@ def test_points_are_compared_between_the_sets(tmp_path: Path) -> None:
 
 def test_a_wide_interval_is_undecided_whatever_the_noise_floor() -> None:
     point = made.point(made.run("a", 0, 1000.0))
-    entry = Entry(RATIO, point, Interval(0.26, 0.05, 1.35, 3), 0.26, "undecided", floor=4.0)
-    layout, row = Layout({"results": "then"}, ("results",), ()), Row("readww", (), (Entry(BASE, point), entry))
+    entry = ArmEntry(RATIO, point, Interval(0.26, 0.05, 1.35, 3), 0.26, "undecided", floor=4.0)
+    layout, row = (
+        ComparisonLayout({"results": "then"}, ("results",), ()),
+        ComparedPoint("readww", (), (ArmEntry(BASE, point), entry)),
+    )
     qps = Comparison(ComparedMetric(), layout, (("then",), ("now",)), (row,))
     undecided = ["reproduced within 2 % at 0 of 1 point", "undecided at 1: readww 0.26× [0.05, 1.35]"]
     assert list(reproduction_sentences([qps], 0.02)) == undecided

@@ -13,7 +13,7 @@ from stepgrid import pipeline
 from stepgrid.host.terminal_output import Paint, plain
 from stepgrid.store.store import Store, SummaryFiles
 from stepgrid.summarize import absolute_figures, report_formats, summary_text
-from stepgrid.summarize.claims import Claim
+from stepgrid.summarize.claims import JudgedClaim
 from stepgrid.summarize.summary_text import MOST_LINES, brief_lines
 from tests.summarize import scenario
 from tests.summarize.synthetic import Experiment
@@ -120,7 +120,7 @@ def test_markdown_for_a_post(experiment: Experiment, golden: Golden) -> None:
 
 
 def test_no_text_of_a_spec_is_markup(experiment: Experiment) -> None:
-    claim = Claim("a|b *is* `faster` <b>", "qps(a='x|y') > 1", "fails", (), "step=<i>")
+    claim = JudgedClaim("a|b *is* `faster` <b>", "qps(a='x|y') > 1", "fails", (), "step=<i>")
     report = scenario.altered(scenario.report(experiment), claims=(claim,))
     assert "a\\|b \\*is\\* \\`faster\\` \\<b\\>" in report_formats.report_text(report, "markdown", None)
 

@@ -168,7 +168,7 @@ def add_site_arguments(parser: argparse.ArgumentParser) -> None:
 def run_site(args: argparse.Namespace) -> int:
     from stepgrid.summarize import report_files, static_site
     from stepgrid.summarize.charts.report_charts import NoPicture
-    from stepgrid.summarize.static_site import Experiment, folder_names
+    from stepgrid.summarize.static_site import SiteEntry, folder_names
 
     use_site(args)
     names = args.results or _newest_plans(host_plan.store())
@@ -177,7 +177,7 @@ def run_site(args: argparse.Namespace) -> int:
         located = [locate_results(args, name, temporary_folders) for name in names]
         reports = [report_files.read_report(results.store, results.plan.digest) for results in located]
         experiments = [
-            Experiment(name, report, results.store.tables(results.plan.digest))
+            SiteEntry(name, report, results.store.tables(results.plan.digest))
             for name, report, results in zip(folder_names(reports), reports, located, strict=True)
         ]
         static_site.write(args.folder, args.title, args.url, experiments)

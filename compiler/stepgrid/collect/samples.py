@@ -427,28 +427,28 @@ def _last(values: Iterable[float]) -> float | None:
 # the time before the measurement, what the step drained afterwards, and samples of a step that had ended already.
 
 
-class Part(NamedTuple):
+class MeasuredPart(NamedTuple):
     samples: Sequence[Row]
     is_partial: bool  # less than the whole step
     weight: float = 1.0  # its seconds, by those that the samples have
     is_sparse: bool = False  # shorter than LEAST: then all samples are kept
 
 
-def measured_part(samples: Sequence[Row], window: Window | None, record: StepRecord) -> Part:
+def measured_part(samples: Sequence[Row], window: Window | None, record: StepRecord) -> MeasuredPart:
     """All samples where nothing says how long the step took, or where the window has no time."""
     if len(samples) < 2:
-        return Part(samples, False, is_sparse=True)
+        return MeasuredPart(samples, False, is_sparse=True)
     seconds = record.seconds
     ends = window if window is not None else None if seconds is None else (0.0, seconds)
     moments, delay = [sample[_TIME] for sample in samples], _delay(samples[0], record)
     length = moments[-1] - moments[0] if ends is None else ends[1] - ends[0]
     if ends is None or length < LEAST - SLIGHT:
-        return Part(samples, False, is_sparse=length < LEAST - SLIGHT)
+        return MeasuredPart(samples, False, is_sparse=length < LEAST - SLIGHT)
     begin, end = (min(max(moments[0] + edge - delay, moments[0]), moments[-1]) for edge in ends)
     if not end > begin:
-        return Part(samples, False)
+        return MeasuredPart(samples, False)
     is_partial = window is not None and moments[-1] - moments[0] - (end - begin) > SLIGHT
-    return Part(_between(samples, moments, begin, end), is_partial, (ends[1] - ends[0]) / (end - begin))
+    return MeasuredPart(_between(samples, moments, begin, end), is_partial, (ends[1] - ends[0]) / (end - begin))
 
 
 def _delay(first: Row, record: StepRecord) -> float:

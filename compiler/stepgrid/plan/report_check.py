@@ -368,7 +368,7 @@ def _check_arguments(call: Any, expect: Text, labels: Mapping[str, set[str]], pr
 
 Argument: TypeAlias = "str | int | float | bool"
 Value: TypeAlias = "Number | Figure | Arithmetic"
-Statement: TypeAlias = "Comparison | Junction | Negation"
+Statement: TypeAlias = "ClaimComparison | Junction | Negation"
 
 GRAMMAR = "a claim is made of figures and numbers, + - * / **, comparisons, similar, stable, and, or, not"
 SIMILAR, STABLE = "similar", "stable"
@@ -402,7 +402,7 @@ class Arithmetic:
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class ClaimComparison:
     sign: str  # or SIMILAR
     lhs: Value
     rhs: Value
@@ -430,9 +430,9 @@ def parse_claim(expect: str, labels: Mapping[str, Iterable[str]] = MappingProxyT
     return _statement(parse(expect), labels)
 
 
-def comparisons(statement: Statement) -> Iterator[Comparison]:
+def comparisons(statement: Statement) -> Iterator[ClaimComparison]:
     match statement:
-        case Comparison():
+        case ClaimComparison():
             yield statement
         case Junction(parts=parts):
             for part in parts:
@@ -477,7 +477,7 @@ def _statement(node: Any, labels: Mapping[str, Iterable[str]]) -> Statement:
     # 1 < a < 2 is 1 < a and a < 2
     values = [_value(node.expr), *(_value(operand.expr) for operand in node.ops)]
     signs = [COMPARISONS[operand.op] for operand in node.ops]
-    parts = tuple(Comparison(sign, values[at], values[at + 1]) for at, sign in enumerate(signs))
+    parts = tuple(ClaimComparison(sign, values[at], values[at + 1]) for at, sign in enumerate(signs))
     return parts[0] if len(parts) == 1 else Junction(True, parts)
 
 
@@ -497,9 +497,9 @@ def _similarity(call: Any, labels: Mapping[str, Iterable[str]]) -> Statement:
     if margin is not None and not 0 < margin < 1:
         raise ClaimError(f"{word}: values may differ by more than 0 and less than 1, such as 0.1 for 10 %")
     if word == SIMILAR:
-        return Comparison(SIMILAR, first, last, margin)
+        return ClaimComparison(SIMILAR, first, last, margin)
     rungs = _rungs(first, last, labels)
-    return Junction(True, tuple(Comparison(SIMILAR, rung, first, margin) for rung in rungs))
+    return Junction(True, tuple(ClaimComparison(SIMILAR, rung, first, margin) for rung in rungs))
 
 
 def _rungs(first: Value, last: Value, labels: Mapping[str, Iterable[str]]) -> list[Figure]:

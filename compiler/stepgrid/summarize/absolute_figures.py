@@ -9,7 +9,7 @@ from stepgrid.model import units
 from stepgrid.model.metrics import QPS, SLOW, VARIATION
 from stepgrid.model.status import Status
 from stepgrid.model.table import NOTHING, Cell, Column, Table, status_cell
-from stepgrid.summarize.comparisons.comparison_axes import Section
+from stepgrid.summarize.comparisons.comparison_axes import StepPoints
 from stepgrid.summarize.data.points import Point
 from stepgrid.summarize.report import Report
 from stepgrid.summarize.statistics import confidence_intervals
@@ -64,7 +64,7 @@ def meanings(report: Report) -> list[tuple[str, str]]:
 
 
 @lru_cache(1024)  # the text and the page have the same
-def table(report: Report, section: Section) -> Table:
+def table(report: Report, section: StepPoints) -> Table:
     """Make a column for each figure that differs from 0 at some point; a point without it shows a dash."""
     states = list(_states(section))
     columns = [(column, [show(point) for point, _ in states]) for column, show in _columns(report, section)]
@@ -84,7 +84,7 @@ def table(report: Report, section: Section) -> Table:
     return Table("absolute figures", heads, rows, section.step, notes=tuple(_durations(section)))
 
 
-def own_metrics(section: Section) -> list[str]:
+def own_metrics(section: StepPoints) -> list[str]:
     """List the metrics that its steps declare: often all that a command prints."""
     from stepgrid.plugins.metrics import METRICS as DEFINED
 
@@ -92,7 +92,7 @@ def own_metrics(section: Section) -> list[str]:
     return [name for name in names if name not in DEFINED][:MOST_OWN]
 
 
-def _states(section: Section) -> Iterator[tuple[Point, str | None]]:
+def _states(section: StepPoints) -> Iterator[tuple[Point, str | None]]:
     """Yield each point, and why it has no figures of its own."""
     first_names: dict[tuple[tuple[str, int], ...], str] = {}
     for point in section.points:
@@ -102,7 +102,7 @@ def _states(section: Section) -> Iterator[tuple[Point, str | None]]:
         yield point, status if status or first_name == name else f"same as {first_name}"
 
 
-def _columns(report: Report, section: Section) -> list[tuple[Column, Show]]:
+def _columns(report: Report, section: StepPoints) -> list[tuple[Column, Show]]:
     names = set[str]().union(*(run.metrics for run in section.runs))
     return [
         (_head("QPS", "" if report.setup.loads[1] == 1 else "mean"), _mean),
@@ -148,7 +148,7 @@ def _percent(point: Point, metric: str) -> Cell | None:
     return Cell(units.percent(spread[0] / 100), value=spread[0] / 100) if spread else None
 
 
-def _durations(section: Section) -> Iterator[str]:
+def _durations(section: StepPoints) -> Iterator[str]:
     """Say how long a run was: the figures of a short one mean little."""
     seconds = [time for run in section.runs if (time := run.metrics.get("seconds"))]
     if seconds:

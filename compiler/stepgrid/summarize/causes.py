@@ -53,29 +53,29 @@ OWN_BYTES = {
 # What is compared
 
 
-class Subject:
+class CauseSubject:
     """Families of metrics: each has causes of its own."""
 
     TIME, CPU, SIZE, OTHER = "time", "CPU", "size", "other"
 
 
 NO_CAUSE: Mapping[str, str] = {
-    Subject.TIME: "no cause that the loads show among CPU, waits, misses, stalls and sizes",
-    Subject.CPU: "no cause that the loads show among CPU, page faults and misses",
-    Subject.SIZE: "no cause that the loads show among tables, indexes, files, levels and operations",
-    Subject.OTHER: "causes of this metric are not looked for",
+    CauseSubject.TIME: "no cause that the loads show among CPU, waits, misses, stalls and sizes",
+    CauseSubject.CPU: "no cause that the loads show among CPU, page faults and misses",
+    CauseSubject.SIZE: "no cause that the loads show among tables, indexes, files, levels and operations",
+    CauseSubject.OTHER: "causes of this metric are not looked for",
 }
 _AMPLIFICATION = ("*amplification*", "*_amp", "*_bytes", "*bytes_per*", "*_kb_per_*")
 
 
 def subject(metric: ComparedMetric) -> str:
     if metric.unit in TIMES or (metric.better == "higher" and metric.unit.endswith("/s")) or metric.name == QPS:
-        return Subject.TIME
+        return CauseSubject.TIME
     if metric.unit == "us/operation":
-        return Subject.CPU
+        return CauseSubject.CPU
     if metric.unit in ("B", "KiB", "MiB") or any(fnmatchcase(metric.name, pattern) for pattern in _AMPLIFICATION):
-        return Subject.SIZE
-    return Subject.OTHER
+        return CauseSubject.SIZE
+    return CauseSubject.OTHER
 
 
 # Causes
@@ -117,9 +117,9 @@ def undecided_causes(
     """List causes where a busy host voids the verdict: of its time, of its time without waiting for processors, or else
     work that the arm did more."""
     pair = ArmPair(arm, base, growth, details, STRICT)
-    if subject(metric) != Subject.TIME or pair.time is None:
+    if subject(metric) != CauseSubject.TIME or pair.time is None:
         return []
-    looks = (cause for look in _KINDS[Subject.TIME] for cause in look(pair))
+    looks = (cause for look in _KINDS[CauseSubject.TIME] for cause in look(pair))
     strong = [cause for cause in looks if cause.change.is_shown and cause.rank < DELAY]  # others took the processors
     if not pair.time.is_shown:
         strong = [cause for cause in strong if cause.unit == PER_OPERATION and cause.change.difference > 0]
@@ -142,7 +142,7 @@ def causes(
     if compared is None or compared.arm == compared.base:
         return []
     kind = subject(metric)
-    is_rate = kind == Subject.TIME and metric.unit not in TIMES
+    is_rate = kind == CauseSubject.TIME and metric.unit not in TIMES
     sign = -1.0 if is_rate else 1.0
     sign *= math.copysign(1.0, compared.difference)
     strong = [
@@ -151,7 +151,7 @@ def causes(
         for cause in look(pair)
         if cause.change.is_shown and cause.change.difference * sign > 0
     ]
-    if kind == Subject.TIME:
+    if kind == CauseSubject.TIME:
         return _strongest(strong, pair)
     return sorted(strong, key=lambda cause: (cause.rank, -_weight(cause)))[:MOST_CAUSES]
 
@@ -508,8 +508,18 @@ def _operations(pair: ArmPair) -> Iterator[Cause]:
 
 
 _KINDS: Mapping[str, tuple[Kind, ...]] = {
-    Subject.TIME: (_stalls_and_misses, _sizes, _faults, _function, _cpu, _session_waits, _waits, _device, _contention),
-    Subject.CPU: (_sizes, _stalls_and_misses, _faults, _function, _cpu),
-    Subject.SIZE: (_larger_objects, _levels, _operations),
-    Subject.OTHER: (),
+    CauseSubject.TIME: (
+        _stalls_and_misses,
+        _sizes,
+        _faults,
+        _function,
+        _cpu,
+        _session_waits,
+        _waits,
+        _device,
+        _contention,
+    ),
+    CauseSubject.CPU: (_sizes, _stalls_and_misses, _faults, _function, _cpu),
+    CauseSubject.SIZE: (_larger_objects, _levels, _operations),
+    CauseSubject.OTHER: (),
 }

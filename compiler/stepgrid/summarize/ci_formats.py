@@ -18,7 +18,7 @@ from stepgrid.model.table import group
 from stepgrid.model.units import mean
 from stepgrid.summarize import findings, formats
 from stepgrid.summarize.claim_judgement import FAILS, HOLDS
-from stepgrid.summarize.claims import Case, Claim, case_words, first_cases, scope
+from stepgrid.summarize.claims import ClaimCase, JudgedClaim, case_words, first_cases, scope
 from stepgrid.summarize.comparisons import comparison_axes
 from stepgrid.summarize.comparisons.comparison import ComparedMetric
 from stepgrid.summarize.data.points import Point
@@ -51,7 +51,7 @@ def _add_suite(root: Element, report: Report, name: str, cases: Sequence[Element
     SubElement(root, "testsuite", attributes).extend(cases)
 
 
-def _claim_case(report: Report, claim: Claim, case: Case) -> Element:
+def _claim_case(report: Report, claim: JudgedClaim, case: ClaimCase) -> Element:
     name = f"{claim.claim} [{case.where}]" if case.where else claim.claim
     element = Element("testcase", classname=report.setup.spec, name=name)
     message = f"{claim.expect}: {case_words(case)}"

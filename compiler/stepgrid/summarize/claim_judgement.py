@@ -19,13 +19,13 @@ from stepgrid.model import units
 from stepgrid.model.metrics import QPS
 from stepgrid.model.plan import ALPHA, BUILD, SMALLEST_EFFECT
 from stepgrid.model.status import Status
-from stepgrid.plan.report_check import SIMILAR, Arithmetic, Comparison, Figure, Number, Value, evaluate, figures
+from stepgrid.plan.report_check import SIMILAR, Arithmetic, ClaimComparison, Figure, Number, Value, evaluate, figures
 from stepgrid.plugins import metrics
 from stepgrid.plugins.layout import STEP
 from stepgrid.summarize.comparisons.comparison import RatioIntervals
 from stepgrid.summarize.data.points import Point
 from stepgrid.summarize.statistics import confidence_intervals, verdicts
-from stepgrid.summarize.statistics.confidence_intervals import Interval, Sample, inverse, moved, special
+from stepgrid.summarize.statistics.confidence_intervals import Interval, LogRatios, inverse, moved, special
 from stepgrid.summarize.statistics.verdicts import UNDECIDED
 
 HOLDS, FAILS = "holds", "fails"
@@ -53,7 +53,7 @@ class ClaimEvidence:
     effect: float = SMALLEST_EFFECT
     disturbance: Callable[[str, Sequence[Point]], str] = lambda *_: ""  # why others' load decides nothing
     # of figures that somebody published: each is judged as it stands, without an interval
-    provenance: Callable[[Comparison, Mapping[Figure, Point], Mapping[Figure, float]], Provenance] | None = None
+    provenance: Callable[[ClaimComparison, Mapping[Figure, Point], Mapping[Figure, float]], Provenance] | None = None
 
     def restrict(self, is_counted: Callable[[int], bool]) -> ClaimEvidence:
         """Forget the other loads."""
@@ -62,7 +62,7 @@ class ClaimEvidence:
 
 @dataclass(frozen=True, slots=True)
 class Leaf:
-    comparison: Comparison
+    comparison: ClaimComparison
     sides: tuple[tuple[float, float], ...]  # of each load
     problem: str | None = None  # why there are none
     floor: float | None = None  # noise floor of its points, where it has one metric
@@ -75,14 +75,14 @@ class Leaf:
     provenance: Provenance | None = None  # of published figures
 
 
-class Outcome(NamedTuple):
+class ClaimOutcome(NamedTuple):
     result: str
     numbers: str
     notes: tuple[str, ...] = ()
     distance: float = math.inf  # logarithm of how far a published figure is from its bound
 
 
-def make_leaf(comparison: Comparison, points: Mapping[Figure, Point], evidence: ClaimEvidence) -> Leaf:
+def make_leaf(comparison: ClaimComparison, points: Mapping[Figure, Point], evidence: ClaimEvidence) -> Leaf:
     """Compute both sides in each load that has all of its figures."""
     ratio = ordered(comparison)
     wanted = dict.fromkeys((*figures(ratio.lhs), *figures(ratio.rhs)))
@@ -116,13 +116,13 @@ def make_leaf(comparison: Comparison, points: Mapping[Figure, Point], evidence: 
     return _with_noise(bare, chosen, loads, evidence)
 
 
-def ordered(comparison: Comparison) -> Comparison:
+def ordered(comparison: ClaimComparison) -> ClaimComparison:
     """Turn a - b > 0 into a > b, which is a ratio."""
     match comparison:
-        case Comparison(lhs=Arithmetic(sign="-", lhs=lhs, rhs=rhs), rhs=Number(value=0)):
-            return Comparison(comparison.sign, lhs, rhs)
-        case Comparison(lhs=Number(value=0), rhs=Arithmetic(sign="-", lhs=lhs, rhs=rhs)):
-            return Comparison(comparison.sign, rhs, lhs)
+        case ClaimComparison(lhs=Arithmetic(sign="-", lhs=lhs, rhs=rhs), rhs=Number(value=0)):
+            return ClaimComparison(comparison.sign, lhs, rhs)
+        case ClaimComparison(lhs=Number(value=0), rhs=Arithmetic(sign="-", lhs=lhs, rhs=rhs)):
+            return ClaimComparison(comparison.sign, rhs, lhs)
     return comparison
 
 
@@ -170,7 +170,7 @@ class _Scaled(NamedTuple):
 
 
 def _scaled(
-    comparison: Comparison, points: Mapping[Figure, Point], loads: Sequence[Mapping[Figure, float]]
+    comparison: ClaimComparison, points: Mapping[Figure, Point], loads: Sequence[Mapping[Figure, float]]
 ) -> _Scaled | None:
     """Find the constant factor to the ratio of its two figures: the same in each load, and of other figures, too."""
     if len(points) != 2 or any(value <= 0 for load in loads for value in load.values()):
@@ -186,7 +186,7 @@ def _scaled(
     return None
 
 
-def _compared_figures(comparison: Comparison, scaled: _Scaled) -> str:
+def _compared_figures(comparison: ClaimComparison, scaled: _Scaled) -> str:
     """qps, cache=lru / cache=hyper: as its ratio is printed, by the labels in which they differ."""
     sides = (scaled.under, scaled.over) if _is_constant(ordered(comparison).lhs) else (scaled.over, scaled.under)
     common = set(scaled.over.labels) & set(scaled.under.labels)
@@ -203,43 +203,47 @@ def label_words(labels: Iterable[tuple[str, object]]) -> str:
     return ", ".join(str(label) if axis in (BUILD, STEP) else f"{axis}={label}" for axis, label in labels)
 
 
-def decide(leaves: Sequence[Leaf], alpha: float = ALPHA) -> dict[int, Outcome]:
+def decide(leaves: Sequence[Leaf], alpha: float = ALPHA) -> dict[int, ClaimOutcome]:
     """Judge all comparisons of a claim together; outcomes are by the identity of the leaf."""
     samples = {id(leaf): sample for leaf in leaves if (sample := _sample(leaf))}
     intervals = dict(zip(samples, confidence_intervals.intervals(list(samples.values()), alpha), strict=True))
     return {id(leaf): _outcome(leaf, samples.get(id(leaf)), intervals.get(id(leaf))) for leaf in leaves}
 
 
-def _sample(leaf: Leaf) -> Sample | None:
+def _sample(leaf: Leaf) -> LogRatios | None:
     """Take logarithms of lhs / rhs, where an order is claimed and they have one."""
     if leaf.comparison.sign in ("==", "!=") or not leaf.sides:
         return None
     if any(not (side > 0 and math.isfinite(side)) for pair in leaf.sides for side in pair):
         return None
-    return Sample(tuple(math.log(lhs / rhs) for lhs, rhs in leaf.sides))
+    return LogRatios(tuple(math.log(lhs / rhs) for lhs, rhs in leaf.sides))
 
 
-def _outcome(leaf: Leaf, sample: Sample | None, interval: Interval | None) -> Outcome:
+def _outcome(leaf: Leaf, sample: LogRatios | None, interval: Interval | None) -> ClaimOutcome:
     if leaf.problem is not None:
-        return Outcome(UNDECIDED, leaf.problem)
+        return ClaimOutcome(UNDECIDED, leaf.problem)
     ratio = math.exp(sample.mean) if sample else 1.0
     if leaf.provenance is not None:
         alone = Interval(ratio, ratio, ratio, 1)
         words = _numbers(leaf, alone) if sample else _means(leaf)
         bound = math.log1p(leaf.margin) if leaf.comparison.sign == SIMILAR else 0.0
         distance = abs(abs(math.log(ratio)) - bound) if sample else math.inf
-        return Outcome(_judge_sides(leaf), words, tuple(filter(None, [leaf.provenance.note])), distance)
+        return ClaimOutcome(_judge_sides(leaf), words, tuple(filter(None, [leaf.provenance.note])), distance)
     if leaf.withheld:
         interval = leaf.interval or interval or Interval(ratio, ratio, ratio, 1)
-        return Outcome(UNDECIDED, _numbers(leaf, interval) if sample else _means(leaf), (leaf.withheld, *leaf.idle))
+        return ClaimOutcome(
+            UNDECIDED, _numbers(leaf, interval) if sample else _means(leaf), (leaf.withheld, *leaf.idle)
+        )
     interval = leaf.interval or interval
     if sample is None or interval is None:
         return _by_load(leaf)
     result = _judge_interval(leaf, interval)
     doubtful = (FAILS,) if leaf.comparison.sign == SIMILAR else (FAILS, HOLDS)
     if leaf.floor is not None and result in doubtful and abs(math.log(interval.ratio)) <= math.log1p(leaf.floor):
-        return Outcome(UNDECIDED, _numbers(leaf, interval), (f"within the noise floor ({units.percent(leaf.floor)})",))
-    return Outcome(result, _numbers(leaf, interval), _outlook(leaf, interval) if result == UNDECIDED else ())
+        return ClaimOutcome(
+            UNDECIDED, _numbers(leaf, interval), (f"within the noise floor ({units.percent(leaf.floor)})",)
+        )
+    return ClaimOutcome(result, _numbers(leaf, interval), _outlook(leaf, interval) if result == UNDECIDED else ())
 
 
 def _judge_sides(leaf: Leaf) -> str:
@@ -277,7 +281,7 @@ def _outlook(leaf: Leaf, interval: Interval) -> tuple[str, ...]:
     return (AT_THE_BOUND if distance < reach else MORE_LOADS,)
 
 
-def _by_load(leaf: Leaf) -> Outcome:
+def _by_load(leaf: Leaf) -> ClaimOutcome:
     """Judge where there are no logarithms: equality, or a figure of 0 or below it."""
     sign, sides = leaf.comparison.sign, leaf.sides
     varies = not (_is_constant(leaf.comparison.lhs) or _is_constant(leaf.comparison.rhs))
@@ -286,10 +290,10 @@ def _by_load(leaf: Leaf) -> Outcome:
     holding = sum(_TESTS[sign](float(lhs), float(rhs)) for lhs, rhs in sides)
     result = HOLDS if holding == len(sides) else UNDECIDED if holding else FAILS
     loads = f" in {holding} of {len(sides)} loads" if result == UNDECIDED else ""
-    return Outcome(result, f"{_means(leaf)}{loads}", leaf.idle)
+    return ClaimOutcome(result, f"{_means(leaf)}{loads}", leaf.idle)
 
 
-def _by_difference(leaf: Leaf) -> Outcome:
+def _by_difference(leaf: Leaf) -> ClaimOutcome:
     """Judge by Student's t of the sides' differences, 95 %; similar sides differ by no more than a share of the rhs."""
     is_similar = leaf.comparison.sign == SIMILAR
     margin = leaf.margin * abs(fmean(rhs for _, rhs in leaf.sides)) if is_similar else 0.0
@@ -302,7 +306,7 @@ def _by_difference(leaf: Leaf) -> Outcome:
     else:
         tests = {_ORDERS[leaf.comparison.sign](end, 0.0) for end in (low, high)}
         result = UNDECIDED if len(tests) > 1 else HOLDS if tests.pop() else FAILS
-    return Outcome(result, _means(leaf), leaf.idle or ((MORE_LOADS,) if result == UNDECIDED else ()))
+    return ClaimOutcome(result, _means(leaf), leaf.idle or ((MORE_LOADS,) if result == UNDECIDED else ()))
 
 
 def _means(leaf: Leaf) -> str:

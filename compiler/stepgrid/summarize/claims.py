@@ -15,8 +15,8 @@ from stepgrid.model.plan import BUILD, Axis, Json
 from stepgrid.model.table import Table, group, word_table
 from stepgrid.plan.report_check import (
     SIMILAR,
+    ClaimComparison,
     ClaimError,
-    Comparison,
     Figure,
     Junction,
     Negation,
@@ -30,8 +30,8 @@ from stepgrid.summarize.claim_judgement import (
     FAILS,
     HOLDS,
     ClaimEvidence,
+    ClaimOutcome,
     Leaf,
-    Outcome,
     decide,
     label_words,
     make_leaf,
@@ -53,7 +53,7 @@ Assignment = Mapping[str, str]  # axis -> label, of what the claim leaves open
 
 
 @dataclass(frozen=True, slots=True)
-class Case:
+class ClaimCase:
     """A claim at one of the points that it is about."""
 
     result: str
@@ -71,15 +71,15 @@ class Case:
 
 
 @dataclass(frozen=True, slots=True)
-class Claim:
+class JudgedClaim:
     claim: str
     expect: str
     result: str
-    cases: tuple[Case, ...]  # the worst first
+    cases: tuple[ClaimCase, ...]  # the worst first
     where: str = ""  # step=l.i1, data=cached: what all its points have in common
 
     @property
-    def worst(self) -> tuple[Case, ...]:
+    def worst(self) -> tuple[ClaimCase, ...]:
         """Select the cases that decide its result."""
         return tuple(case for case in self.cases if case.result == self.result)
 
@@ -91,13 +91,13 @@ class Claim:
         return tuple(note for note in self.cases[0].notes if all(note in case.notes for case in self.cases))
 
 
-def with_cases(claim: Claim, cases: Sequence[Case]) -> Claim:
+def with_cases(claim: JudgedClaim, cases: Sequence[ClaimCase]) -> JudgedClaim:
     """Order the cases, the worst first, which gives the claim its result."""
     ordered = sorted(cases, key=lambda case: ORDER.index(case.result))
     return replace(claim, result=ordered[0].result if ordered else UNDECIDED, cases=tuple(ordered))
 
 
-def brief_count(claims: Sequence[Claim]) -> str:
+def brief_count(claims: Sequence[JudgedClaim]) -> str:
     """Claims 8: ✔ 2 hold ✘ 3 fail ? 3 undecided"""
     counts = Counter(claim.result for claim in claims)
     words = {HOLDS: ("holds", "hold"), FAILS: ("fails", "fail"), UNDECIDED: (UNDECIDED, UNDECIDED)}
@@ -105,25 +105,25 @@ def brief_count(claims: Sequence[Claim]) -> str:
     return f"Claims {len(claims)}: {' '.join(parts)}"
 
 
-def brief_line(claim: Claim) -> str:
+def brief_line(claim: JudgedClaim) -> str:
     """✘ fails at 1 of 4 points: hyper is faster: 0.90× [0.88, 0.93] (claimed ≥ 1×)"""
     numbers = brief_numbers(claim)
     start = f"{MARKS[claim.result]} {claim.result}{brief_points(claim)}: {claim.claim}"
     return f"{start}: {numbers}" if numbers else start
 
 
-def brief_points(claim: Claim) -> str:
+def brief_points(claim: JudgedClaim) -> str:
     return f" at {len(claim.worst)} of {len(claim.cases)} points" if len(claim.cases) > 1 else ""
 
 
-def brief_numbers(claim: Claim) -> str:
+def brief_numbers(claim: JudgedClaim) -> str:
     """Select the numbers of one comparison that decides the claim at its first point."""
     numbers = claim.worst[0].numbers if claim.worst else ()
     decisive = next((text for text in numbers if text.startswith(f"{claim.result}: ")), numbers[0] if numbers else "")
     return decisive.removeprefix(f"{claim.result}: ")
 
 
-def lines(claims: Sequence[Claim]) -> Iterator[str]:
+def lines(claims: Sequence[JudgedClaim]) -> Iterator[str]:
     """Write all claims in the order of the spec, as one may speak of what the one before it says."""
     if len(claims) > 1:
         yield brief_count(claims)
@@ -135,7 +135,7 @@ def lines(claims: Sequence[Claim]) -> Iterator[str]:
         yield from (f"  {line}" for line in other_cases(claim))
 
 
-def scope(claim: Claim) -> str:
+def scope(claim: JudgedClaim) -> str:
     """Say where it is claimed, of how many points, and at how many it has its result."""
     where = f", at {claim.where}" if claim.where else ""
     if len(claim.cases) < 2:
@@ -145,15 +145,15 @@ def scope(claim: Claim) -> str:
     return f"{where}, {claim.result} at {len(claim.worst)} of {len(claim.cases)} points"
 
 
-def common_notes(claim: Claim) -> list[str]:
+def common_notes(claim: JudgedClaim) -> list[str]:
     return [f"each: {'; '.join(claim.notes)}"] if claim.notes else []
 
 
-def first_cases(claim: Claim) -> tuple[Case, ...]:
+def first_cases(claim: JudgedClaim) -> tuple[ClaimCase, ...]:
     return claim.worst[:MOST_CASES]
 
 
-def other_cases(claim: Claim) -> Iterator[str]:
+def other_cases(claim: JudgedClaim) -> Iterator[str]:
     """Say how many more there are, and where it came out otherwise."""
     if (extra := len(claim.worst) - MOST_CASES) > 0:
         yield f"and {extra} more, on the page"
@@ -163,13 +163,13 @@ def other_cases(claim: Claim) -> Iterator[str]:
             yield f"{VERBS[result]} at {'; '.join(units.first(points, MOST_POINTS))}"
 
 
-def case_words(case: Case, common: Collection[str] = ()) -> str:
+def case_words(case: ClaimCase, common: Collection[str] = ()) -> str:
     """Write the numbers of a case and its notes but the common ones."""
     words = "; ".join((*case.numbers, *(note for note in case.notes if note not in common)))
     return f"{case.where}: {words}" if case.where else words
 
 
-def table(claims: Sequence[Claim]) -> Table:
+def table(claims: Sequence[JudgedClaim]) -> Table:
     """Make a row for each case, for formats that programs read."""
     cases = ((claim, case) for claim in claims for case in claim.cases)
     rows = ((case.result, claim.claim, claim.expect, case.where, case.words) for claim, case in cases)
@@ -199,7 +199,7 @@ def judge_claims(
     points: Sequence[Point],
     caveat: Caveat = lambda *_: None,
     evidence: ClaimEvidence = ClaimEvidence(),  # noqa: B008  # frozen
-) -> list[Claim]:
+) -> list[JudgedClaim]:
     """Judge the claims of a spec; `caveat`: why two points are not to be compared, which their cases carry."""
     scope = _Scope(axes, points, caveat, evidence)
     return [_confirmed(claim, scope) if "confirm" in claim else _judged(claim, scope) for claim in claims]
@@ -211,7 +211,7 @@ def ratios_by_load(claim: Mapping[str, Json], points: Sequence[Point]) -> tuple[
     ClaimError where the claim is about more.
     """
     statement = parse_claim(str(claim["expect"]))
-    if not isinstance(statement, Comparison) or statement.sign in ("==", "!=", SIMILAR):
+    if not isinstance(statement, ClaimComparison) or statement.sign in ("==", "!=", SIMILAR):
         raise ClaimError("a claim of one comparison by <, <=, > or >= is expected")
     choices = _choices(statement, _where(claim), points)
     if len(choices) > 1:
@@ -222,7 +222,7 @@ def ratios_by_load(claim: Mapping[str, Json], points: Sequence[Point]) -> tuple[
     return tuple(rhs / lhs if statement.sign.startswith("<") else lhs / rhs for lhs, rhs in sides)
 
 
-def _confirmed(claim: Mapping[str, Json], scope: _Scope) -> Claim:
+def _confirmed(claim: Mapping[str, Json], scope: _Scope) -> JudgedClaim:
     """Judge by the first loads; where these fail, fresh ones alone decide."""
     counts = claim["confirm"]
     assert isinstance(counts, Mapping)
@@ -235,7 +235,7 @@ def _confirmed(claim: Mapping[str, Json], scope: _Scope) -> Claim:
     return with_cases(suspected, cases)
 
 
-def _confirmed_case(case: Case, later: Sequence[Case], first: int, fresh: int) -> Case:
+def _confirmed_case(case: ClaimCase, later: Sequence[ClaimCase], first: int, fresh: int) -> ClaimCase:
     """Carry the numbers of both."""
     suspicion, loads = f"loads 1 to {first}: {case.words}", f"loads {first + 1} to {first + fresh}"
     again = next((other for other in later if other.labels == case.labels), None)
@@ -246,7 +246,7 @@ def _confirmed_case(case: Case, later: Sequence[Case], first: int, fresh: int) -
     return replace(case, result=result, numbers=(suspicion, f"{word} by {loads}: {again.words}"), notes=())
 
 
-def _judged(claim: Mapping[str, Json], scope: _Scope) -> Claim:
+def _judged(claim: Mapping[str, Json], scope: _Scope) -> JudgedClaim:
     statement = parse_claim(str(claim["expect"]), {axis.name: axis.labels for axis in scope.axes})
     where = _where(claim)
     choices = _choices(statement, where, scope.points)
@@ -266,8 +266,8 @@ def _judged(claim: Mapping[str, Json], scope: _Scope) -> Claim:
         for name, values in by_name.items()
         if (name == STEP or name in where) and len(values) == 1 and (value := next(iter(values)))
     ]
-    empty = Case(UNDECIDED, "", ("no cell of the sweep is at these points",))
-    unjudged = Claim(str(claim["claim"]), str(claim["expect"]), UNDECIDED, (), label_words(common))
+    empty = ClaimCase(UNDECIDED, "", ("no cell of the sweep is at these points",))
+    unjudged = JudgedClaim(str(claim["claim"]), str(claim["expect"]), UNDECIDED, (), label_words(common))
     return with_cases(unjudged, cases or [empty])
 
 
@@ -277,7 +277,7 @@ def _where(claim: Mapping[str, Json]) -> Mapping[str, Json]:
     return where
 
 
-def _case(statement: Statement, row: Sequence[Leaf], outcomes: Mapping[int, Outcome]) -> Case:
+def _case(statement: Statement, row: Sequence[Leaf], outcomes: Mapping[int, ClaimOutcome]) -> ClaimCase:
     by_part = {id(leaf.comparison): outcomes[id(leaf)] for leaf in row}
     several = len({leaf.figures for leaf in row}) > 1
     mixed = len({outcome.result for outcome in by_part.values()}) > 1
@@ -291,13 +291,13 @@ def _case(statement: Statement, row: Sequence[Leaf], outcomes: Mapping[int, Outc
         numbers = units.first(numbers, MOST_NUMBERS)
     notes = dict.fromkeys(note for outcome in by_part.values() for note in outcome.notes)
     distance = min(outcome.distance for outcome in by_part.values())
-    return Case(_result(statement, by_part), "", tuple(dict.fromkeys(numbers)), tuple(notes), distance=distance)
+    return ClaimCase(_result(statement, by_part), "", tuple(dict.fromkeys(numbers)), tuple(notes), distance=distance)
 
 
-def _result(statement: Statement, outcomes: Mapping[int, Outcome]) -> str:
+def _result(statement: Statement, outcomes: Mapping[int, ClaimOutcome]) -> str:
     """Combine the parts: an undecided one stays so, unless the others decide without it."""
     match statement:
-        case Comparison():
+        case ClaimComparison():
             return outcomes[id(statement)].result
         case Negation(part=part):
             return {HOLDS: FAILS, FAILS: HOLDS}.get(_result(part, outcomes), UNDECIDED)
@@ -307,7 +307,7 @@ def _result(statement: Statement, outcomes: Mapping[int, Outcome]) -> str:
             return decisive if decisive in results else UNDECIDED if UNDECIDED in results else other
 
 
-def _with_caveats(case: Case, chosen: Mapping[Figure, Point], caveat: Caveat) -> Case:
+def _with_caveats(case: ClaimCase, chosen: Mapping[Figure, Point], caveat: Caveat) -> ClaimCase:
     """Add why points get no verdict, which leaves the claim open, and which loads failed.
 
     The report's warnings say how builds differ as shipped.

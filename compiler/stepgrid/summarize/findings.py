@@ -23,11 +23,11 @@ from stepgrid.summarize.comparisons.builds import AS_SHIPPED, NO_VERDICT
 from stepgrid.summarize.comparisons.comparison import (
     NO_BASE,
     RATIO,
+    ArmEntry,
     ComparedMetric,
+    ComparedPoint,
     Comparison,
-    Entry,
     PooledRatio,
-    Row,
     ratio_text,
 )
 from stepgrid.summarize.comparisons.comparison_axes import Labels
@@ -155,8 +155,8 @@ def _supporting_texts(arm: Arm, report: Report) -> Iterator[str]:
 
 
 class ArmCase(NamedTuple):
-    row: Row
-    entry: Entry
+    row: ComparedPoint
+    entry: ArmEntry
 
     @property
     def word(self) -> str:
@@ -298,7 +298,7 @@ def _sureness(cases: Sequence[ArmCase], arm: Arm) -> str:
     return f"{cases[0].word}, {', '.join(f'{name} {_at(members, arm)}' for name, members in groups.items())}"
 
 
-def _certainty(source: Entry | PooledRatio) -> str:
+def _certainty(source: ArmEntry | PooledRatio) -> str:
     """Write how sure a difference is: two loads are called what they are."""
     if source.interval and source.interval.loads < FEWEST_CERTAIN:
         return counted(source.interval.loads, "load")

@@ -20,7 +20,7 @@ from stepgrid.plugins.driver import Counting
 from stepgrid.plugins.durability import COMMIT, SYNC
 from stepgrid.plugins.registry import driver
 from stepgrid.plugins.work import FEWEST_ROWS, FOUND_ROWS, client_count, must_write
-from stepgrid.summarize.comparisons.builds import Build
+from stepgrid.summarize.comparisons.builds import ReportedBuild
 from stepgrid.summarize.data.tables_reader import Place, Run, Tables
 from stepgrid.summarize.notes import MOST_NAMED, Doubt
 from stepgrid.summarize.setup import Links
@@ -297,7 +297,9 @@ def _pair(levels: TwoLevels) -> str:
 # Builds
 
 
-def identical_builds(builds: Mapping[str, Build], cells: Sequence[PlannedCell], links: Links) -> Iterator[Doubt]:
+def identical_builds(
+    builds: Mapping[str, ReportedBuild], cells: Sequence[PlannedCell], links: Links
+) -> Iterator[Doubt]:
     """Tell builds whose programs are the same bytes, and whose steps have the same settings."""
     engines = [build for build in builds.values() if not build.client and build.checksum]
     for twins in group((build.checksum, build) for build in engines).values():

@@ -24,14 +24,14 @@ from stepgrid.plugins.driver import Waiting, WorkloadOperations
 from stepgrid.plugins.hit_rate import EXPECTED, FOUND, WARNING
 from stepgrid.plugins.registry import driver
 from stepgrid.summarize.comparisons import comparison_axes
-from stepgrid.summarize.comparisons.builds import RUNNING, Build, deciding_differences, quality_differences
+from stepgrid.summarize.comparisons.builds import RUNNING, ReportedBuild, deciding_differences, quality_differences
 from stepgrid.summarize.comparisons.comparison import Comparison
-from stepgrid.summarize.comparisons.comparison_axes import Section
+from stepgrid.summarize.comparisons.comparison_axes import StepPoints
 from stepgrid.summarize.comparisons.conditions import SETTINGS, has_missed_lookups, longest_gap, missed_rate
 from stepgrid.summarize.comparisons.ladders import drifts
 from stepgrid.summarize.data.points import Point
 from stepgrid.summarize.data.tables_reader import Run, Tables
-from stepgrid.summarize.setup import Defaults, Setup, spec_words, way_text
+from stepgrid.summarize.setup import Defaults, ReportSetup, spec_words, way_text
 from stepgrid.summarize.why import DASH
 
 FAR_APART = timedelta(days=7)
@@ -76,7 +76,7 @@ class Notes:
 
 
 def doubts(
-    header: Plan, setup: Setup, tables: Tables, sections: Sequence[Section], comparisons: Sequence[Comparison]
+    header: Plan, setup: ReportSetup, tables: Tables, sections: Sequence[StepPoints], comparisons: Sequence[Comparison]
 ) -> Iterator[Doubt]:
     """List all doubts of a report: violated expectations first, then those of the plan and the builds."""
     yield from _violated(tables.runs)
@@ -122,7 +122,7 @@ def _named(names: Iterable[str], most: int = MOST_NAMED, separator: str = ", ") 
 # Builds
 
 
-def _of_builds(builds: Iterable[Build], report: Report) -> Iterator[Doubt]:
+def _of_builds(builds: Iterable[ReportedBuild], report: Report) -> Iterator[Doubt]:
     builds = list(builds)
     warnings = ((_without_prefix(text), build.name) for build in builds for text in build.warnings)
     for text, names in group(warnings).items():
@@ -135,7 +135,7 @@ def _of_builds(builds: Iterable[Build], report: Report) -> Iterator[Doubt]:
     yield from _differences("clients", [build for build in builds if build.client], report)
 
 
-def _differences(noun: str, builds: Sequence[Build], report: Report) -> Iterator[Doubt]:
+def _differences(noun: str, builds: Sequence[ReportedBuild], report: Report) -> Iterator[Doubt]:
     """Tell which builds are compared as shipped, and which get no verdict."""
     qualities = [build.quality for build in builds]
     differing = quality_differences(quality or {} for quality in qualities)
@@ -194,7 +194,7 @@ def _violated(runs: Sequence[Run]) -> Iterator[Doubt]:
         yield Doubt(f"{step}: expectation violated", text)
 
 
-def _of_runs(runs: Sequence[Run], builds: Iterable[Build]) -> Iterator[Doubt]:
+def _of_runs(runs: Sequence[Run], builds: Iterable[ReportedBuild]) -> Iterator[Doubt]:
     """Tell what engines printed, unless the build's record has it, and lookups of missing keys."""
     recorded = {_without_prefix(text) for build in builds for text in build.warnings}
     warnings = ((_without_prefix(text), f"{run.step} of {run.build}") for run in runs for text in run.warnings)
@@ -271,7 +271,7 @@ def _failed_attempts(tables: Tables) -> Iterator[Doubt]:
         yield Doubt(number, f"{number} than the one that counts: {how}; outputs/attempts has what they printed")
 
 
-def _of_loads(setup: Setup, tables: Tables, comparisons: Sequence[Comparison]) -> Iterator[Doubt]:
+def _of_loads(setup: ReportSetup, tables: Tables, comparisons: Sequence[Comparison]) -> Iterator[Doubt]:
     """Tell disturbed stages, and loads that are far off in several ratios; in one doubt where both are of one load."""
     leading = [comparison for comparison in comparisons if comparison.metric.name == setup.metric.name]
     rows = [row for comparison in leading for row in comparison.rows]
@@ -356,7 +356,7 @@ def _of_times(runs: Sequence[Run], comparisons: Iterable[Comparison], within: fl
 # Steps: a doubt for each that has it
 
 
-def _point_doubts(section: Section) -> Iterator[Doubt]:
+def _point_doubts(section: StepPoints) -> Iterator[Doubt]:
     for brief, message, text in _POINT_RULES:
         cases = [(point, case) for point in section.points if (case := text(point))]
         if cases:
@@ -373,7 +373,7 @@ def _heavy_client(point: Point) -> str:
     return f"{figure(client[0])} against {figure(server[0])}"
 
 
-def _compaction_debt(section: Section) -> Iterator[Doubt]:
+def _compaction_debt(section: StepPoints) -> Iterator[Doubt]:
     """Tell which few arms compacted what earlier steps had left."""
     values = [(point, spread[0]) for point in section.points if (spread := point.spread("write_amplification"))]
     middle = median(value for _, value in values) if len(values) >= FEWEST_POINTS else 0.0
@@ -388,7 +388,7 @@ def _compaction_debt(section: Section) -> Iterator[Doubt]:
         yield Doubt(f"{section.step}: compaction debt", text)
 
 
-def _recall_range(section: Section) -> Iterator[Doubt]:
+def _recall_range(section: StepPoints) -> Iterator[Doubt]:
     """Tell curves of recall that never leave 1: they show nothing of what recall costs."""
     searches = [(point.build, spread[0], point) for point in section.points if (spread := point.spread("recall"))]
     for build, recalls in group((build, (recall, point)) for build, recall, point in searches).items():
@@ -409,7 +409,7 @@ _POINT_RULES: tuple[tuple[str, str, Callable[[Point], str]], ...] = (
 )
 
 
-def _short_runs(sections: Iterable[Section]) -> Iterator[Doubt]:
+def _short_runs(sections: Iterable[StepPoints]) -> Iterator[Doubt]:
     """Tell steps with runs of less than a second, in one doubt."""
     short: dict[str, tuple[float, float]] = {}
     for section in sections:

@@ -13,10 +13,10 @@ from stepgrid.model.plan import BUILD, CellStep, Plan, PlannedCell
 from stepgrid.model.status import Status
 from stepgrid.model.units import counted
 from stepgrid.plan.actions import arms
-from stepgrid.plan.report_check import Comparison, Figure, evaluate
+from stepgrid.plan.report_check import ClaimComparison, Figure, evaluate
 from stepgrid.plugins.layout import STEP
 from stepgrid.summarize.claim_judgement import FAILS, HOLDS, ClaimEvidence, Provenance, ordered, own_name
-from stepgrid.summarize.claims import Case, Claim, judge_claims
+from stepgrid.summarize.claims import ClaimCase, JudgedClaim, judge_claims
 from stepgrid.summarize.comparisons.comparison_axes import touching
 from stepgrid.summarize.data.points import Point, points
 from stepgrid.summarize.data.tables_reader import Run
@@ -34,10 +34,10 @@ _CLAIMED = " (claimed "  # between a figure and its bounds
 class PublishedClaim:
     """A claim and what published figures say of it."""
 
-    claim: Claim
+    claim: JudgedClaim
 
     @property
-    def judged(self) -> tuple[Case, ...]:
+    def judged(self) -> tuple[ClaimCase, ...]:
         """Select the cases that have figures."""
         return tuple(case for case in self.claim.cases if case.result in _WORDS)
 
@@ -181,7 +181,7 @@ class _Sources:
     published: Sources
 
     def provenance(
-        self, comparison: Comparison, chosen: Mapping[Figure, Point], values: Mapping[Figure, float]
+        self, comparison: ClaimComparison, chosen: Mapping[Figure, Point], values: Mapping[Figure, float]
     ) -> Provenance:
         """Say why published figures decide nothing, and what is to be known of them."""
         sources = {
@@ -197,7 +197,7 @@ class _Sources:
 
 
 def _is_free_of_factor(
-    comparison: Comparison,
+    comparison: ClaimComparison,
     sources: Mapping[Figure, PublishedFigure],
     scaled: PublishedFigure,
     values: Mapping[Figure, float],

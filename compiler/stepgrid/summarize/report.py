@@ -19,24 +19,24 @@ from stepgrid.plugins.metrics import METRICS, metric_name
 from stepgrid.plugins.registry import PluginError
 from stepgrid.summarize import report_tables
 from stepgrid.summarize.claim_judgement import ClaimEvidence
-from stepgrid.summarize.claims import Claim, judge_claims
+from stepgrid.summarize.claims import JudgedClaim, judge_claims
 from stepgrid.summarize.comparisons import builds, comparison_axes, decisions
-from stepgrid.summarize.comparisons.builds import Build
+from stepgrid.summarize.comparisons.builds import ReportedBuild
 from stepgrid.summarize.comparisons.comparison import ComparedMetric, Comparison, ratio_intervals
-from stepgrid.summarize.comparisons.comparison_axes import Section
+from stepgrid.summarize.comparisons.comparison_axes import StepPoints
 from stepgrid.summarize.comparisons.conditions import Conditions
 from stepgrid.summarize.comparisons.decisions import Decision, LoadCosts
-from stepgrid.summarize.comparisons.judgement import BESIDE, Evidence, compare, judge, mark_perhaps, pool
+from stepgrid.summarize.comparisons.judgement import BESIDE, RatioEvidence, compare, judge, mark_perhaps, pool
 from stepgrid.summarize.comparisons.ladders import Ladder, date_ladder, version_ladder
 from stepgrid.summarize.comparisons.noise_floor import noise_floors
-from stepgrid.summarize.data.points import Point, Search, find_searches, points, searched_axes
+from stepgrid.summarize.data.points import AxisAnswers, Point, find_searches, points, searched_axes
 from stepgrid.summarize.data.tables_reader import Place, Run, Tables
 from stepgrid.summarize.implausible import identical_builds, implausible_runs
 from stepgrid.summarize.notes import Notes, coverage, doubts, measured_times, operation_coverage, quiet_times
 from stepgrid.summarize.report_tables import TableInputs
 from stepgrid.summarize.setup import (
     Links,
-    Setup,
+    ReportSetup,
     arm_settings,
     common_settings,
     declared_work,
@@ -53,13 +53,13 @@ _METRIC_CALL = re.compile(r"\b([a-z]\w*)\(")  # of a claim's expression
 class Comparisons:
     """Answers of a report: figures by step, comparisons by metric and base, claims, changes along ladders."""
 
-    sections: tuple[Section, ...]
+    sections: tuple[StepPoints, ...]
     all: tuple[Comparison, ...] = ()  # those of the leading metric first, and of them the one with the report's base
-    claims: tuple[Claim, ...] = ()
+    claims: tuple[JudgedClaim, ...] = ()
     ladders: tuple[Ladder, ...] = ()
     decisions: tuple[Decision, ...] = ()
     supporting: tuple[Comparison, ...] = ()  # what a busy host can still tell of the leading metric's points
-    searches: tuple[Search, ...] = ()  # on live grids; their points are in no other table
+    searches: tuple[AxisAnswers, ...] = ()  # on live grids; their points are in no other table
 
     @property
     def leading(self) -> list[Comparison]:
@@ -113,7 +113,7 @@ class ReportTables:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Report:
-    setup: Setup
+    setup: ReportSetup
     comparisons: Comparisons
     notes: Notes
     tables: ReportTables = field(default_factory=ReportTables)
@@ -159,7 +159,7 @@ def make_report(
         evidence.effect,
         evidence.disturbance,
     )
-    limits = decisions.Limits(header.until, evidence.effect, costs) if header.until else None
+    limits = decisions.DecisionLimits(header.until, evidence.effect, costs) if header.until else None
     return Report(
         setup,
         Comparisons(
@@ -189,7 +189,11 @@ def make_report(
 
 
 def _supporting_comparisons(
-    comparisons: Sequence[Comparison], sections: Sequence[Section], evidence: Evidence, setup: Setup, able: str | None
+    comparisons: Sequence[Comparison],
+    sections: Sequence[StepPoints],
+    evidence: RatioEvidence,
+    setup: ReportSetup,
+    able: str | None,
 ) -> tuple[Comparison, ...]:
     """Judge what others' load does not change, where it leaves a comparison undecided."""
     if not any(case.entry.verdict == BUSY for comparison in comparisons for case in comparison.cases()):
@@ -202,7 +206,7 @@ def _supporting_comparisons(
     return tuple(judge(unjudged, evidence, setup.axes, ratio_intervals(unjudged, setup.alpha)))
 
 
-def _setup(header: Plan, tables: Tables, measured: Tables, links: Links) -> Setup:
+def _setup(header: Plan, tables: Tables, measured: Tables, links: Links) -> ReportSetup:
     """`tables`: with what searches tried."""
     tried = {axis.variable for axis in searched_axes(header)}
     compared_axes = tuple(axis for axis in header.axes if axis.name not in tried)
@@ -213,7 +217,7 @@ def _setup(header: Plan, tables: Tables, measured: Tables, links: Links) -> Setu
     imported_loads = [*other_loads(header).values()]
     cores = header.hardware.get("cores")
     host = f", {counted(cores, 'core')}" if isinstance(cores, int) else ""
-    return Setup(
+    return ReportSetup(
         title=header.title,
         plan=header.digest,
         spec=header.spec,
@@ -259,15 +263,15 @@ def _metrics(header: Plan, tables: Tables) -> list[ComparedMetric]:
     ]
 
 
-def _section(step: str, axes: Sequence[Axis], runs: Sequence[Run]) -> Section:
+def _section(step: str, axes: Sequence[Axis], runs: Sequence[Run]) -> StepPoints:
     touching = comparison_axes.touching(axes, step)
     step_points = points(runs, step, [axis.name for axis in touching])
-    return Section(step, tuple(touching), tuple(comparison_axes.ordered(step_points, touching)))
+    return StepPoints(step, tuple(touching), tuple(comparison_axes.ordered(step_points, touching)))
 
 
 def _evidence(
-    header: Plan, tables: Tables, known_builds: Mapping[str, Build], across: Links | None, links: Links
-) -> Evidence:
+    header: Plan, tables: Tables, known_builds: Mapping[str, ReportedBuild], across: Links | None, links: Links
+) -> RatioEvidence:
     machines = {stage.id: stage.hardware for stage in header.stages} if len(header.machines) > 1 else {}
     work = partial(declared_work, header, links)
     is_allowed = header.report.mixed_durability is not None
@@ -281,7 +285,7 @@ def _evidence(
         return None if is_shipped else builds.refusal(known_builds, point, base, is_strict)
 
     noise, difference = noise_floors(tables), partial(builds.difference, known_builds)
-    return Evidence(
+    return RatioEvidence(
         tables.series,
         header.report.smallest_effect,
         noise,

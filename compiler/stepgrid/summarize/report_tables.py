@@ -22,7 +22,7 @@ from stepgrid.summarize.comparisons.comparison import RatioIntervals, ratio
 from stepgrid.summarize.comparisons.comparison_axes import most_able, touching
 from stepgrid.summarize.comparisons.judgement import idleness
 from stepgrid.summarize.data.functions import with_functions
-from stepgrid.summarize.data.points import Point, Search, SearchedAxis, choose_points, label, mean, points
+from stepgrid.summarize.data.points import AxisAnswers, Point, SearchedAxis, choose_points, label, mean, points
 from stepgrid.summarize.data.tables_reader import Place, Row, Run, Shares, Tables, Window
 
 TOGETHER = ("per_operation",)  # a table for each step: the rows of all of them count
@@ -206,14 +206,14 @@ _SEVERAL_LOADS = "of several loads the values are medians"
 _SEVERAL_BEST = f"{_SEVERAL_LOADS}, the best figure is the mean"
 
 
-def search_tables(searches: Sequence[Search]) -> Iterator[Table]:
+def search_tables(searches: Sequence[AxisAnswers]) -> Iterator[Table]:
     for axis in dict.fromkeys(search.axis for search in searches):
         members = [search for search in searches if search.axis is axis]
         yield _answers(axis, members)
         yield from (_curve(search) for search in members if search.loads)
 
 
-def _answers(axis: SearchedAxis, searches: Sequence[Search]) -> Table:
+def _answers(axis: SearchedAxis, searches: Sequence[AxisAnswers]) -> Table:
     if axis.is_boundary:
         heads = [f"{axis.variable} that holds", "lowest-highest", "fails from", "loads"]
     else:
@@ -237,7 +237,7 @@ def _answers(axis: SearchedAxis, searches: Sequence[Search]) -> Table:
     return Table(axis.title, columns, tuple(rows), notes=tuple(notes))
 
 
-def _curve(search: Search) -> Table:
+def _curve(search: AxisAnswers) -> Table:
     axis = search.axis
     heads = (Column(axis.variable, label=True), Column("tries"), Column("holds"), *map(Column, axis.figures))
     rows = []
@@ -324,7 +324,7 @@ class ReportPoints:
 
 
 @dataclass(frozen=True, slots=True)
-class Arrangement:
+class TableArrangement:
     """A requested table: which axes go down, across and into blocks of their own, and the base of the ratios."""
 
     report: ReportPoints
@@ -364,7 +364,7 @@ class Arrangement:
             yield key, by_key[key]
 
 
-def arrange(request: Request, report: ReportPoints) -> Arrangement:
+def arrange(request: Request, report: ReportPoints) -> TableArrangement:
     """Choose the points of a table and arrange them.
 
     An axis that the request leaves out goes to the arms of the layout, or makes blocks.
@@ -394,7 +394,7 @@ def arrange(request: Request, report: ReportPoints) -> Arrangement:
         for key in ("rows", "columns", "by")
     )
     rows = rows or (BUILD if STEP in (*by, *columns) else STEP,)
-    return Arrangement(report, request, chosen, layout, rows, columns, by, base)
+    return TableArrangement(report, request, chosen, layout, rows, columns, by, base)
 
 
 def _base(request: Request, layout: Layout, inputs: TableInputs) -> Mapping[str, str] | None:
@@ -412,7 +412,7 @@ def _base(request: Request, layout: Layout, inputs: TableInputs) -> Mapping[str,
 # A block: points by row and column, each with its figures, or why it has none.
 
 
-def block(form: Arrangement, key: Labels, points: Sequence[Point]) -> Block:
+def block(form: TableArrangement, key: Labels, points: Sequence[Point]) -> Block:
     report = form.report
     labels = {axis: report.labels(axis, points) for axis in form.columns}
     rows = report.sort({_key(point, form.rows) for point in points}, form.rows)
@@ -459,7 +459,7 @@ def _keys(point: Point, axes: Sequence[str], labels: Mapping[str, Sequence[str]]
     return product(*((text,) if (text := label(point, axis)) else labels.get(axis) or (None,) for axis in axes))
 
 
-def _column_heads(form: Arrangement, labels: Labels) -> tuple[str, ...]:
+def _column_heads(form: TableArrangement, labels: Labels) -> tuple[str, ...]:
     """Name a column; a bare number gets its axis."""
     heads = []
     for axis, text in zip(form.columns, labels, strict=True):
@@ -468,7 +468,7 @@ def _column_heads(form: Arrangement, labels: Labels) -> tuple[str, ...]:
     return tuple(heads)
 
 
-def _single_step(form: Arrangement, points: Iterable[Point]) -> str:
+def _single_step(form: TableArrangement, points: Iterable[Point]) -> str:
     """Name the step of all points if the report has several, and nothing else in the table names it."""
     steps = {point.step for point in points}
     step = next(iter(steps))
@@ -476,14 +476,14 @@ def _single_step(form: Arrangement, points: Iterable[Point]) -> str:
     return "" if len(steps) > 1 or is_named or len(form.report.steps) < 2 else form.call(step)
 
 
-def _base_column(form: Arrangement, columns: Sequence[Labels]) -> int | None:
+def _base_column(form: TableArrangement, columns: Sequence[Labels]) -> int | None:
     if form.base is None or form.base.keys() != {*form.columns}:
         return None
     wanted = tuple(form.base[axis] for axis in form.columns)
     return columns.index(wanted) if wanted in columns else None
 
 
-def _missing_loads(form: Arrangement, points: Sequence[Point]) -> tuple[str, ...]:
+def _missing_loads(form: TableArrangement, points: Sequence[Point]) -> tuple[str, ...]:
     short = [point for point in points if 0 < point.loads[0] < point.loads[1]]
     if not short:
         return ()
@@ -494,7 +494,7 @@ def _missing_loads(form: Arrangement, points: Sequence[Point]) -> tuple[str, ...
     return (f"{form.words(_key(short[0], names), names)}: {measured} of {planned} loads{suffix}{pairing}",)
 
 
-def _spots(form: Arrangement, block: Block, placed: Mapping[At, Point]) -> dict[At, LayoutCell]:
+def _spots(form: TableArrangement, block: Block, placed: Mapping[At, Point]) -> dict[At, LayoutCell]:
     """Show a measurement once, first in the column of the base; its other spots say where it is."""
     owners: dict[tuple[Place, ...], At] = {}
     spots = {}
@@ -511,7 +511,7 @@ def _spots(form: Arrangement, block: Block, placed: Mapping[At, Point]) -> dict[
     return spots
 
 
-def _spot(form: Arrangement, point: Point) -> LayoutCell:
+def _spot(form: TableArrangement, point: Point) -> LayoutCell:
     """Gather the figures of a point; levels and sizes are those of its first load."""
     layout, report, details = form.layout, form.report, form.report.inputs.tables.details
     base = report.base(point, form.base) if form.base is not None else None
@@ -540,7 +540,7 @@ def mean_shares(runs: Sequence[Shares]) -> Shares:
 
 
 def _with_margins(
-    form: Arrangement, spots: Mapping[At, LayoutCell], placed: Mapping[At, Point]
+    form: TableArrangement, spots: Mapping[At, LayoutCell], placed: Mapping[At, Point]
 ) -> Mapping[At, LayoutCell]:
     """Add the intervals of the ratios, and what makes a ratio doubtful."""
     report, inputs = form.report, form.report.inputs

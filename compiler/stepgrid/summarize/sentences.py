@@ -28,13 +28,13 @@ from stepgrid.summarize import why
 from stepgrid.summarize.causes import Cause, causes
 from stepgrid.summarize.comparisons.builds import NO_VERDICT
 from stepgrid.summarize.comparisons.comparison import DOUBT, RATIO, Case, Comparison
-from stepgrid.summarize.comparisons.comparison_axes import Section
+from stepgrid.summarize.comparisons.comparison_axes import StepPoints
 from stepgrid.summarize.comparisons.conditions import OTHER_DURABILITY, OTHER_HOST, OTHER_WORK
 from stepgrid.summarize.data.points import Point
 from stepgrid.summarize.data.tables_reader import Event
 from stepgrid.summarize.findings import DOT, ArmCase, arms
 from stepgrid.summarize.report import Report
-from stepgrid.summarize.setup import Setup, days_text, request_of, spec_words
+from stepgrid.summarize.setup import ReportSetup, days_text, request_of, spec_words
 from stepgrid.summarize.statistics import verdicts
 from stepgrid.summarize.statistics.confidence_intervals import Interval
 from stepgrid.summarize.statistics.verdicts import BUSY, ONE_LOAD, UNDECIDED
@@ -85,7 +85,7 @@ def reasons(report: Report) -> dict[str, list[ArmCause]]:
 
 
 def _known_changes(
-    comparison: Comparison, setup: Setup, arm: Point, base: Point, arm_causes: Sequence[Cause]
+    comparison: Comparison, setup: ReportSetup, arm: Point, base: Point, arm_causes: Sequence[Cause]
 ) -> Iterator[str]:
     """Yield changed plans, and few changed defaults that can matter."""
     yield from (f"{arm.step}: {text}" for text in why.plan_changes(setup, arm, base))
@@ -111,7 +111,7 @@ MOST_KINDS, MOST_DIPPING = 3, 6  # kinds of events, and points of a step
 EXCESS = 0.1  # of the time: events that take no more of the dips than so much beyond their usual share say nothing
 
 
-def dip_lines(report: Report, section: Section) -> list[str]:
+def dip_lines(report: Report, section: StepPoints) -> list[str]:
     """Write a line for each of the points that dip most, if the engine's events are known."""
     series = report.data.series
 
@@ -218,7 +218,7 @@ def advice(report: Report) -> list[str]:
     return lines
 
 
-def _one_load_advice(setup: Setup) -> str:
+def _one_load_advice(setup: ReportSetup) -> str:
     if setup.loads[1] >= USUAL_LOADS:
         return f"One load gives no verdict: the others of {setup.loads[1]} are not measured yet."
     if setup.scale:

@@ -25,9 +25,9 @@ from stepgrid.plugins import registry
 from stepgrid.plugins.registry import PluginError
 from stepgrid.plugins.settings import Quantity
 from stepgrid.store.plans import Request
-from stepgrid.summarize.comparisons.builds import Build
+from stepgrid.summarize.comparisons.builds import ReportedBuild
 from stepgrid.summarize.comparisons.comparison import ComparedMetric
-from stepgrid.summarize.comparisons.comparison_axes import Section
+from stepgrid.summarize.comparisons.comparison_axes import StepPoints
 from stepgrid.summarize.data.points import Point
 from stepgrid.summarize.data.tables_reader import Place, Tables
 
@@ -43,7 +43,7 @@ Links = Callable[[Sequence[str]], list[Link]]  # of a chain of stages
 
 
 @dataclass(frozen=True, slots=True)
-class Setup:
+class ReportSetup:
     """Subject of a report: what was run, how often, on what."""
 
     title: str
@@ -58,12 +58,12 @@ class Setup:
     effect: float  # the smallest that counts
     until: AdaptiveRepeat | None
     hardware: Mapping[str, Any]
-    builds: Mapping[str, Build]
+    builds: Mapping[str, ReportedBuild]
     measured: tuple[datetime, datetime] | None  # when the first and the last step began
     defaults: Defaults | None = None  # of options that the spec leaves alone
     settings: tuple[ArmSettings, ...] = ()  # of the arms, by axis
     common: tuple[tuple[str, str], ...] = ()  # builds, what all of their arms set
-    steps: tuple[StepSettings, ...] = ()
+    steps: tuple[ReportedStep, ...] = ()
     plans: Facts = field(default_factory=dict)  # of statements, by run
     engines: Mapping[str, str] = field(default_factory=dict)  # by build
     request: Request | None = None  # that it was run by, where it was run here
@@ -196,7 +196,7 @@ def _common_options(steps: Sequence[PlannedStep], changed: Set[str]) -> Iterator
 
 
 @dataclass(frozen=True, slots=True)
-class StepSettings:
+class ReportedStep:
     name: str
     kind: str
     settings: str  # duration 60 s; threads 1, 2 or 4
@@ -206,7 +206,7 @@ class StepSettings:
 _UNITS = {"duration": " s", "rate": "/s", "percent": " %"}
 
 
-def step_settings(cells: Sequence[PlannedCell], axes: Sequence[Axis], links: Links) -> list[StepSettings]:
+def step_settings(cells: Sequence[PlannedCell], axes: Sequence[Axis], links: Links) -> list[ReportedStep]:
     """List the steps in the order in which they run."""
     values: dict[tuple[str, str], dict[str, dict[str, Any]]] = {}
     for step in planned_steps(cells, axes, links):
@@ -224,18 +224,18 @@ def step_settings(cells: Sequence[PlannedCell], axes: Sequence[Axis], links: Lin
         }
         meaning = ((name, fields[name].description) for name in texts if name in fields)
         meanings = tuple((name, text) for name, text in meaning if text)
-        steps.append(StepSettings(step_name, kind, "; ".join(texts.values()), meanings))
+        steps.append(ReportedStep(step_name, kind, "; ".join(texts.values()), meanings))
     return steps
 
 
-def step_table(steps: Sequence[StepSettings], measured: Mapping[str, Sequence[Point]]) -> Table:
+def step_table(steps: Sequence[ReportedStep], measured: Mapping[str, Sequence[Point]]) -> Table:
     """Tabulate the steps; `measured`: points by step."""
     rows = ((step.name, step.kind, step.settings, *_time_and_size(measured, step.name)) for step in steps)
     heads = ("step", "kind", "settings", "a run took", "database after it")
     return word_table("what the steps do", heads, rows, _meanings(steps))
 
 
-def step_sentences(steps: Sequence[StepSettings], measured: Mapping[str, Sequence[Point]]) -> Iterator[str]:
+def step_sentences(steps: Sequence[ReportedStep], measured: Mapping[str, Sequence[Point]]) -> Iterator[str]:
     for step in steps:
         time, size = _time_and_size(measured, step.name)
         settings = f"{step.name} ({step.kind}){f': {step.settings}' if step.settings else ''}"
@@ -257,7 +257,7 @@ def steps_in_brief(measured: Mapping[str, Sequence[Point]]) -> str:
     return "; ".join([*texts[:BRIEF], *omitted, *([f"database of {_range(sizes, units.size)}"] if sizes else [])])
 
 
-def _meanings(steps: Sequence[StepSettings]) -> Iterator[str]:
+def _meanings(steps: Sequence[ReportedStep]) -> Iterator[str]:
     """Explain the settings of each kind once."""
     kinds: dict[str, dict[str, str]] = {}
     for step in steps:
@@ -509,7 +509,7 @@ def way_text(way: str) -> str:
     return _WAYS.get(way, f"restored by {way}")
 
 
-def measured_text(setup: Setup, facts: Mapping[str, Facts]) -> str:
+def measured_text(setup: ReportSetup, facts: Mapping[str, Facts]) -> str:
     """Write the days, then who signed results of other checkouts."""
     signers = Counter(result.get("signer", "") for result in facts.get("imported", {}).values())
     parts = [f"{counted(signers[name], 'result')} signed by {name}" for name in sorted(signers) if name]
@@ -523,7 +523,7 @@ def days_text(times: tuple[datetime, datetime] | None, dash: str = " to ") -> st
     return dash.join(dict.fromkeys(f"{time:%Y-%m-%d}" for time in times or ()))
 
 
-def origin_line(setup: Setup) -> str:
+def origin_line(setup: ReportSetup) -> str:
     scale = f", scale {setup.scale}" if setup.scale else ""
     return f"spec {setup.spec}{scale}; plan {setup.plan}; stepgrid {__version__}"
 
@@ -540,7 +540,7 @@ class StepCommand(NamedTuple):
     text: str
 
 
-def commands(section: Section, facts: Facts) -> Iterator[StepCommand]:
+def commands(section: StepPoints, facts: Facts) -> Iterator[StepCommand]:
     """Yield the command of the first run of each arm that has one; `facts`: of commands."""
     for point in section.points:
         records = (facts.get(f"{run.place[0]}/{run.attempt}/{run.place[1]}", {}) for run in point.runs)
@@ -578,7 +578,7 @@ def _quoted(word: str) -> str:
     return shlex.quote(_BEFORE.sub("outputs/", word))
 
 
-def dropped_options(sections: Collection[Section], facts: Facts) -> list[str]:
+def dropped_options(sections: Collection[StepPoints], facts: Facts) -> list[str]:
     """List options that a binary lacks and the spec let go: `cache_low_pri_pool_ratio (rocksdb-6.11.4)`."""
     runs = [run for section in sections for run in section.runs]
     records = [facts.get(f"{run.place[0]}/{run.attempt}/{run.place[1]}", {}).get("dropped", "[]") for run in runs]
@@ -587,11 +587,11 @@ def dropped_options(sections: Collection[Section], facts: Facts) -> list[str]:
     return [f"{name} ({', '.join(dict.fromkeys(names))})" for name, names in builds.items()]
 
 
-def spec_words(setup: Setup) -> str:
+def spec_words(setup: ReportSetup) -> str:
     """Return the words of a command line that name spec, scale, cells and values."""
     return shlex.join(request_of(setup).words())
 
 
-def request_of(setup: Setup) -> Request:
+def request_of(setup: ReportSetup) -> Request:
     """Return the request that a report answers: of a plan that came here with results, its spec and scale."""
     return setup.request or Request(setup.plan if is_imported(setup.spec) else setup.spec, setup.scale)

@@ -32,7 +32,7 @@ LETTERS = 8  # of a plan's digest, where two experiments would have one name
 
 
 @dataclass(frozen=True)  # no slots: cached_property needs a dict
-class Experiment:
+class SiteEntry:
     """An entry of the index, and the files behind it."""
 
     folder: str  # in the site
@@ -78,12 +78,12 @@ def _name(report: Report) -> str:
     return "-".join(islice(words, 8)) or setup.plan[:LETTERS]
 
 
-def write(folder: Path, title: str, url: str | None, experiments: Sequence[Experiment]) -> None:
+def write(folder: Path, title: str, url: str | None, experiments: Sequence[SiteEntry]) -> None:
     """Write a site in place of an earlier one, the index last: what it names is there."""
     fill_folder(folder, lambda staged: _write_site(staged, title, url, experiments))
 
 
-def _write_site(folder: Path, title: str, url: str | None, experiments: Sequence[Experiment]) -> None:
+def _write_site(folder: Path, title: str, url: str | None, experiments: Sequence[SiteEntry]) -> None:
     address = url and url.rstrip("/")
     for experiment in experiments:
         _write_experiment(folder / experiment.folder, experiment, address)
@@ -94,7 +94,7 @@ def _write_site(folder: Path, title: str, url: str | None, experiments: Sequence
     write_text(folder / INDEX, _render("index.html.j2", {**values, "hosts": hosts}))
 
 
-def _write_experiment(folder: Path, experiment: Experiment, address: str | None) -> None:
+def _write_experiment(folder: Path, experiment: SiteEntry, address: str | None) -> None:
     make_folder(folder / TABLES)
     for name in experiment.parquet:
         shutil.copyfile(experiment.tables / name, folder / TABLES / name)

@@ -20,13 +20,13 @@ from stepgrid.summarize.causes import NO_CAUSE
 from stepgrid.summarize.comparisons import comparison_axes
 from stepgrid.summarize.comparisons.comparison import (
     RATIO,
+    ArmEntry,
     ComparedMetric,
     Comparison,
-    Entry,
     comparison_table,
     pooled_table,
 )
-from stepgrid.summarize.comparisons.comparison_axes import Section
+from stepgrid.summarize.comparisons.comparison_axes import StepPoints
 from stepgrid.summarize.comparisons.decisions import decision_sentences
 from stepgrid.summarize.findings import DOT, findings, findings_by_metric, short_build
 from stepgrid.summarize.formats import SENTENCES, text_lines
@@ -191,7 +191,7 @@ def _hidden_tables(report: Report) -> list[str]:
     return lines
 
 
-def _absolute(report: Report, section: Section) -> list[str]:
+def _absolute(report: Report, section: StepPoints) -> list[str]:
     """Write the columns for which there is room; the title has their units."""
     table = absolute_figures.table(report, section)
     names = absolute_figures.own_metrics(section)
@@ -209,7 +209,7 @@ def _absolute(report: Report, section: Section) -> list[str]:
     )
 
 
-def _stalls(report: Report, section: Section) -> Iterator[str]:
+def _stalls(report: Report, section: StepPoints) -> Iterator[str]:
     for point in section.points:
         slow = max((run.metrics.get(SLOW, 0.0) for run in point.runs), default=0.0) / 100
         if slow >= STALLED:
@@ -459,7 +459,7 @@ def _pooled_rows(comparison: Comparison) -> Iterator[tuple[Cell, ...]]:
             yield (*map(Cell, heads), *(ratios.get(name, Cell(NOTHING)) for name in comparison.arm_names))
 
 
-def _cell(entry: Entry, comparison: Comparison) -> Cell:
+def _cell(entry: ArmEntry, comparison: Comparison) -> Cell:
     spread = entry.point.spread(comparison.metric.name) if entry.point else None
     figure = short_figure(spread[0]) if spread else "-" if entry.kind == ABSENT else entry.kind
     if entry.kind != RATIO or entry.ratio is None:

@@ -18,13 +18,13 @@ from stepgrid.model.table import MOST_ROWS, Table, group, word_table
 from stepgrid.model.units import counted
 from stepgrid.plugins.registry import option_effects
 from stepgrid.plugins.statements import INDEX
-from stepgrid.summarize.causes import MOST_CAUSES, NO_CAUSE, Cause, Subject, causes, subject, undecided_causes
+from stepgrid.summarize.causes import MOST_CAUSES, NO_CAUSE, Cause, CauseSubject, causes, subject, undecided_causes
 from stepgrid.summarize.changes import counter_changes
 from stepgrid.summarize.comparisons.comparison import Case, Comparison
 from stepgrid.summarize.data.functions import Growth
 from stepgrid.summarize.data.points import Point
 from stepgrid.summarize.data.tables_reader import StepDetails
-from stepgrid.summarize.setup import Facts, Setup
+from stepgrid.summarize.setup import Facts, ReportSetup
 from stepgrid.summarize.statistics.verdicts import BUSY
 
 MOST_TEXT = 100  # characters of a statement that are shown
@@ -36,7 +36,7 @@ NO_OPERATIONS = "CPU and device per operation are unknown: the step has no metri
 def why(
     comparison: Comparison,
     case: Case,
-    setup: Setup,
+    setup: ReportSetup,
     details: StepDetails | None = None,
     growth: Growth | None = None,
 ) -> list[str]:
@@ -53,7 +53,7 @@ def why(
 
 
 def ordered_defaults(
-    comparison: Comparison, arm: Point, setup: Setup, arm_causes: Sequence[Cause]
+    comparison: Comparison, arm: Point, setup: ReportSetup, arm_causes: Sequence[Cause]
 ) -> tuple[list[str], list[str]]:
     """Tell defaults that can move what the first cause is from those that stand behind the causes."""
     changes = default_changes(comparison, arm, setup)
@@ -67,7 +67,7 @@ def ordered_defaults(
     return leading, trailing
 
 
-def plan_changes(setup: Setup, arm: Point, base: Point) -> list[str]:
+def plan_changes(setup: ReportSetup, arm: Point, base: Point) -> list[str]:
     """List statements whose query plans differ. Engines have words of their own for plans: only those of one do."""
     engine, base_engine = (setup.engines.get(point.runs[0].build_id) for point in (arm, base))
     if engine != base_engine:
@@ -93,7 +93,7 @@ def _plans(plans: Facts, point: Point) -> dict[str, list[str]]:
     return {statement: sorted(set(texts)) for statement, texts in by_statement.items()}
 
 
-def default_changes(comparison: Comparison, arm: Point, setup: Setup) -> list[tuple[str, str]]:
+def default_changes(comparison: Comparison, arm: Point, setup: ReportSetup) -> list[tuple[str, str]]:
     """List defaults of options that the spec leaves to the builds, where these are compared with the base's."""
     if not setup.defaults or comparison.layout.base.get(BUILD) != setup.defaults.base:
         return []
@@ -101,7 +101,9 @@ def default_changes(comparison: Comparison, arm: Point, setup: Setup) -> list[tu
     return [(change.partition(" ")[0], f"default {change}") for change in changes]
 
 
-def why_table(comparison: Comparison, setup: Setup, details: StepDetails, most: int | None = None) -> Table | None:
+def why_table(
+    comparison: Comparison, setup: ReportSetup, details: StepDetails, most: int | None = None
+) -> Table | None:
     """Tabulate differences, the largest first; the first ones have functions and counters of the engine, too."""
     differences = [
         case
@@ -117,12 +119,12 @@ def why_table(comparison: Comparison, setup: Setup, details: StepDetails, most: 
     rows = []
     for case in differences[:most]:
         kind = subject(comparison.metric)
-        is_counted = kind != Subject.TIME or _counts_operations(case.point, case.base)
+        is_counted = kind != CauseSubject.TIME or _counts_operations(case.point, case.base)
         texts = why(comparison, case, setup, details, growth)
         if case.entry.verdict == BUSY:
             texts = [f"undecided, and yet {texts[0]}", *texts[1:]]
         texts = texts or [NO_CAUSE[kind] if is_counted else NO_OPERATIONS]
-        if kind in (Subject.TIME, Subject.CPU) and case.entry.verdict != BUSY:
+        if kind in (CauseSubject.TIME, CauseSubject.CPU) and case.entry.verdict != BUSY:
             texts += counter_changes(growth, case.point, case.base)
         labels = (label or "-" for label in case.row.labels)
         ratio = units.times(case.entry.ratio or 1.0)

@@ -17,7 +17,7 @@ from stepgrid.language.problems import nearest
 from stepgrid.language.site import current_site
 from stepgrid.model.metrics import Metric
 from stepgrid.model.plan import BUILD, Axis, Plan, PlannedBuild, PlannedCell
-from stepgrid.plan.report_check import SIMILAR, Comparison, figures, parse_claim
+from stepgrid.plan.report_check import SIMILAR, ClaimComparison, figures, parse_claim
 from stepgrid.plugins import metrics
 from stepgrid.plugins.engine import VersionedTrees
 from stepgrid.plugins.registry import engine
@@ -215,7 +215,7 @@ def find_claim(plan: Plan, text: str) -> Mapping[str, Any]:
         raise SearchError(f"{problem} about `{text}`; {nearest('', names)}")
     claim, expect = matches[0], str(matches[0]["expect"])
     statement = parse_claim(expect)
-    if not isinstance(statement, Comparison) or statement.sign in ("==", "!=", SIMILAR):
+    if not isinstance(statement, ClaimComparison) or statement.sign in ("==", "!=", SIMILAR):
         raise SearchError(f"`{expect}`: a search needs one comparison by <, <=, > or >=")
     sides = (figures(side) for side in (statement.lhs, statement.rhs))
     if any(axis == BUILD for side in sides for figure in side for axis, _ in figure.labels):

@@ -32,7 +32,7 @@ from stepgrid.store.store import Store
 from stepgrid.summarize.comparisons.comparison import ratio_text
 from stepgrid.summarize.comparisons.judgement import verdict_of
 from stepgrid.summarize.statistics import verdicts
-from stepgrid.summarize.statistics.confidence_intervals import Interval, Sample, intervals
+from stepgrid.summarize.statistics.confidence_intervals import Interval, LogRatios, intervals
 from stepgrid_investigate.repro import script
 from stepgrid_investigate.repro.finding import Arm, ReproError
 from stepgrid_investigate.repro.script import PREFIX, ROUNDS, SCRIPT, Repro
@@ -189,7 +189,7 @@ class Shrinking:
 
     def _judge(self, logs: Sequence[float]) -> Trial | None:
         """Decide whether the difference is there; None: more rounds are needed."""
-        interval = intervals([Sample(tuple(logs))], LOOKS.level)[0] if len(logs) in LOOKS.looks else None
+        interval = intervals([LogRatios(tuple(logs))], LOOKS.level)[0] if len(logs) in LOOKS.looks else None
         if interval is None:
             return None
         if verdicts.verdict(interval.low, interval.high, SMALLEST_EFFECT) not in verdicts.OPEN:
@@ -213,7 +213,7 @@ class Shrinking:
         """Run all rounds of the smallest script once more: its ratio is free of the luck by which it was chosen."""
         cut, rounds = self.cuts[-1]
         repro, began = cut.apply(self.repro), time.monotonic()
-        interval = intervals([Sample(tuple(run_rounds(repro, self.folder, rounds, math.inf)))])[0]
+        interval = intervals([LogRatios(tuple(run_rounds(repro, self.folder, rounds, math.inf)))])[0]
         assert interval is not None
         self.say(f"once more: {ratio_text(interval.ratio, interval)} after {counted(rounds, 'round')}")
         word = verdict_of(interval, SMALLEST_EFFECT, repro.finding.metric)

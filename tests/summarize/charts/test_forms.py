@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from stepgrid.summarize.charts import drawing, forms
-from stepgrid.summarize.charts.forms import Mark, Panel, Row, Rows, TimeLine, front
+from stepgrid.summarize.charts.forms import ChartRow, Mark, Panel, Rows, TimeLine, front
 
 SIZES = st.floats(-600, 600).map(math.exp)
 WIDTHS = (drawing.WIDE, drawing.NARROW)
@@ -27,12 +27,12 @@ def places(svg: str) -> list[float]:
     return [float(x) for x in re.findall(r"translate\((-?[\d.]+) ", svg)]
 
 
-def chart(*members: Row) -> Rows:
+def chart(*members: ChartRow) -> Rows:
     return Rows("QPS of read", "QPS", members, drawing.PageMarks())
 
 
 CACHES = [
-    Row(group, arm, value, f"{value:,}", (value * 0.9, value * 1.1), "slower" if value < 1000 else "")
+    ChartRow(group, arm, value, f"{value:,}", (value * 0.9, value * 1.1), "slower" if value < 1000 else "")
     for group, values in (("cache=all", (300000, 270000)), ("cache=half", (21500, 500)))
     for arm, value in zip(("old", "new"), values, strict=True)
 ]
@@ -41,14 +41,14 @@ CACHES = [
 @given(st.lists(SIZES, min_size=3, max_size=3), st.booleans(), st.sampled_from(WIDTHS))
 def test_a_ratio_of_any_size_is_drawn_within_the_picture(values: list[float], has_ends: bool, width: float) -> None:
     low, ratio, high = sorted(values)
-    svg = forms.ratios(chart(Row("a", "b", ratio, "1", (low, high) if has_ends else None)), 0.02, width)
+    svg = forms.ratios(chart(ChartRow("a", "b", ratio, "1", (low, high) if has_ends else None)), 0.02, width)
     assert "nan" not in svg
     assert all(0 <= place <= width for place in places(svg))
     assert "1×" in texts(svg), "the base has its tick"
 
 
 def test_ratios_have_named_sides_a_band_and_a_hollow_mark_without_verdict() -> None:
-    members = [Row("", "x", 0.5, "0.50×", (0.45, 0.55), "slower"), Row("", "y", 1.4, "1.40×", is_hollow=True)]
+    members = [ChartRow("", "x", 0.5, "0.50×", (0.45, 0.55), "slower"), ChartRow("", "y", 1.4, "1.40×", is_hollow=True)]
     svg = forms.ratios(chart(*members), 0.02)
     assert {"◀ slower", "faster ▶", "x", "y"} <= set(texts(svg))
     assert titles(svg) == ["x: 0.50×, slower", "y: 1.40×"]
@@ -57,7 +57,7 @@ def test_ratios_have_named_sides_a_band_and_a_hollow_mark_without_verdict() -> N
 
 @given(st.integers(1, 200), st.sampled_from(WIDTHS), st.text("abc", min_size=1, max_size=90))
 def test_rows_of_any_number_and_name_stay_within_the_picture(count: int, width: float, name: str) -> None:
-    svg = forms.figures(chart(*(Row(name, f"arm {number}", number + 1.0, "9") for number in range(count))), width)
+    svg = forms.figures(chart(*(ChartRow(name, f"arm {number}", number + 1.0, "9") for number in range(count))), width)
     assert all(0 <= place <= width for place in places(svg))
     assert max(len(text) for text in texts(svg)) * drawing.LETTER <= width + drawing.LETTER
 

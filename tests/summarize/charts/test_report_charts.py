@@ -11,7 +11,7 @@ from stepgrid.plugins.importer import ImportedStep
 from stepgrid.summarize.charts import report_charts, step_charts
 from stepgrid.summarize.charts.drawing import PageMarks
 from stepgrid.summarize.charts.report_charts import NoPicture
-from stepgrid.summarize.comparisons.comparison_axes import Section
+from stepgrid.summarize.comparisons.comparison_axes import StepPoints
 from stepgrid.summarize.report import Report
 from tests.needs import needs
 from tests.summarize import scenario
@@ -67,7 +67,7 @@ def test_a_report_without_comparisons_has_its_figures(tmp_path: Path) -> None:
     chart = report_charts.main_chart(report, PageMarks())
     assert chart is not None
     assert len(titles(chart.svg)) == 2
-    assert report_charts.main_chart(bare(report, Section("read", (), ())), PageMarks()) is None
+    assert report_charts.main_chart(bare(report, StepPoints("read", (), ())), PageMarks()) is None
 
 
 # Files

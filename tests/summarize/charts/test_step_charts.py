@@ -15,7 +15,7 @@ from stepgrid.plugins.importer import ImportedStep
 from stepgrid.store.store import Store
 from stepgrid.summarize.charts import step_charts
 from stepgrid.summarize.charts.drawing import PageMarks
-from stepgrid.summarize.comparisons.comparison_axes import Section
+from stepgrid.summarize.comparisons.comparison_axes import StepPoints
 from stepgrid.summarize.data.points import Point
 from stepgrid.summarize.report import Comparisons, Report
 from stepgrid.summarize.report_files import current_report
@@ -32,14 +32,14 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Report:
     return scenario.report(scenario.experiment(tmp_path_factory.mktemp("charts")))
 
 
-def bare(report: Report, section: Section) -> Report:
+def bare(report: Report, section: StepPoints) -> Report:
     """Give a report one section, and nothing to compare."""
     return replace(report, comparisons=Comparisons((section,)))
 
 
-def section(axes: Sequence[Axis], points: Sequence[Figure]) -> Section:
+def section(axes: Sequence[Axis], points: Sequence[Figure]) -> StepPoints:
     """Make two loads of each point, 10 % apart in QPS."""
-    return Section("read", tuple(axes), tuple(point(number, *figures) for number, figures in enumerate(points)))
+    return StepPoints("read", tuple(axes), tuple(point(number, *figures) for number, figures in enumerate(points)))
 
 
 def point(number: int, labels: Mapping[str, str], figures: Mapping[str, float]) -> Point:

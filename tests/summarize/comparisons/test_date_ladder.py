@@ -11,7 +11,7 @@ import pytest
 from stepgrid.model.plan import Axis
 from stepgrid.store import store as store_module
 from stepgrid.summarize import html_page, summary_text
-from stepgrid.summarize.comparisons.judgement import Evidence
+from stepgrid.summarize.comparisons.judgement import RatioEvidence
 from stepgrid.summarize.comparisons.ladders import Ladder, date_ladder
 from stepgrid.summarize.data.points import Point
 from stepgrid.summarize.data.tables_reader import PastFigure, Tables
@@ -43,7 +43,7 @@ def ladder(rates: Rates, loads: int = 3, host: str = "here", floor: float | None
         points.append(found)
         past += [older(found, load, at, days[at], host) for at in range(len(days) - 1) for load in range(loads)]
     tables = Tables(tuple(run for point in points for run in point.runs), {}, HOST, history=tuple(past))
-    return date_ladder(AXES, points, tables, Evidence({}, 0.02, Floor(floor)))  # type: ignore[arg-type]
+    return date_ladder(AXES, points, tables, RatioEvidence({}, 0.02, Floor(floor)))  # type: ignore[arg-type]
 
 
 def run(arm: str, load: int, days: Sequence[float]) -> made.Run:

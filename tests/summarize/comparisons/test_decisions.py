@@ -8,9 +8,9 @@ from dataclasses import replace
 import pytest
 
 from stepgrid.model.plan import AdaptiveRepeat
-from stepgrid.summarize.comparisons.comparison import BASE, RATIO, ComparedMetric, Comparison, Entry, Row
-from stepgrid.summarize.comparisons.comparison_axes import Layout
-from stepgrid.summarize.comparisons.decisions import Limits, LoadCosts, State, decide, load_requests
+from stepgrid.summarize.comparisons.comparison import BASE, RATIO, ArmEntry, ComparedMetric, ComparedPoint, Comparison
+from stepgrid.summarize.comparisons.comparison_axes import ComparisonLayout
+from stepgrid.summarize.comparisons.decisions import DecisionLimits, DecisionState, LoadCosts, decide, load_requests
 from stepgrid.summarize.data.points import Point
 from stepgrid.summarize.statistics.confidence_intervals import Interval
 from stepgrid.summarize.statistics.verdicts import verdict
@@ -29,14 +29,14 @@ def point(cell: str, loads: int, planned: int = 0) -> Point:
 
 def table(*arms: tuple[str, Interval], missing: Sequence[str] = ()) -> Comparison:
     """Of an axis `cache` against lru, as judged by the intervals."""
-    entries = [Entry(BASE, point("lru", 3))]
+    entries = [ArmEntry(BASE, point("lru", 3))]
     for name, found in arms:
         word = verdict(found.low, found.high, 0.02)
         planned = found.loads + (name in missing)
-        entries.append(Entry(RATIO, point(name, found.loads, planned), found, found.ratio, word))
+        entries.append(ArmEntry(RATIO, point(name, found.loads, planned), found, found.ratio, word))
     columns = (("lru",), *((name,) for name, _ in arms))
-    layout = Layout({"cache": "lru"}, ("cache",), ())
-    return Comparison(ComparedMetric(), layout, columns, (Row("readww", (), tuple(entries)),))
+    layout = ComparisonLayout({"cache": "lru"}, ("cache",), ())
+    return Comparison(ComparedMetric(), layout, columns, (ComparedPoint("readww", (), tuple(entries)),))
 
 
 FAST = ("hyper", interval(1.10, 0.01))
@@ -44,26 +44,26 @@ EDGE = ("edge", interval(1.015, 0.008))
 NOISY = ("noisy", interval(1.0, 0.2, loads=6))
 
 
-def states(found: Comparison, repeat: AdaptiveRepeat = REPEAT, costs: LoadCosts | None = None) -> list[State]:
-    return [each.state for each in decide([found], Limits(repeat, 0.02, costs or LoadCosts()))]
+def states(found: Comparison, repeat: AdaptiveRepeat = REPEAT, costs: LoadCosts | None = None) -> list[DecisionState]:
+    return [each.state for each in decide([found], DecisionLimits(repeat, 0.02, costs or LoadCosts()))]
 
 
 def test_loads_are_asked_for_of_the_arm_and_its_base_alone() -> None:
-    found = decide([table(FAST, EDGE, NOISY)], Limits(REPEAT, 0.02, LoadCosts()))
+    found = decide([table(FAST, EDGE, NOISY)], DecisionLimits(REPEAT, 0.02, LoadCosts()))
     why = "cache=edge against cache=lru, readww: undecided after 3 loads"
     assert sorted(load_requests(found)) == [("edge", 4, why), ("lru", 4, why)]
 
 
 def test_nothing_is_added_while_a_load_has_no_figures() -> None:
-    assert states(table(FAST, EDGE, missing=["edge"])) == [State.DECIDED, State.INCOMPLETE]
+    assert states(table(FAST, EDGE, missing=["edge"])) == [DecisionState.DECIDED, DecisionState.INCOMPLETE]
 
 
 @pytest.mark.parametrize(
     ("within", "expected", "wanted"),
-    [(10_000.0, State.OPEN, 4), (1000 + 120 * 3 + 1, State.OPEN, 4), (1119.0, State.LATE, 0)],
+    [(10_000.0, DecisionState.OPEN, 4), (1000 + 120 * 3 + 1, DecisionState.OPEN, 4), (1119.0, DecisionState.LATE, 0)],
 )
-def test_time_is_a_limit_too(within: float, expected: State, wanted: int) -> None:
+def test_time_is_a_limit_too(within: float, expected: DecisionState, wanted: int) -> None:
     """One more load of the arm and its base takes 60 s each; 1000 s are used up."""
-    limits = Limits(AdaptiveRepeat(3, 12, None, within), 0.02, LoadCosts(1000.0, CHAINS))
+    limits = DecisionLimits(AdaptiveRepeat(3, 12, None, within), 0.02, LoadCosts(1000.0, CHAINS))
     [found] = decide([table(("edge", interval(1.025, 0.008)))], limits)
     assert (found.state, found.wanted) == (expected, wanted)

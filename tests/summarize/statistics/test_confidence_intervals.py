@@ -11,7 +11,7 @@ from scipy import stats
 from stepgrid.model.units import mean
 from stepgrid.summarize.statistics.confidence_intervals import (
     Interval,
-    Sample,
+    LogRatios,
     Spreads,
     chance,
     critical,
@@ -36,7 +36,7 @@ ALLOWED = ALPHA + 1.64 * math.sqrt(ALPHA * (1 - ALPHA) / TABLES)  # 5 %, and wha
 
 
 def only(*logs, **more):
-    return intervals([Sample(logs, **more)])[0]
+    return intervals([LogRatios(logs, **more)])[0]
 
 
 def test_one_comparison_is_the_paired_t_interval():
@@ -52,7 +52,9 @@ def test_one_comparison_is_the_paired_t_interval():
 
 @pytest.mark.parametrize("change", [lambda each: each, inverse, lambda each: moved(each, 2.0)])
 def test_an_interval_carries_what_recomputes_it(change):
-    for interval in map(change, intervals([Sample((0.10, 0.14, 0.12), "base"), Sample((0.0, 0.05, 0.01), "base")])):
+    for interval in map(
+        change, intervals([LogRatios((0.10, 0.14, 0.12), "base"), LogRatios((0.0, 0.05, 0.01), "base")])
+    ):
         assert stats.gmean(interval.ratios) == pytest.approx(interval.ratio)
         reach = math.exp(interval.critical * interval.deviation / math.sqrt(interval.loads))
         assert (interval.low, interval.high) == pytest.approx((interval.ratio / reach, interval.ratio * reach))
@@ -62,17 +64,17 @@ def test_other_tables_narrow_an_interval():
     """At two degrees of freedom it would be half as wide again."""
     logs = np.random.default_rng(4).normal(0, 0.01, (8, 3)).tolist()
     alone = [only(*row) for row in logs]
-    together = [interval for [interval] in table_intervals([[Sample(tuple(row))] for row in logs])]
+    together = [interval for [interval] in table_intervals([[LogRatios(tuple(row))] for row in logs])]
     widths = [np.median([math.log(each.high / each.low) for each in rows]) for rows in (alone, together)]
     assert widths[1] < widths[0] / 1.5
     assert [each.ratio for each in together] == [each.ratio for each in alone]
 
 
 def test_a_comparison_of_one_load_has_a_ratio_alone():
-    single, pair = Sample((0.1,)), Sample((0.1, 0.11))
+    single, pair = LogRatios((0.1,)), LogRatios((0.1, 0.11))
     assert table_intervals([[single], [pair, single], []]) == [[None], [intervals([pair])[0], None], []]
     assert ratio(sample({0: [110.0]}, {0: [100.0]})) == pytest.approx(1.1)
-    assert ratio(Sample(())) is None
+    assert ratio(LogRatios(())) is None
 
 
 def test_runs_of_a_load_are_averaged_and_loads_of_both_are_paired():
@@ -119,7 +121,7 @@ def _tables(noise, loads, tables=TABLES, shift=0.0, shared=False, tails="normal"
         base = _scatter(generator, (1, loads) if shared else shape, tails) * (min(noise) if shared else scale)
         logs = arms - base
         logs[0] += shift
-        samples = [Sample(tuple(row), "base" if shared else number) for number, row in enumerate(logs.tolist())]
+        samples = [LogRatios(tuple(row), "base" if shared else number) for number, row in enumerate(logs.tolist())]
         yield [verdict(interval.low, interval.high, 0.02) for interval in intervals(samples)]
 
 
@@ -227,7 +229,7 @@ QUIET = (0.0, 0.01, -0.01, 0.005, -0.005)
 
 
 def samples(*rows):
-    return [Sample(row, loads=tuple(range(len(row)))) for row in rows]
+    return [LogRatios(row, loads=tuple(range(len(row)))) for row in rows]
 
 
 @pytest.mark.parametrize("count", [2, 3, 6, 20])

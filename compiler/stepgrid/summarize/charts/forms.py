@@ -32,7 +32,7 @@ SIDE = 74  # pixels that the name of a side takes
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class ChartRow:
     """A figure of an arm; `text` is how it is shown, `note` what else is told to who points at it."""
 
     group: str
@@ -51,7 +51,7 @@ class Rows:
 
     title: str
     figure: str
-    rows: Sequence[Row]
+    rows: Sequence[ChartRow]
     marks: Marks
     sides: tuple[str, str] = ("faster", "slower")  # names of ratios above 1 and below it
 
@@ -153,7 +153,7 @@ def _draw(chart: Rows, layout: _Layout, scale: Scale, ticks: Sequence[tuple[floa
     return drawing.svg(chart.title, layout.width, end + (LINE + 8 if ground else 4), *parts)
 
 
-def _row(chart: Rows, layout: _Layout, scale: Scale, row: Row, y: float) -> str:
+def _row(chart: Rows, layout: _Layout, scale: Scale, row: ChartRow, y: float) -> str:
     mark, x = chart.marks[row.arm], scale.clamp(row.value)
     parts, end = [], x
     if layout.arms:
@@ -177,7 +177,7 @@ def _row(chart: Rows, layout: _Layout, scale: Scale, row: Row, y: float) -> str:
     return drawing.of_arm(row.arm, mark, *parts, title=title)
 
 
-def _ratio_scale(rows: Sequence[Row], effect: float, first: float, last: float) -> Scale:
+def _ratio_scale(rows: Sequence[ChartRow], effect: float, first: float, last: float) -> Scale:
     """Hold all ratios, and of the intervals what leaves the ratios apart: a single wide one would hide the others."""
     values = [_drawable(row.value) for row in rows] or [1.0]
     reach = max(1.15, 1 + 3 * effect, *(max(value, 1 / value) for value in values))
@@ -218,7 +218,7 @@ class LinePoint(NamedTuple):
     high: float
 
 
-class Line(NamedTuple):
+class ChartLine(NamedTuple):
     arm: str
     points: Sequence[LinePoint]
 
@@ -233,7 +233,7 @@ class Axes(NamedTuple):
     from_zero: bool = True  # of y; else it may be logarithmic
 
 
-def lines_by_value(title: str, axes: Axes, lines: Sequence[Line], marks: Marks) -> str:
+def lines_by_value(title: str, axes: Axes, lines: Sequence[ChartLine], marks: Marks) -> str:
     """Draw a line for each arm, its band from the lowest to the highest load."""
     foot, right = TOP + HEIGHT, NARROW - 14
     x = drawing.scale([point.value for line in lines for point in line.points], START + 8, right - 8)

@@ -16,10 +16,10 @@ from stepgrid.collect.step_figures import HOLDS
 from stepgrid.model import units
 from stepgrid.summarize.charts import drawing, forms
 from stepgrid.summarize.charts.drawing import NARROW, WIDE, Marks
-from stepgrid.summarize.charts.forms import Axes, Mark, Row, Rows
+from stepgrid.summarize.charts.forms import Axes, ChartRow, Mark, Rows
 from stepgrid.summarize.charts.step_charts import MOST_ROWS, Chart, arrange, omission, step_charts
-from stepgrid.summarize.comparisons.comparison import RATIO, ComparedMetric, Comparison, Entry
-from stepgrid.summarize.data.points import Point, Search, mean
+from stepgrid.summarize.comparisons.comparison import RATIO, ArmEntry, ComparedMetric, Comparison
+from stepgrid.summarize.data.points import AxisAnswers, Point, mean
 from stepgrid.summarize.report import Report
 from stepgrid.summarize.statistics.verdicts import BUSY, VERDICTS
 
@@ -29,13 +29,13 @@ MOST_RATIOS = 16  # rows of a chart of ratios
 # Figures and ratios
 
 
-class Candidate(NamedTuple):
+class ChartPoint(NamedTuple):
     """A point that a chart may show, and its comparison with the base."""
 
     group: str
     arm: str
     point: Point
-    entry: Entry | None
+    entry: ArmEntry | None
 
     @property
     def distance(self) -> float:
@@ -46,7 +46,7 @@ class Candidate(NamedTuple):
         return abs(math.log(ratio)) / (1 if self.entry.verdict in VERDICTS else 2)
 
 
-Groups = dict[tuple[str, str], list[Candidate]]  # by step and group
+Groups = dict[tuple[str, str], list[ChartPoint]]  # by step and group
 
 
 def main_chart(report: Report, marks: Marks) -> Chart | None:
@@ -85,28 +85,28 @@ def _figure_groups(report: Report, comparison: Comparison | None) -> Groups:
             if point.values(report.setup.metric.name):
                 name = ", ".join(filter(None, (section.step if len(sections) > 1 else "", group)))
                 entry = entries.get((section.step, point.places))
-                groups.setdefault((section.step, name), []).append(Candidate(name, arm, point, entry))
+                groups.setdefault((section.step, name), []).append(ChartPoint(name, arm, point, entry))
     return groups
 
 
-def _figure_row(candidate: Candidate, metric: ComparedMetric) -> Row:
+def _figure_row(candidate: ChartPoint, metric: ComparedMetric) -> ChartRow:
     group, arm, point, entry = candidate
     middle, low, high = point.spread(metric.name) or (0.0, 0.0, 0.0)
     ends = (low, high) if point.loads[0] > 1 else None
-    return Row(group, arm, middle, units.figure(middle, metric.unit), ends, entry.text if entry else "")
+    return ChartRow(group, arm, middle, units.figure(middle, metric.unit), ends, entry.text if entry else "")
 
 
-def _ratio_rows(candidates: Sequence[Candidate]) -> list[Row]:
+def _ratio_rows(candidates: Sequence[ChartPoint]) -> list[ChartRow]:
     rows = []
     for group, arm, _, entry in candidates:
         if entry and entry.kind == RATIO and entry.ratio:
             ends = (entry.interval.low, entry.interval.high) if entry.interval else None
             is_hollow = entry.verdict not in VERDICTS or entry.verdict == BUSY
-            rows.append(Row(group, arm, entry.ratio, units.times(entry.ratio), ends, entry.text, is_hollow))
+            rows.append(ChartRow(group, arm, entry.ratio, units.times(entry.ratio), ends, entry.text, is_hollow))
     return rows
 
 
-def _most_different(groups: Groups, most: int = MOST_ROWS) -> list[Candidate]:
+def _most_different(groups: Groups, most: int = MOST_ROWS) -> list[ChartPoint]:
     """Choose groups, and of a long one its arms, by their ratios, and keep their order."""
     members = [*groups.values()]
     ranked = sorted(range(len(members)), key=lambda index: -max(one.distance for one in members[index]))
@@ -132,7 +132,7 @@ def ratio_chart(report: Report, comparison: Comparison, marks: Marks) -> Chart |
     for row, arm, entry, point, _ in comparison.cases():
         if entry.ratio:
             group = comparison.where(row) if has_steps else comparison.point_name(row)
-            candidate = Candidate(group, comparison.arm_name(arm), point, entry)
+            candidate = ChartPoint(group, comparison.arm_name(arm), point, entry)
             groups.setdefault((row.step, group), []).append(candidate)
     drawn = _ratio_rows(_most_different(groups, MOST_RATIOS))
     if not drawn:
@@ -148,7 +148,7 @@ def ratio_chart(report: Report, comparison: Comparison, marks: Marks) -> Chart |
     return Chart(title, wide, narrow, note=note)
 
 
-def search_charts(searches: Sequence[Search], marks: Marks) -> Iterator[Chart]:
+def search_charts(searches: Sequence[AxisAnswers], marks: Marks) -> Iterator[Chart]:
     """Draw what each search tried and the figure that it looks at first; hollow where its condition failed."""
     for axis in dict.fromkeys(search.axis for search in searches):
         points = []

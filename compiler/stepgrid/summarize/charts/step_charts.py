@@ -17,9 +17,9 @@ from stepgrid.model.table import group
 from stepgrid.model.units import number
 from stepgrid.summarize.charts import drawing, forms
 from stepgrid.summarize.charts.drawing import Marks
-from stepgrid.summarize.charts.forms import Axes, Line, LinePoint, Mark, Panel, Row, Rows, TimeLine
+from stepgrid.summarize.charts.forms import Axes, ChartLine, ChartRow, LinePoint, Mark, Panel, Rows, TimeLine
 from stepgrid.summarize.comparisons import comparison_axes
-from stepgrid.summarize.comparisons.comparison_axes import Section
+from stepgrid.summarize.comparisons.comparison_axes import StepPoints
 from stepgrid.summarize.data.points import Point
 from stepgrid.summarize.data.tables_reader import DeviceSecond, Place, Run
 from stepgrid.summarize.report import Report
@@ -80,7 +80,7 @@ class ArrangedPoint(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Arrangement:
+class StepArrangement:
     """Points of a step for its charts: one axis gives the arms their marks, the others make the groups."""
 
     groups: tuple[str, ...]
@@ -88,7 +88,7 @@ class Arrangement:
 
 
 @lru_cache(256)  # each kind of chart asks for it
-def arrange(report: Report, section: Section) -> Arrangement:
+def arrange(report: Report, section: StepPoints) -> StepArrangement:
     """Give builds their marks, or else the axis that is compared; that one is the first of the groups otherwise."""
     names = section.names
     across = [name for comparison in report.comparisons.all[:1] for name in comparison.layout.across if name in names]
@@ -99,10 +99,10 @@ def arrange(report: Report, section: Section) -> Arrangement:
         name = comparison_axes.words(comparison_axes.key(point, axes), axes)
         arm = comparison_axes.words(comparison_axes.key(point, (mark,)), (mark,)) or section.step
         points.append((name, ArrangedPoint(name, arm, point)))
-    return Arrangement(axes, tuple(point for members in group(points).values() for point in members))
+    return StepArrangement(axes, tuple(point for members in group(points).values() for point in members))
 
 
-def step_charts(report: Report, section: Section, marks: Marks) -> dict[str, list[Chart]]:
+def step_charts(report: Report, section: StepPoints, marks: Marks) -> dict[str, list[Chart]]:
     """Collect the charts of a step by their kind."""
     charts = {
         "latency": [chart for chart in (latency(report, section, marks),) if chart],
@@ -117,7 +117,7 @@ def step_charts(report: Report, section: Section, marks: Marks) -> dict[str, lis
 # Latency, scaling and trade-offs of a step
 
 
-def latency(report: Report, section: Section, marks: Marks) -> Chart | None:
+def latency(report: Report, section: StepPoints, marks: Marks) -> Chart | None:
     percentiles = []
     for arranged in arrange(report, section).points:
         spreads = [spread for metric in PERCENTILES if (spread := arranged.point.spread(metric)) and spread[0] > 0]
@@ -129,13 +129,13 @@ def latency(report: Report, section: Section, marks: Marks) -> Chart | None:
     for arranged, values in choose_evenly(percentiles, MOST_ROWS):
         text = " / ".join(map(drawing.short, values))
         note = ", ".join(f"{name} {value:.3g}" for name, value in zip(PERCENTILES.values(), values, strict=False))
-        rows.append(Row(arranged.group, arranged.arm, values[0], text, note=note, tail=tuple(values[1:])))
+        rows.append(ChartRow(arranged.group, arranged.arm, values[0], text, note=note, tail=tuple(values[1:])))
     title = f"{section.step}: latency"
     note = omission(len(rows), len(percentiles), is_ranked=False)
     return Chart(title, forms.percentiles(Rows(title, "µs", rows, marks)), note=note)
 
 
-def scaling(report: Report, section: Section, marks: Marks) -> list[Chart]:
+def scaling(report: Report, section: StepPoints, marks: Marks) -> list[Chart]:
     """Draw the metric along an axis of numbers, such as threads: a line for each arm."""
     axis = numeric_axis(section)
     if axis is None:
@@ -150,7 +150,7 @@ def scaling(report: Report, section: Section, marks: Marks) -> list[Chart]:
     groups = group(
         (
             comparison_axes.words(labels[:split], names[:split]),
-            Line(comparison_axes.words(labels[split:], names[split:]), sorted(line_points)),
+            ChartLine(comparison_axes.words(labels[split:], names[split:]), sorted(line_points)),
         )
         for labels, line_points in arms.items()
     )
@@ -163,7 +163,7 @@ def scaling(report: Report, section: Section, marks: Marks) -> list[Chart]:
     return charts
 
 
-def numeric_axis(section: Section) -> Axis | None:
+def numeric_axis(section: StepPoints) -> Axis | None:
     """Return the axis with the most labels, all of them numbers."""
     axes = []
     for axis in section.axes:
@@ -181,7 +181,7 @@ def numeric_value(label: str) -> float | None:
         return None if value is None else float(value)
 
 
-def trade_offs(report: Report, section: Section, marks: Marks) -> list[Chart]:
+def trade_offs(report: Report, section: StepPoints, marks: Marks) -> list[Chart]:
     """Draw QPS against what it costs, or gives; a line joins the points that no other one beats in both."""
     arranged, charts = arrange(report, section), []
     qps = [(point, spread[0]) for point in arranged.points if (spread := point.point.spread()) and spread[0] > 0]
@@ -210,7 +210,7 @@ def trade_offs(report: Report, section: Section, marks: Marks) -> list[Chart]:
 # Over time
 
 
-def over_time(report: Report, section: Section, marks: Marks) -> list[Chart]:
+def over_time(report: Report, section: StepPoints, marks: Marks) -> list[Chart]:
     """Draw QPS by second: a chart for each group, its arms as lines, and the seconds that stood still."""
     series, long = report.data.series, _long_places(report)
     groups = group(
@@ -230,7 +230,7 @@ def over_time(report: Report, section: Section, marks: Marks) -> list[Chart]:
     return charts
 
 
-def _series_note(report: Report, section: Section) -> str:
+def _series_note(report: Report, section: StepPoints) -> str:
     """Return what the driver says of the figures by second, such as a background writer that counts in them."""
     facts = report.data.facts.get("facts", {})
     names = (f"{run.place[0]}/{run.attempt}/{run.place[1]}" for run in section.runs)
@@ -266,14 +266,14 @@ def _long_places(report: Report) -> Set[Place]:
     return {key for key, pairs in report.data.series.items() if len(pairs) >= FEWEST_SECONDS}
 
 
-def _first_runs(report: Report, section: Section, usable: Set[Place]) -> list[tuple[ArrangedPoint, Run]]:
+def _first_runs(report: Report, section: StepPoints, usable: Set[Place]) -> list[tuple[ArrangedPoint, Run]]:
     """Choose some points, and of each its first run that can be drawn."""
     points = arrange(report, section).points
     runs = ((arranged, next((run for run in arranged.point.runs if run.place in usable), None)) for arranged in points)
     return choose_evenly([(arranged, run) for arranged, run in runs if run], most_panels(report))
 
 
-def devices(report: Report, section: Section, marks: Marks) -> list[Chart]:
+def devices(report: Report, section: StepPoints, marks: Marks) -> list[Chart]:
     """Draw QPS above events of the engine and the device in the same seconds, of the first load of some arms."""
     details = report.data.details
     chosen = _first_runs(report, section, _long_places(report))
@@ -304,7 +304,7 @@ def _device_panels(device: Sequence[DeviceSecond]) -> list[Panel]:
     return [Panel("MiB/s", [read, written], height=60), Panel("busy %", [busy], height=40, most=100.0)]
 
 
-def client_rates(report: Report, section: Section) -> list[Chart]:
+def client_rates(report: Report, section: StepPoints) -> list[Chart]:
     """Draw what each client did over time and when one stood still, of the first load of some arms."""
     details, charts = report.data.details, []
     for operation, noun in RATES.items():

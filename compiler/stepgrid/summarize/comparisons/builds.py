@@ -55,7 +55,7 @@ _SANITIZER = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class Build:
+class ReportedBuild:
     id: str
     name: str
     version: str | None = None
@@ -102,7 +102,9 @@ class Build:
         return "; ".join(f"{name} {value}" for name, value in quality_rows(self.quality or {}))
 
 
-def builds(facts: Mapping[str, Mapping[str, str]], runs: Iterable[Run], axes: Iterable[Axis]) -> dict[str, Build]:
+def builds(
+    facts: Mapping[str, Mapping[str, str]], runs: Iterable[Run], axes: Iterable[Axis]
+) -> dict[str, ReportedBuild]:
     """Read the builds of the environment table, by id, in the order of the axis and under the names of this report."""
     labels = [label for axis in axes if axis.name == BUILD for label in axis.labels]
     runs = list(runs)
@@ -116,7 +118,7 @@ def builds(facts: Mapping[str, Mapping[str, str]], runs: Iterable[Run], axes: It
     }
 
 
-def _build(node: str, record: Mapping[str, str], names: Sequence[str], is_client: bool) -> Build:
+def _build(node: str, record: Mapping[str, str], names: Sequence[str], is_client: bool) -> ReportedBuild:
     def parsed(name: str, default: Any) -> Any:
         return json.loads(record[name]) if name in record else default
 
@@ -125,7 +127,7 @@ def _build(node: str, record: Mapping[str, str], names: Sequence[str], is_client
     texts = [json.dumps(recipe.get("flags", {})), *warnings]
     sanitizers = {name.lower() for text in texts for match in _SANITIZER.findall(text) for name in match if name}
     link = f", link {recipe[LINK]}" if LINK in recipe and names else ""
-    return Build(
+    return ReportedBuild(
         node,
         ", ".join(names) + link or record.get("name", node),  # the record has the name of the spec that made it
         version_text(record.get("version"), record.get("route")),
@@ -148,17 +150,17 @@ def version_text(version: str | None, route: str | None) -> str:
 # Which builds get a verdict against each other
 
 
-def refusal(builds: Mapping[str, Build], point: Point, base: Point, is_strict: bool = False) -> str | None:
+def refusal(builds: Mapping[str, ReportedBuild], point: Point, base: Point, is_strict: bool = False) -> str | None:
     """Say why two points get no verdict for how their engines or clients were made; None where they get one."""
     return next(filter(None, (pair.refusal(is_strict) for pair in _pairs(builds, point, base))), None)
 
 
-def difference(builds: Mapping[str, Build], point: Point, base: Point) -> str | None:
+def difference(builds: Mapping[str, ReportedBuild], point: Point, base: Point) -> str | None:
     """Say how the engines or clients of two points were made differently."""
     return next(filter(None, (pair.difference for pair in _pairs(builds, point, base))), None)
 
 
-def deciding_differences(builds: Iterable[Build]) -> list[str]:
+def deciding_differences(builds: Iterable[ReportedBuild]) -> list[str]:
     """List what keeps some of these builds from a verdict: `assertions yes / no`."""
     checks = [_checks(build) for build in builds]
     values = {name: dict.fromkeys(check[name] for check in checks) for name in (checks[0] if checks else ())}
@@ -168,8 +170,8 @@ def deciding_differences(builds: Iterable[Build]) -> list[str]:
 @dataclass(frozen=True, slots=True)
 class _Pair:
     names: str
-    base: Build | None
-    arm: Build | None
+    base: ReportedBuild | None
+    arm: ReportedBuild | None
 
     def refusal(self, is_strict: bool) -> str | None:
         if self.base is None or self.arm is None or self.base.quality is None or self.arm.quality is None:
@@ -190,7 +192,7 @@ class _Pair:
         return f"{self.names} were built differently: {'; '.join(quality_differences([before, after]))}"
 
 
-def _pairs(builds: Mapping[str, Build], point: Point, base: Point) -> Iterator[_Pair]:
+def _pairs(builds: Mapping[str, ReportedBuild], point: Point, base: Point) -> Iterator[_Pair]:
     """Yield the engines, then the clients, where they are not the same build."""
     before, after = base.runs[0], point.runs[0]
     if before.build_id != after.build_id:
@@ -202,7 +204,7 @@ def _pairs(builds: Mapping[str, Build], point: Point, base: Point) -> Iterator[_
         yield _Pair(f"the clients {names[0]} and {names[1]}", *clients)
 
 
-def _checks(build: Build) -> dict[str, str]:
+def _checks(build: ReportedBuild) -> dict[str, str]:
     """List what two builds must have in common for a verdict."""
     quality = build.quality or {}
     return {

@@ -14,7 +14,7 @@ from stepgrid.model.table import ABSENT, NOTHING, SAME, Basis, Cell, Column, Tab
 from stepgrid.plugins.layout import MARK
 from stepgrid.summarize.comparisons import comparison_axes
 from stepgrid.summarize.comparisons.builds import AS_SHIPPED, NO_VERDICT
-from stepgrid.summarize.comparisons.comparison_axes import Labels, Layout
+from stepgrid.summarize.comparisons.comparison_axes import ComparisonLayout, Labels
 from stepgrid.summarize.data.points import Point
 from stepgrid.summarize.data.tables_reader import Place
 from stepgrid.summarize.statistics import confidence_intervals, verdicts
@@ -55,7 +55,7 @@ def ratio_text(ratio: float | None, interval: Interval | None, sign: str = "") -
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class ArmEntry:
     """An arm at a point; `kind` is BASE, RATIO, NO_BASE, SAME or ABSENT, or the status of a point that is not done."""
 
     kind: str
@@ -99,20 +99,20 @@ class Entry:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class ComparedPoint:
     """A point: a step, and the labels of the axes that go down."""
 
     step: str
     labels: Labels
-    entries: tuple[Entry, ...]  # the base's first, then one for each arm
+    entries: tuple[ArmEntry, ...]  # the base's first, then one for each arm
 
 
 class Case(NamedTuple):
     """A ratio of a comparison."""
 
-    row: Row
+    row: ComparedPoint
     arm: Labels
-    entry: Entry
+    entry: ArmEntry
     point: Point
     base: Point
 
@@ -145,9 +145,9 @@ class Comparison:
     """All points of a report against one base, by one metric."""
 
     metric: ComparedMetric
-    layout: Layout  # the axes across name the arms, those down the points
+    layout: ComparisonLayout  # the axes across name the arms, those down the points
     arms: tuple[Labels, ...]  # the base's first
-    rows: tuple[Row, ...]
+    rows: tuple[ComparedPoint, ...]
     pooled: tuple[PooledRatio, ...] = ()
 
     @property
@@ -166,11 +166,11 @@ class Comparison:
     def arm_name(self, arm: Labels) -> str:
         return comparison_axes.words(arm, self.layout.across) or "-"
 
-    def point_name(self, row: Row) -> str:
+    def point_name(self, row: ComparedPoint) -> str:
         """Name a point without its step: `threads=2`; empty where the step has one."""
         return comparison_axes.words(row.labels, self.layout.down)
 
-    def where(self, row: Row) -> str:
+    def where(self, row: ComparedPoint) -> str:
         """Name a point: `readww, threads=2`."""
         return ", ".join(filter(None, (row.step, self.point_name(row))))
 
@@ -315,7 +315,7 @@ def comparison_table(comparison: Comparison, is_first: bool = True) -> Table:
     return Table(f"{title} relative to {comparison.base}", columns, rows, notes=tuple(_notes(comparison, is_first)))
 
 
-def _cells(comparison: Comparison, row: Row, has_floors: bool) -> Iterator[Cell]:
+def _cells(comparison: Comparison, row: ComparedPoint, has_floors: bool) -> Iterator[Cell]:
     yield from map(Cell, (row.step, *(label or "-" for label in row.labels)))
     for number, entry in enumerate(row.entries):
         yield entry_cell(entry, comparison)
@@ -323,7 +323,7 @@ def _cells(comparison: Comparison, row: Row, has_floors: bool) -> Iterator[Cell]
             yield Cell(_floor_text(row) or "-")
 
 
-def _floor_text(row: Row) -> str:
+def _floor_text(row: ComparedPoint) -> str:
     """Write the highest floor of a row: 1.3 %."""
     floors = [entry.floor for entry in row.entries if entry.floor is not None]
     return units.percent(max(floors)) if floors else ""
@@ -392,7 +392,7 @@ def compact_table(comparison: Comparison) -> Table:
     return Table(f"{comparison.metric.title} and ratio to {comparison.base}", tuple(heads), rows)
 
 
-def _compact(entry: Entry, comparison: Comparison) -> Cell:
+def _compact(entry: ArmEntry, comparison: Comparison) -> Cell:
     """Write figure and ratio; the verdict with its interval is what a reader gets who points at it."""
     spread = entry.point.spread(comparison.metric.name) if entry.point else None
     figure = units.figure(spread[0], comparison.metric.unit) if spread else ""
@@ -415,7 +415,7 @@ def doubt_texts(comparison: Comparison) -> Iterator[str]:
         yield f"{doubt}: {'; '.join(units.first(names, MOST_PLACES))}"
 
 
-def entry_cell(entry: Entry, comparison: Comparison) -> Cell:
+def entry_cell(entry: ArmEntry, comparison: Comparison) -> Cell:
     """Write an entry for people, with what data are made of behind it."""
     content, kind = _entry_text(entry, comparison), entry.verdict or entry.kind
     if entry.kind == BASE and entry.point:
@@ -426,7 +426,7 @@ def entry_cell(entry: Entry, comparison: Comparison) -> Cell:
     return _ratio_cell(entry, content, kind)
 
 
-def _ratio_cell(source: Entry | PooledRatio, content: str, kind: str = "") -> Cell:
+def _ratio_cell(source: ArmEntry | PooledRatio, content: str, kind: str = "") -> Cell:
     """Put the interval, the verdict and what recomputes the interval behind a ratio."""
     interval, verdict = source.interval, source.verdict or NO_VERDICT
     if interval is None:
@@ -437,7 +437,7 @@ def _ratio_cell(source: Entry | PooledRatio, content: str, kind: str = "") -> Ce
     return Cell(content, kind, source.ratio, (interval.low, interval.high), verdict, basis)
 
 
-def _entry_text(entry: Entry, comparison: Comparison) -> str:
+def _entry_text(entry: ArmEntry, comparison: Comparison) -> str:
     if entry.kind == ABSENT:
         return "-"
     if entry.kind == SAME:
@@ -449,7 +449,7 @@ def _entry_text(entry: Entry, comparison: Comparison) -> str:
     return _ratio_text(entry) if entry.kind == RATIO else entry.kind
 
 
-def _ratio_text(entry: Entry) -> str:
+def _ratio_text(entry: ArmEntry) -> str:
     """Write a ratio: `1.12 [1.08, 1.16] faster`."""
     is_zero = entry.ratio is None and entry.is_difference
     parts = [
@@ -487,6 +487,6 @@ def ratio_table(comparisons: Iterable[Comparison]) -> Table:
     return Table("ratios", tuple(columns), tuple(rows))
 
 
-def _ratio_row(names: Iterable[str], source: Entry | PooledRatio) -> tuple[Cell, ...]:
+def _ratio_row(names: Iterable[str], source: ArmEntry | PooledRatio) -> tuple[Cell, ...]:
     text = "" if source.ratio is None else units.ratio(source.ratio)
     return (*map(Cell, names), _ratio_cell(source, text), Cell(source.as_shipped or ""))

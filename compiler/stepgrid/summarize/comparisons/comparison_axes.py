@@ -16,7 +16,7 @@ Labels = tuple[str | None, ...]  # one for each axis; None where an axis does no
 
 
 @dataclass(frozen=True, slots=True)
-class Layout:
+class ComparisonLayout:
     """Axes of a comparison: those of the base go across, all others down."""
 
     base: Mapping[str, str]
@@ -25,7 +25,7 @@ class Layout:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Section:
+class StepPoints:
     """Points of one measured step."""
 
     step: str
@@ -52,7 +52,7 @@ def touching(axes: Sequence[Axis], step: str) -> list[Axis]:
     return [axis for axis in axes if axis.steps is None or step in axis.steps]
 
 
-def layouts(section: Section, base: Mapping[str, str], able: str | None) -> list[Layout]:
+def layouts(section: StepPoints, base: Mapping[str, str], able: str | None) -> list[ComparisonLayout]:
     """Lay out a step against each axis of the base, then across builds where the base is not about its builds.
 
     `able`: the build to compare with then."""
@@ -68,7 +68,7 @@ def layouts(section: Section, base: Mapping[str, str], able: str | None) -> list
     if len(builds) > 1 and BUILD not in step_base:
         bases.append({BUILD: able if able in builds else builds[0]})
     return [
-        Layout(
+        ComparisonLayout(
             labels,
             tuple(name for name in labels_by_axis if name in labels),
             tuple(axis.name for axis in section.axes if axis.name not in labels and len(axis.labels) > 1),
@@ -98,13 +98,13 @@ def most_able(axes: Sequence[Axis], runs: Iterable[Run]) -> str | None:
     return max(builds, key=lambda build: supported[build], default=None)
 
 
-def columns(layout: Layout, section: Section) -> list[Labels]:
+def columns(layout: ComparisonLayout, section: StepPoints) -> list[Labels]:
     """List the base, then every other combination that some point has, in the order of the axes."""
     base = tuple(layout.base[axis] for axis in layout.across)
     return [base, *(labels for labels in present_labels(layout.across, section) if labels != base)]
 
 
-def present_labels(names: Sequence[str], section: Section) -> list[Labels]:
+def present_labels(names: Sequence[str], section: StepPoints) -> list[Labels]:
     """List the combinations of these axes that some point has, in the order of the axes."""
     labels_by_axis = {axis.name: axis.labels for axis in section.axes}
     combinations = product(*((*labels_by_axis[name], None) for name in names))

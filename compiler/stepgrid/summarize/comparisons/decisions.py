@@ -18,7 +18,7 @@ from stepgrid.summarize.statistics import verdicts
 from stepgrid.summarize.statistics.confidence_intervals import Interval
 
 
-class State(StrEnum):
+class DecisionState(StrEnum):
     DECIDED = "decided"
     OPEN = "undecided so far"
     INCOMPLETE = "waiting for loads that have no figures"
@@ -33,7 +33,7 @@ class Decision:
     """State of one comparison, and the loads that it needs."""
 
     name: str  # cache=hyper against cache=lru, threads=2, readww
-    state: State
+    state: DecisionState
     interval: Interval | None = None
     wanted: int = 0  # loads, of the cells of arm and base
     cells: tuple[str, ...] = ()
@@ -82,7 +82,7 @@ def _stage_seconds(store: Store, stage: str) -> float:
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class DecisionLimits:
     repeat: AdaptiveRepeat
     effect: float
     costs: LoadCosts
@@ -92,7 +92,7 @@ class Limits:
         return verdicts.StoppingRule(self.effect, self.repeat.width)
 
 
-def decide(comparisons: Sequence[Comparison], limits: Limits) -> tuple[Decision, ...]:
+def decide(comparisons: Sequence[Comparison], limits: DecisionLimits) -> tuple[Decision, ...]:
     """Decide all comparisons; a limit of time allows as many more loads as everything that is open leaves room for."""
     cases = [case for comparison in comparisons for case in _judged_cases(comparison)]
     decisions = [_decide_case(name, case, limits, None) for name, case in cases]
@@ -112,27 +112,27 @@ def _judged_cases(comparison: Comparison) -> Iterator[tuple[str, Case]]:
             yield ", ".join(filter(None, (arms, comparison.point_name(case.row), case.row.step, metric))), case
 
 
-def _decide_case(name: str, case: Case, limits: Limits, more_loads: int | None) -> Decision:
+def _decide_case(name: str, case: Case, limits: DecisionLimits, more_loads: int | None) -> Decision:
     interval = case.entry.interval
     if case.entry.idle and case.entry.verdict in verdicts.VERDICTS and case.entry.verdict not in verdicts.OPEN:
-        return Decision(name, State.DECIDED)
+        return Decision(name, DecisionState.DECIDED)
     if case.entry.idle or interval is None:
-        return Decision(name, State.IDLE, idle=case.entry.idle or "")
+        return Decision(name, DecisionState.IDLE, idle=case.entry.idle or "")
     if _is_case_decided(case, interval, limits):
-        return Decision(name, State.DECIDED, interval)
+        return Decision(name, DecisionState.DECIDED, interval)
     if any(measured < planned for measured, planned in (case.point.loads, case.base.loads)):
-        return Decision(name, State.INCOMPLETE, interval)
+        return Decision(name, DecisionState.INCOMPLETE, interval)
     most = limits.repeat.most if more_loads is None else min(limits.repeat.most, interval.loads + more_loads)
     wanted = limits.repeat.next_look(interval.loads)
     if wanted is None or most <= interval.loads:
-        return Decision(name, State.LAST if wanted is None else State.LATE, interval)
+        return Decision(name, DecisionState.LAST if wanted is None else DecisionState.LATE, interval)
     if verdicts.chance_of_decision(interval, most, limits.rule) < verdicts.HOPELESS:
-        return Decision(name, State.GIVEN_UP, interval)
+        return Decision(name, DecisionState.GIVEN_UP, interval)
     cells = tuple(dict.fromkeys(point.runs[0].cell for point in (case.point, case.base)))
-    return Decision(name, State.OPEN, interval, min(wanted, most), cells)
+    return Decision(name, DecisionState.OPEN, interval, min(wanted, most), cells)
 
 
-def _is_case_decided(case: Case, interval: Interval, limits: Limits) -> bool:
+def _is_case_decided(case: Case, interval: Interval, limits: DecisionLimits) -> bool:
     """Tell whether a case has its width or its verdict; a difference within the noise floor has none yet."""
     if limits.repeat.width is not None:
         return verdicts.is_decided(interval, limits.rule)
@@ -152,19 +152,19 @@ def decision_sentences(decisions: Sequence[Decision], repeat: AdaptiveRepeat | N
     """Count the comparisons by state, then name those without a verdict, each with its range."""
     if repeat is None or not decisions:
         return
-    names = {state: state.value for state in State}
+    names = {state: state.value for state in DecisionState}
     if repeat.width:
-        names[State.DECIDED] = f"no wider than ± {repeat.width * 100:g} %"
-    counts = {state: sum(decision.state is state for decision in decisions) for state in State}
+        names[DecisionState.DECIDED] = f"no wider than ± {repeat.width * 100:g} %"
+    counts = {state: sum(decision.state is state for decision in decisions) for state in DecisionState}
     states = ", ".join(f"{count} {names[state]}" for state, count in counts.items() if count)
     yield f"{counted(len(decisions), 'comparison')}: {states}"
     reasons = {
-        State.GIVEN_UP: f"given up: {repeat.most} would hardly decide it",
-        State.LATE: f"more would exceed `within: {duration(repeat.within or 0.0)}`",
-        State.LAST: "the most that `repeat` allows",
+        DecisionState.GIVEN_UP: f"given up: {repeat.most} would hardly decide it",
+        DecisionState.LATE: f"more would exceed `within: {duration(repeat.within or 0.0)}`",
+        DecisionState.LAST: "the most that `repeat` allows",
     }
     for decision in decisions:
-        if decision.state is State.IDLE:
+        if decision.state is DecisionState.IDLE:
             yield f"  {decision.name}: {decision.idle}"
         elif reason := reasons.get(decision.state):
             yield f"  {decision.name}: {decision.range} after {counted(decision.loads, 'load')}, {reason}"

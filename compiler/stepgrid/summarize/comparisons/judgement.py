@@ -22,19 +22,19 @@ from stepgrid.summarize.comparisons.comparison import (
     BASE,
     NO_BASE,
     RATIO,
+    ArmEntry,
     ComparedMetric,
+    ComparedPoint,
     Comparison,
-    Entry,
     PooledRatio,
     RatioIntervals,
-    Row,
 )
-from stepgrid.summarize.comparisons.comparison_axes import Labels, Layout, Section
+from stepgrid.summarize.comparisons.comparison_axes import ComparisonLayout, Labels, StepPoints
 from stepgrid.summarize.comparisons.noise_floor import NoiseFloors
 from stepgrid.summarize.data.points import Point
 from stepgrid.summarize.data.tables_reader import Series
 from stepgrid.summarize.statistics import confidence_intervals, verdicts
-from stepgrid.summarize.statistics.confidence_intervals import Interval, Sample, chance, holm_limit
+from stepgrid.summarize.statistics.confidence_intervals import Interval, LogRatios, chance, holm_limit
 from stepgrid.summarize.statistics.time_series import relative, series_interval
 
 INSIDE = "within the noise floor"
@@ -50,11 +50,11 @@ BESIDE = {  # what is judged beside a metric that a busy host leaves undecided, 
 }
 FEWEST_ZEROS = 3  # loads of each side: by chance alone three of six lie first once in 20 times
 Reason = Callable[[Point, Point], str | None]
-Marked = TypeVar("Marked", Entry, PooledRatio)
+Marked = TypeVar("Marked", ArmEntry, PooledRatio)
 
 
 @dataclass(frozen=True, slots=True)
-class Evidence:
+class RatioEvidence:
     """Facts about two points beside their figures."""
 
     series: Series
@@ -87,7 +87,7 @@ def _share_loads(axes: Iterable[Axis]) -> bool:
 
 
 def compare(
-    sections: Sequence[Section], base: Mapping[str, str], able: str | None, metric: ComparedMetric
+    sections: Sequence[StepPoints], base: Mapping[str, str], able: str | None, metric: ComparedMetric
 ) -> list[Comparison]:
     """Make a comparison for each axis of the base, without ratios.
 
@@ -103,7 +103,7 @@ def compare(
     return sorted(comparing, key=lambda comparison: positions.get(comparison.layout.across[0], len(positions)))
 
 
-def _comparison(members: Sequence[tuple[Section, Layout]], metric: ComparedMetric) -> Comparison:
+def _comparison(members: Sequence[tuple[StepPoints, ComparisonLayout]], metric: ComparedMetric) -> Comparison:
     _, first = members[0]
     down = tuple(dict.fromkeys(name for _, layout in members for name in layout.down))
     steps = [(section, layout, _step_rows(section, layout, metric)) for section, layout in members]
@@ -114,25 +114,27 @@ def _comparison(members: Sequence[tuple[Section, Layout]], metric: ComparedMetri
         for labels, entries in step_rows:
             at = dict(zip(layout.down, labels, strict=True))
             by_arm = dict(zip(columns, entries, strict=True))
-            row_entries = tuple(by_arm.get(arm, Entry(ABSENT)) for arm in arms)
-            rows.append(Row(section.step, tuple(at.get(name) for name in down), row_entries))
+            row_entries = tuple(by_arm.get(arm, ArmEntry(ABSENT)) for arm in arms)
+            rows.append(ComparedPoint(section.step, tuple(at.get(name) for name in down), row_entries))
     comparing = [row for row in rows if _compares(row)]
     is_used = [
         not number or any(row.entries[number].kind != ABSENT for row in comparing) for number in range(len(arms))
     ]
     cut = tuple(replace(row, entries=tuple(compress(row.entries, is_used))) for row in comparing)
-    layout = Layout(first.base, first.across, down)
+    layout = ComparisonLayout(first.base, first.across, down)
     return Comparison(metric, layout, tuple(compress(arms, is_used)), cut)
 
 
-def _compares(row: Row) -> bool:
+def _compares(row: ComparedPoint) -> bool:
     """Tell whether a row compares something, or would, had it not failed; the rest has absolute figures alone."""
     base, *arms = row.entries
     lacks_base = base.kind not in (BASE, ABSENT) and any(entry.kind == NO_BASE for entry in arms)
     return lacks_base or any(entry.kind not in (ABSENT, NO_BASE) for entry in arms)
 
 
-def _step_rows(section: Section, layout: Layout, metric: ComparedMetric) -> list[tuple[Labels, list[Entry]]]:
+def _step_rows(
+    section: StepPoints, layout: ComparisonLayout, metric: ComparedMetric
+) -> list[tuple[Labels, list[ArmEntry]]]:
     """Make the rows of a step; none where it lies before the axes that are compared."""
     points = {
         (comparison_axes.key(point, layout.down), comparison_axes.key(point, layout.across)): point
@@ -148,21 +150,21 @@ def _step_rows(section: Section, layout: Layout, metric: ComparedMetric) -> list
     return _mark_same(rows, arms, layout)
 
 
-def _entry(point: Point | None, base: Point | None, is_base: bool, metric: str) -> Entry:
+def _entry(point: Point | None, base: Point | None, is_base: bool, metric: str) -> ArmEntry:
     if point is None:
-        return Entry(ABSENT)
+        return ArmEntry(ABSENT)
     if point.status != Status.DONE or not point.values(metric):
-        return Entry(ABSENT if point.status == Status.DONE else point.status, point)
+        return ArmEntry(ABSENT if point.status == Status.DONE else point.status, point)
     if is_base:
-        return Entry(BASE, point)
+        return ArmEntry(BASE, point)
     if base is not None and point.places == base.places:
-        return Entry(SAME, point)
-    return Entry(RATIO if base is not None and base.values(metric) else NO_BASE, point)
+        return ArmEntry(SAME, point)
+    return ArmEntry(RATIO if base is not None and base.values(metric) else NO_BASE, point)
 
 
 def _mark_same(
-    rows: Sequence[tuple[Labels, list[Entry]]], arms: Sequence[Labels], layout: Layout
-) -> list[tuple[Labels, list[Entry]]]:
+    rows: Sequence[tuple[Labels, list[ArmEntry]]], arms: Sequence[Labels], layout: ComparisonLayout
+) -> list[tuple[Labels, list[ArmEntry]]]:
     """Count and judge runs that stand at several places once: elsewhere the entry names the first place."""
     first: dict[tuple[object, object], tuple[int, int]] = {}
     for number, (_, entries) in enumerate(rows):
@@ -182,7 +184,7 @@ def _mark_same(
 
 
 def judge(
-    comparisons: Sequence[Comparison], evidence: Evidence, axes: Sequence[Axis], intervals: RatioIntervals
+    comparisons: Sequence[Comparison], evidence: RatioEvidence, axes: Sequence[Axis], intervals: RatioIntervals
 ) -> list[Comparison]:
     judged = []
     for comparison in comparisons:
@@ -249,7 +251,9 @@ def _both(arm: str, base: str) -> str:
     return "; ".join(filter(None, (arm, f"{OF_THE_BASE}{base}" if base else "")))
 
 
-def _judge_entry(entry: Entry, base: Point, metric: ComparedMetric, evidence: Evidence, shares_loads: bool) -> Entry:
+def _judge_entry(
+    entry: ArmEntry, base: Point, metric: ComparedMetric, evidence: RatioEvidence, shares_loads: bool
+) -> ArmEntry:
     """Add the verdict, or why there is none, and what to know of this ratio."""
     point = entry.point
     assert point is not None
@@ -295,7 +299,7 @@ def is_within(floor: float | None, ratio: float) -> bool:
     return floor is not None and abs(math.log(ratio)) <= math.log1p(floor)
 
 
-def _judge_one_load(entry: Entry, base: Point, metric: ComparedMetric, evidence: Evidence) -> Entry:
+def _judge_one_load(entry: ArmEntry, base: Point, metric: ComparedMetric, evidence: RatioEvidence) -> ArmEntry:
     """Put the interval of its series around the ratio of a single load, which gets no verdict."""
     point, no_verdict = entry.point, None if entry.refusal else verdicts.ONE_LOAD
     assert point is not None
@@ -347,7 +351,7 @@ def mark_perhaps(comparisons: Sequence[Comparison], effect: float, alpha: float 
 def _chances(comparison: Comparison, effect: float) -> Iterator[float]:
     """Yield those of all ratios that an answer chooses from."""
     entries = [entry for row in comparison.rows for entry in row.entries if not entry.refusal]
-    sources: list[Entry | PooledRatio] = [*entries, *comparison.pooled]
+    sources: list[ArmEntry | PooledRatio] = [*entries, *comparison.pooled]
     for source in sources:
         if source.interval and source.verdict in verdicts.VERDICTS:
             value = chance(source.interval, effect)
@@ -357,7 +361,9 @@ def _chances(comparison: Comparison, effect: float) -> Iterator[float]:
 # Pooled ratios
 
 
-def pool(comparison: Comparison, sections: Sequence[Section], evidence: Evidence, alpha: float = ALPHA) -> Comparison:
+def pool(
+    comparison: Comparison, sections: Sequence[StepPoints], evidence: RatioEvidence, alpha: float = ALPHA
+) -> Comparison:
     """Add one ratio for each value of a compared axis: the geometric mean over the points of a step."""
     pairs = product(sections, comparison.layout.across)
     pooled = (ratio for section, axis in pairs for ratio in _pool_axis(comparison, section, axis, evidence, alpha))
@@ -370,11 +376,11 @@ class _Pool(NamedTuple):
     label: str
     pairs: Mapping[str, tuple[Point, Point]]  # by the name of the point
     ratios: Mapping[str, float]
-    sample: Sample
+    sample: LogRatios
 
 
 def _pool_axis(
-    comparison: Comparison, section: Section, axis: str, evidence: Evidence, alpha: float
+    comparison: Comparison, section: StepPoints, axis: str, evidence: RatioEvidence, alpha: float
 ) -> Iterator[PooledRatio]:
     base_label, metric = comparison.layout.base[axis], comparison.metric
     pools = list(_pools(section, axis, base_label, metric.name, evidence))
@@ -417,7 +423,7 @@ def _pooled_floor(floors: Sequence[float | None]) -> float | None:
     return math.expm1(fmean(logs) / math.sqrt(len(logs))) if len(logs) == len(floors) else None
 
 
-def _pools(section: Section, axis: str, base_label: str, metric: str, evidence: Evidence) -> Iterator[_Pool]:
+def _pools(section: StepPoints, axis: str, base_label: str, metric: str, evidence: RatioEvidence) -> Iterator[_Pool]:
     """Leave out refused pairs, those without a ratio, and labels with a single pair."""
     names = [name for name in section.names if name != axis]
     rows: dict[Labels, dict[str | None, Point]] = {}
@@ -441,10 +447,10 @@ def _pools(section: Section, axis: str, base_label: str, metric: str, evidence: 
         loads = sorted(set.intersection(*map(set, logs)))
         means = tuple(fmean(by_load[load] for by_load in logs) for load in loads)
         ratios = {name: ratio for name, sample in samples.items() if (ratio := confidence_intervals.ratio(sample))}
-        yield _Pool(label, pairs, ratios, Sample(means, None, tuple(loads)))
+        yield _Pool(label, pairs, ratios, LogRatios(means, None, tuple(loads)))
 
 
-def _is_poolable(point: Point, base: Point, metric: str, evidence: Evidence) -> bool:
+def _is_poolable(point: Point, base: Point, metric: str, evidence: RatioEvidence) -> bool:
     if point.places == base.places or not point.values(metric).keys() & base.values(metric).keys():
         return False
     return not idleness(point, base, metric) and not evidence.refusal(point, base)

@@ -19,11 +19,11 @@ from stepgrid.model.table import Cell, Column, Table, group
 from stepgrid.model.units import duration, percent, ratio_with_interval
 from stepgrid.summarize.comparisons import comparison_axes
 from stepgrid.summarize.comparisons.comparison import ComparedMetric
-from stepgrid.summarize.comparisons.judgement import Evidence, idleness, is_within
+from stepgrid.summarize.comparisons.judgement import RatioEvidence, idleness, is_within
 from stepgrid.summarize.data.points import Point
 from stepgrid.summarize.data.tables_reader import PastFigure, Place, Tables
 from stepgrid.summarize.statistics.confidence_intervals import Values, log_mean, special
-from stepgrid.summarize.statistics.time_series import Change, changes
+from stepgrid.summarize.statistics.time_series import LevelChange, changes
 
 FEWEST_RUNGS = 3  # versions, or days
 MOST_TEXTS = 8  # sentences
@@ -38,7 +38,7 @@ class RungChange:
     labels: comparison_axes.Labels  # of the other axes
     rung: str  # the first of the new level
     previous: tuple[str, str]  # the level before it: its first and its last rung
-    change: Change
+    change: LevelChange
 
     def where(self, names: Sequence[str]) -> str:
         return ", ".join(filter(None, (self.step, comparison_axes.words(self.labels, names))))
@@ -92,7 +92,7 @@ class Ladder:
 
 
 def version_ladder(
-    axes: Sequence[Axis], points: Sequence[Point], evidence: Evidence, metric: ComparedMetric
+    axes: Sequence[Axis], points: Sequence[Point], evidence: RatioEvidence, metric: ComparedMetric
 ) -> Ladder | None:
     """Look for changes along an axis of versions of one engine; None where no point has three of them."""
     axis = next((axis for axis in axes if len(versions(axis.labels)) >= FEWEST_RUNGS), None)
@@ -134,7 +134,7 @@ def versions(labels: Iterable[str]) -> tuple[str, ...]:
 
 
 def _stretches(
-    order: Sequence[str], axis: str, points: Sequence[Point], evidence: Evidence, metric: str
+    order: Sequence[str], axis: str, points: Sequence[Point], evidence: RatioEvidence, metric: str
 ) -> Iterator[list[Point]]:
     """Split versions where one may not be compared with the one before, or a load of it has a figure of 0."""
     by_version: Mapping[str | None, Point] = {point.labels.get(axis): point for point in points if point.values(metric)}
@@ -151,7 +151,7 @@ def _stretches(
 
 def _find_changes(
     rungs: Mapping[str, Values], effect: float, alpha: float
-) -> Iterator[tuple[str, tuple[str, str], Change]]:
+) -> Iterator[tuple[str, tuple[str, str], LevelChange]]:
     """Yield the first rung of a new level, and the first and the last one of the level before it."""
     names, loads = list(rungs), sorted({load for figures in rungs.values() for load in figures})
     grid = np.array([[log_mean(figures.get(load, ())) for load in loads] for figures in rungs.values()])
@@ -169,7 +169,9 @@ def _point_text(point: Point, names: Sequence[str]) -> str:
 Days = Mapping[str, Values]  # QPS
 
 
-def date_ladder(axes: Sequence[Axis], points: Iterable[Point], tables: Tables, evidence: Evidence) -> Ladder | None:
+def date_ladder(
+    axes: Sequence[Axis], points: Iterable[Point], tables: Tables, evidence: RatioEvidence
+) -> Ladder | None:
     """Look for changes of QPS from day to day on the hosts of the plan; None where no point has three days."""
     names = tuple(axis.name for axis in axes if len(axis.labels) > 1)
     hosts = {facts.get("hostname") for facts in tables.facts.get("host", {}).values()}

@@ -29,7 +29,7 @@ FEWEST_GROUPS, FEWEST_FREEDOMS = 3, 6  # groups of equal things; degrees of free
 SWEEPS = 4  # medians of blocks and means of cells by turns; of a complete table two are enough
 
 
-class Kind(NamedTuple):
+class NoiseKind(NamedTuple):
     """Figures that may be taken for equal but for chance."""
 
     metric: str
@@ -39,7 +39,7 @@ class Kind(NamedTuple):
     engine: str
 
 
-class Spread(NamedTuple):
+class NoiseSpread(NamedTuple):
     deviation: float  # of the logarithm of one figure
     freedom: int
 
@@ -57,8 +57,8 @@ class NoiseFloors:
     _runs: Sequence[Run] = ()
     _past: Sequence[PastFigure] = ()
     _engines: Mapping[str, str] = field(default_factory=dict)  # by build
-    _residuals: dict[str, Mapping[Kind, Sequence[Residual]]] = field(default_factory=dict)  # by metric
-    _spreads: dict[Kind, Spread | None] = field(default_factory=dict)
+    _residuals: dict[str, Mapping[NoiseKind, Sequence[Residual]]] = field(default_factory=dict)  # by metric
+    _spreads: dict[NoiseKind, NoiseSpread | None] = field(default_factory=dict)
 
     def floor(self, point: Point, base: Point, shares_loads: bool, metric: str = QPS) -> float | None:
         """Return the distance that equal arms with so many loads keep 19 times in 20: 0.013 is 1.3 %."""
@@ -71,7 +71,7 @@ class NoiseFloors:
             freedoms.append(spread.freedom)
         return exp(special("stdtrit", min(freedoms), (1 + CONFIDENCE) / 2) * math.sqrt(sum(variances))) - 1
 
-    def _spread(self, point: Point, shares_loads: bool, metric: str) -> Spread | None:
+    def _spread(self, point: Point, shares_loads: bool, metric: str) -> NoiseSpread | None:
         kind = _kind(point.runs[0], shares_loads, metric, self._engines)
         if kind not in self._spreads:
             if metric not in self._residuals:
@@ -98,12 +98,12 @@ class _Figure(NamedTuple):
     cell: str
     load: int
     run: int
-    kind: Kind
+    kind: NoiseKind
     log: float
 
 
-def _kind(run: Run, shares_loads: bool, metric: str, engines: Mapping[str, str]) -> Kind:
-    return Kind(metric, shares_loads, run.step, run.kind, engines.get(run.build_id, ""))
+def _kind(run: Run, shares_loads: bool, metric: str, engines: Mapping[str, str]) -> NoiseKind:
+    return NoiseKind(metric, shares_loads, run.step, run.kind, engines.get(run.build_id, ""))
 
 
 def _figures(
@@ -115,7 +115,7 @@ def _figures(
     for stage_step, results in groupby(by_place, key=lambda figure: figure.place):
         for age, figure in enumerate(results, 1):
             if figure.qps > 0:
-                kind = Kind(metric, figure.restored, figure.step, figure.kind, engine_by_place[stage_step])
+                kind = NoiseKind(metric, figure.restored, figure.step, figure.kind, engine_by_place[stage_step])
                 yield _Figure(age, figure.cell, figure.load, figure.run, kind, math.log(figure.qps))
     is_restored = {figure.cell: figure.restored for figure in past}
     first: dict[tuple[object, ...], str] = {}
@@ -126,29 +126,29 @@ def _figures(
             yield _Figure(0, cell, run.load, run.run, kind, math.log(value))
 
 
-def _residuals_by_kind(figures: Iterable[_Figure]) -> Mapping[Kind, Sequence[Residual]]:
+def _residuals_by_kind(figures: Iterable[_Figure]) -> Mapping[NoiseKind, Sequence[Residual]]:
     """Group figures that only chance and their blocks tell apart: those of one load, and loads of one cell."""
-    tables: dict[tuple[Kind, object], dict[str, dict[Hashable, list[float]]]] = defaultdict(
+    tables: dict[tuple[NoiseKind, object], dict[str, dict[Hashable, list[float]]]] = defaultdict(
         lambda: defaultdict(lambda: defaultdict(list))
     )
     for figure in figures:
         of_loads = figure.kind._replace(shares_loads=False)
         tables[figure.kind, ("runs", figure.load)][figure.cell][figure.run, figure.age].append(figure.log)
         tables[of_loads, ("loads", figure.age)][figure.cell][figure.load].append(figure.log)
-    by_kind: dict[Kind, list[Residual]] = defaultdict(list)
+    by_kind: dict[NoiseKind, list[Residual]] = defaultdict(list)
     for (kind, _), rows in tables.items():
         means = {cell: {block: fmean(logs) for block, logs in row.items()} for cell, row in rows.items()}
         by_kind[kind] += residuals(means)
     return by_kind
 
 
-def _typical_spread(groups: Sequence[Residual]) -> Spread | None:
+def _typical_spread(groups: Sequence[Residual]) -> NoiseSpread | None:
     """Take the median over the groups, so that one disturbed hour is no floor."""
     freedom = math.floor(sum(group.remaining for group in groups) + 1e-9)
     if len(groups) < FEWEST_GROUPS or freedom < FEWEST_FREEDOMS:
         return None
     scaled = [group.squares / special("chdtri", group.freedom, 0.5) for group in groups]
-    return Spread(math.sqrt(max(median(scaled), ROUNDED / 2)), freedom)
+    return NoiseSpread(math.sqrt(max(median(scaled), ROUNDED / 2)), freedom)
 
 
 # Effects of blocks: an additive model of rows (cells) and columns (blocks)

@@ -183,7 +183,7 @@ class SearchedAxis:
 
 
 @dataclass(frozen=True)
-class Search:
+class AxisAnswers:
     """A search at one combination of the other axes."""
 
     axis: SearchedAxis
@@ -236,7 +236,7 @@ def searched_axes(header: Plan) -> list[SearchedAxis]:
     return [SearchedAxis(*(search[name] for name in names)) for search in header.searches]
 
 
-def find_searches(axes: Iterable[SearchedAxis], runs: Sequence[Run]) -> list[Search]:
+def find_searches(axes: Iterable[SearchedAxis], runs: Sequence[Run]) -> list[AxisAnswers]:
     """Sort the runs of each search by the labels of the other axes, and by load."""
     result = []
     for axis in axes:
@@ -244,7 +244,7 @@ def find_searches(axes: Iterable[SearchedAxis], runs: Sequence[Run]) -> list[Sea
         arms = group((tuple(pair for pair in run.labels.items() if pair[0] != axis.variable), run) for run in searching)
         for labels, members in arms.items():
             loads = group(((run.load, run.run), run) for run in members if TRIED in run.metrics)
-            result.append(Search(axis, dict(labels), loads))
+            result.append(AxisAnswers(axis, dict(labels), loads))
     return result
 
 

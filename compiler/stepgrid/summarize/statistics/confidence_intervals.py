@@ -39,7 +39,7 @@ STEPS = 4  # of a degree of freedom: critical values are worked out at quarters,
 
 
 @dataclass(frozen=True, slots=True)
-class Sample:
+class LogRatios:
     """Log ratios of one comparison, one per load that both arms have."""
 
     logs: tuple[float, ...]
@@ -78,22 +78,22 @@ class Interval:
         return self.deviation / math.sqrt(self.loads)
 
 
-def sample(arm: Values, base: Values, key: Hashable = None) -> Sample:
+def sample(arm: Values, base: Values, key: Hashable = None) -> LogRatios:
     """Pair by load; the runs of a load, all above 0, are averaged first, for they share its database."""
     common = sorted(load for load in arm.keys() & base.keys() if arm[load] and base[load])
-    return Sample(tuple(log_mean(arm[load]) - log_mean(base[load]) for load in common), key, tuple(common))
+    return LogRatios(tuple(log_mean(arm[load]) - log_mean(base[load]) for load in common), key, tuple(common))
 
 
 def log_mean(runs: Sequence[float]) -> float:
     return math.fsum(map(math.log, runs)) / len(runs) if runs else math.nan
 
 
-def intervals(samples: Sequence[Sample], alpha: float = ALPHA) -> list[Interval | None]:
+def intervals(samples: Sequence[LogRatios], alpha: float = ALPHA) -> list[Interval | None]:
     """Return the intervals of one table, where nothing else is known."""
     return table_intervals([samples], alpha)[0]
 
 
-def table_intervals(tables: Sequence[Sequence[Sample]], alpha: float = ALPHA) -> list[list[Interval | None]]:
+def table_intervals(tables: Sequence[Sequence[LogRatios]], alpha: float = ALPHA) -> list[list[Interval | None]]:
     """Return an interval for each comparison of two loads or more; those of a table hold together.
 
     The tables help each other: what one shows of the noise is expected of the others.
@@ -108,7 +108,7 @@ def table_intervals(tables: Sequence[Sequence[Sample]], alpha: float = ALPHA) ->
     return [[next(results) if sample.freedom else None for sample in samples] for samples in tables]
 
 
-def spreads_of(family: Sequence[tuple[int, Sample]]) -> Spreads:
+def spreads_of(family: Sequence[tuple[int, LogRatios]]) -> Spreads:
     """Take comparisons of two loads or more, each with the number of its table; one that names no base has its own."""
     keys = [(at, index if sample.base is None else None, sample.base) for index, (at, sample) in enumerate(family)]
     numbers = {key: number for number, key in enumerate(dict.fromkeys(keys))}
@@ -129,14 +129,14 @@ def reaches(spreads: Spreads, alpha: float) -> tuple[Moderated, Array]:
     return noise, critical
 
 
-def _interval(sample: Sample, variance: float, freedom: float, critical: float) -> Interval:
+def _interval(sample: LogRatios, variance: float, freedom: float, critical: float) -> Interval:
     centre, deviation, loads = sample.mean, math.sqrt(variance), len(sample.logs)
     reach = critical * deviation / math.sqrt(loads)
     ratios = tuple(map(exp, sample.logs))
     return Interval(exp(centre), exp(centre - reach), exp(centre + reach), loads, ratios, deviation, freedom, critical)
 
 
-def ratio(sample: Sample) -> float | None:
+def ratio(sample: LogRatios) -> float | None:
     return exp(sample.mean) if sample.logs else None
 
 
@@ -349,7 +349,7 @@ def _expected(spreads: Spreads, usual: Flags) -> tuple[Array, Array]:
     return np.where(is_known, total / np.where(is_known, evidence, 1), 1), np.where(is_known, evidence, 0)
 
 
-def _base_shares(samples: Sequence[Sample], base: Numbers) -> Array:
+def _base_shares(samples: Sequence[LogRatios], base: Numbers) -> Array:
     """Return rho² of each comparison (step 3): how far its variance is that of its base.
 
     rho is the mean covariance of the ratios to one base over their mean variance, a half at least.
@@ -445,7 +445,7 @@ def mean_interval(loads: Sequence[float]) -> tuple[float, float] | None:
     return math.exp(fmean(logs) - half), math.exp(fmean(logs) + half)
 
 
-def outliers(samples: Sequence[Sample]) -> list[tuple[Outlier, ...]]:
+def outliers(samples: Sequence[LogRatios]) -> list[tuple[Outlier, ...]]:
     """Return the outlying loads of each sample, which are reported and never left out.
 
     The unit is the median distance from the median, of all comparisons of a table: three loads have none of their own.

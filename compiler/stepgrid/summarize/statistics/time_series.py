@@ -34,7 +34,7 @@ class Relative(NamedTuple):
     freedom: int
 
 
-class Change(NamedTuple):
+class LevelChange(NamedTuple):
     at: int  # the first row of the new level
     before: int  # the first row of the level before it
     ratio: float
@@ -107,7 +107,7 @@ def two_levels_of_loads(means: Sequence[float]) -> TwoLevels | None:
     return TwoLevels(float(np.median(lower)), float(np.median(upper)), cut / len(values))
 
 
-def changes(grid: Array, effect: float, alpha: float) -> list[Change]:
+def changes(grid: Array, effect: float, alpha: float) -> list[LevelChange]:
     """Find the changes of level; `alpha` is the chance that a ladder without a change has one.
 
     None are found where nothing shows the noise.
@@ -167,10 +167,10 @@ def _cuts(levels: _Levels, first: int, end: int) -> Iterator[int]:
         yield from _cuts(levels, best, end)
 
 
-def _changes(levels: _Levels, bounds: Sequence[int], effect: float) -> Iterator[Change]:
+def _changes(levels: _Levels, bounds: Sequence[int], effect: float) -> Iterator[LevelChange]:
     """Give each step an interval; those of all possible changes hold together."""
     reach = special("stdtrit", levels.freedom, 1 - levels.alpha / (2 * (len(levels.means) - 1)))
     for first, at, end in zip(bounds, bounds[1:], bounds[2:], strict=False):
         step, error = levels.step(first, at, end)
         low, high = exp(step - reach * error), exp(step + reach * error)
-        yield Change(at, first, exp(step), low, high, verdicts.verdict(low, high, effect))
+        yield LevelChange(at, first, exp(step), low, high, verdicts.verdict(low, high, effect))
