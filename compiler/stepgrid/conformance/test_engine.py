@@ -11,8 +11,8 @@ import pytest
 from stepgrid.build import recipe
 from stepgrid.conformance.support import Sweep, check, check_rules, optional, refuse, refuse_imports
 from stepgrid.lint import rule
+from stepgrid.plugins import counters, durability, server, vectors
 from stepgrid.plugins import engine as protocols
-from stepgrid.plugins import server
 from stepgrid.plugins.registry import DRIVERS, ENGINES, require_builder, runs_on, server_engine
 
 HEAVY = ("duckdb", "jinja2", "numpy", "pydantic", "snakemake", "subprocess")
@@ -21,8 +21,14 @@ VERSIONS = ("", "0.1", "1.2.3", "99")
 
 def test_it_has_every_protocol_whole_or_not_at_all(engine: str) -> None:
     plugin = ENGINES.get(engine)
-    kinds = [protocols.Engine, *optional(protocols), *optional(server), *optional(rule), *optional(recipe)]
-    check(plugin, *kinds)
+    modules = (protocols, server, rule, recipe, counters, durability, vectors)
+    check(plugin, protocols.Engine, *(protocol for module in modules for protocol in optional(module)))
+
+
+def test_its_counters_have_roles_that_there_are(engine: str) -> None:
+    plugin = ENGINES.get(engine)
+    names = plugin.counter_names if isinstance(plugin, counters.NamedCounters) else {}
+    refuse("roles that no report reads", [role for role in names if role not in counters.ROLES])
 
 
 def test_its_name_is_that_of_its_entry_point(engine: str) -> None:

@@ -34,7 +34,7 @@ class ImportedStep:
 
 
 @dataclass(frozen=True, slots=True)
-class PublishedFigure:
+class RecomputedFigure:
     """A published figure and ours, if the published rule is another one."""
 
     file: str  # of the summary
@@ -60,7 +60,7 @@ class Importer(Protocol[Records]):
         """The published summary files, by name. A byte that is no UTF-8 is a surrogate."""
         ...
 
-    def differences(self, records: Records) -> Sequence[PublishedFigure]: ...
+    def differences(self, records: Records) -> Sequence[RecomputedFigure]: ...
 
     def unsummarized(self, records: Records) -> Sequence[ImportProblem]:
         """List results that the published summaries have no place for."""

@@ -14,7 +14,7 @@ VECTOR, HALFVEC = "vector", "halfvec"  # elements of 4 bytes, and of 2
 TABLE, COLUMN, INDEX = "items", "embedding", "items_embedding"
 
 
-class SearchError(Exception):
+class VectorError(Exception):
     """A step that cannot go on, with the reason as a sentence."""
 
 
@@ -66,7 +66,7 @@ class Searcher(Protocol):
 
 
 class VectorServer(Protocol):
-    """A connection to a server with vectors; SearchError says what it refuses."""
+    """A connection to a server with vectors; VectorError says what it refuses."""
 
     def create(self, dimensions: int, element: str, options: str) -> None: ...
 

@@ -32,7 +32,7 @@ from stepgrid.model.plan import (
 )
 from stepgrid.model.units import counted
 from stepgrid.plan import identity, plan_file
-from stepgrid.plugins.importer import Faults, FolderError, ImportedStep, ImportProblem, PublishedFigure, sort_problems
+from stepgrid.plugins.importer import Faults, FolderError, ImportedStep, ImportProblem, RecomputedFigure, sort_problems
 from stepgrid.plugins.registry import IMPORTERS
 from stepgrid.store import plans
 from stepgrid.store.paths import ATTEMPT_FILE, BUILD_FILE, RESULT_FILE
@@ -56,7 +56,7 @@ class PublishedPlan:
 class PublishedFolder:
     planned: PublishedPlan
     summaries: Mapping[str, str]  # as published, by name
-    differences: Sequence[PublishedFigure]
+    differences: Sequence[RecomputedFigure]
     skipped: Sequence[ImportProblem] = ()
     unsummarized: Sequence[ImportProblem] = ()  # results that no published summary has
     derived: Sequence[Path] = ()  # files that are made of those that were read

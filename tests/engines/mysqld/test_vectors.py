@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from stepgrid_databases.engines.mysqld import vectors
-from stepgrid_databases.engines.mysqld.vectors import SearchError, Statement
+from stepgrid_databases.engines.mysqld.vectors import Statement, VectorError
 
 
 def packets(*payloads: bytes) -> bytes:
@@ -84,7 +84,7 @@ def test_the_length_of_a_parameter(size: int, head: bytes) -> None:
 def test_errors_of_the_server() -> None:
     said = "Table 'items' doesn't exist (error 1146)"
     wire: Any = Wire(packets(ERROR))
-    with pytest.raises(SearchError) as caught:
+    with pytest.raises(VectorError) as caught:
         Statement(wire, "SELECT 1")
     wire.close()
     assert str(caught.value) == said
@@ -97,6 +97,6 @@ def test_errors_of_the_server() -> None:
         statement = Statement(wire, "SELECT 1")
         found = statement.execute(statement.request([]))
         wire.close()
-        with pytest.raises(SearchError) as caught:
+        with pytest.raises(VectorError) as caught:
             read(found)
         assert str(caught.value) == said

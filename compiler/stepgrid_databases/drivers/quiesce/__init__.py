@@ -42,7 +42,7 @@ class Quiesce(ParserMetrics, PackageRunner):
         return min(float(settings["timeout"]), USUAL_SECONDS + float(settings["quiet"]))
 
     def command(self, settings: Mapping[str, Any], options: Mapping[str, Any], context: Context) -> Command:
-        values = {name: settings[name] for name in Request._fields if name in settings}
+        values = {name: settings[name] for name in QuiesceRequest._fields if name in settings}
         drain = Drain(()) if context.server else make_drain(settings, options, context)
         request = {**drain._asdict(), "data": context.data.absolute(), "server_pid": context.server_pid, **values}
         return driver.program_request(__name__, context, request, settings["timeout"] + MARGIN)
@@ -56,7 +56,7 @@ class Quiesce(ParserMetrics, PackageRunner):
         return driver.last_complaint(folder, BEGINNING)
 
 
-class Request(NamedTuple):
+class QuiesceRequest(NamedTuple):
     access: Access | None  # of a server
     argv: Sequence[str]  # without one: what works off the debt of the database
     endless: bool  # and does not end by itself
@@ -68,9 +68,9 @@ class Request(NamedTuple):
     analyze: bool
 
 
-def read(folder: Path) -> Request:
+def read(folder: Path) -> QuiesceRequest:
     access, request = driver.read_request(folder)
-    return Request(**{**request, "access": access, "data": Path(request["data"])})
+    return QuiesceRequest(**{**request, "access": access, "data": Path(request["data"])})
 
 
 class Drain(NamedTuple):

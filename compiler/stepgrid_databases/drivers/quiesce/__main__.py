@@ -14,7 +14,7 @@ from typing import Any
 
 from stepgrid.plugins.registry import server_engine
 from stepgrid.plugins.server import Access, IdleReading
-from stepgrid_databases.drivers.quiesce import BEGINNING, Request, read
+from stepgrid_databases.drivers.quiesce import BEGINNING, QuiesceRequest, read
 from stepgrid_databases.drivers.quiesce.waiting import (
     DrainProcess,
     EngineIO,
@@ -45,7 +45,7 @@ def main(folder: Path) -> int:
     return 0
 
 
-def _settle_server(request: Request, access: Access) -> WaitOutcome:
+def _settle_server(request: QuiesceRequest, access: Access) -> WaitOutcome:
     engine = server_engine(access.engine)
     if engine is None:
         raise LookupError(f"{access.engine} is no server")
@@ -55,7 +55,7 @@ def _settle_server(request: Request, access: Access) -> WaitOutcome:
 
 
 def _watch(
-    request: Request, work: SettleRequest | DrainProcess, look: Callable[[], Sequence[IdleReading]]
+    request: QuiesceRequest, work: SettleRequest | DrainProcess, look: Callable[[], Sequence[IdleReading]]
 ) -> WaitOutcome:
     is_elsewhere = request.access is not None and request.access.running
     files = WriteBack(None if is_elsewhere else request.data)

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from stepgrid.plugins.driver import read_request
 from stepgrid.plugins.registry import engine
-from stepgrid.plugins.vectors import IndexPlan, SearchError, SearchPlan, VectorEngine
+from stepgrid.plugins.vectors import IndexPlan, SearchPlan, VectorEngine, VectorError
 from stepgrid_databases.drivers.client_report import PER_DOUBLING, ReportFile
 from stepgrid_databases.drivers.vector_search import datasets, failure
 
@@ -72,7 +72,7 @@ def main(folder: Path) -> int:
 def connect(access: Access) -> VectorServer:
     plugin: object = engine(access.engine)
     if not isinstance(plugin, VectorEngine):
-        raise SearchError(f"the engine {access.engine} has no vectors")
+        raise VectorError(f"the engine {access.engine} has no vectors")
     server: VectorServer = resolve_name(plugin.vector_server)(access)
     return server
 
@@ -129,7 +129,7 @@ def _check_table(server: VectorServer, dataset: Dataset) -> None:
     table = server.table()
     if table != (len(dataset.rows), dataset.dimensions):
         wanted = {"wanted": len(dataset.rows), "wide": dataset.dimensions}
-        raise SearchError(OTHER_TABLE.format(**table._asdict(), **wanted))
+        raise VectorError(OTHER_TABLE.format(**table._asdict(), **wanted))
 
 
 def _check_plan(server: VectorServer, plan: SearchPlan, dataset: Dataset, report: ReportFile) -> None:
@@ -139,7 +139,7 @@ def _check_plan(server: VectorServer, plan: SearchPlan, dataset: Dataset, report
     searcher.close()
     report.write("plan", text=text, indexed=indexed)
     if indexed == plan.exact:
-        raise SearchError((INDEXED if indexed else NOT_INDEXED).format(plan=text))
+        raise VectorError((INDEXED if indexed else NOT_INDEXED).format(plan=text))
 
 
 # Queries, by processes of their own.
@@ -223,7 +223,7 @@ def _turn(number: int, run: int, searcher: Searcher, requests: Sequence[bytes], 
 
 
 def _collected(clients_and_pipes: Sequence[tuple[Any, Any]], runs: int) -> Iterator[Turn]:
-    """Yield turns as they come; SearchError as soon as a client fails."""
+    """Yield turns as they come; VectorError as soon as a client fails."""
     pending = {pipe: (process, runs) for process, pipe in clients_and_pipes}
     while pending:
         for pipe in connection.wait(list(pending)):
@@ -234,16 +234,16 @@ def _collected(clients_and_pipes: Sequence[tuple[Any, Any]], runs: int) -> Itera
 
 
 def _received(pipe: Any, process: Any, clients_and_pipes: Sequence[tuple[Any, Any]]) -> Turn:
-    """Receive a turn; SearchError has the message of the first client that failed by itself."""
+    """Receive a turn; VectorError has the message of the first client that failed by itself."""
     try:
         received = pipe.recv()
     except EOFError:
         process.join()
-        raise SearchError(f"a client ended with exit status {process.exitcode}") from None
+        raise VectorError(f"a client ended with exit status {process.exitcode}") from None
     if isinstance(received, Turn):
         return received
     messages = (text for _, other in clients_and_pipes if other is not pipe for text in _texts(other))
-    raise SearchError(next((text for text in (received, *messages) if text != OTHER), received))
+    raise VectorError(next((text for text in (received, *messages) if text != OTHER), received))
 
 
 def _texts(pipe: Any) -> Iterator[str]:

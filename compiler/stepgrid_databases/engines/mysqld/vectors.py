@@ -16,9 +16,9 @@ from stepgrid.plugins.vectors import (
     VECTOR,
     IndexPlan,
     IndexSize,
-    SearchError,
     SearchPlan,
     TableFacts,
+    VectorError,
 )
 from stepgrid_databases.engines.mysqld.connection import MysqldConnection, connect, named_variables
 
@@ -50,7 +50,7 @@ class MariaDBVectors:
 
     def create(self, dimensions: int, element: str, options: str) -> None:
         if element != VECTOR:
-            raise SearchError(f"MariaDB has no type `{element}`: a VECTOR holds numbers of 4 bytes")
+            raise VectorError(f"MariaDB has no type `{element}`: a VECTOR holds numbers of 4 bytes")
         self._run(f"DROP TABLE IF EXISTS {TABLE}")
         storage = f"ENGINE={self._access.storage_engine}" if self._access.storage_engine else ""
         columns = f"id INT NOT NULL PRIMARY KEY, {COLUMN} VECTOR({dimensions}) NOT NULL"
@@ -70,7 +70,7 @@ class MariaDBVectors:
 
     def index(self, plan: IndexPlan) -> Sequence[str]:
         if plan.method != "hnsw" or plan.element not in (None, VECTOR):
-            raise SearchError("MariaDB has HNSW indexes of vectors and no others")
+            raise VectorError("MariaDB has HNSW indexes of vectors and no others")
         m = f"M={plan.m} " if plan.m else ""
         self._run(f"ALTER TABLE {TABLE} ADD VECTOR INDEX {INDEX} ({COLUMN}) {m}DISTANCE={_DISTANCES[plan.distance]}")
         return [str(row["Message"]) for row in self._run("SHOW WARNINGS")]
@@ -124,7 +124,7 @@ def _run(connection: MysqldConnection, sql: str) -> list[Mapping[str, Any]]:
     try:
         return connection.query(sql)
     except pymysql.MySQLError as error:
-        raise SearchError(f"{error.args[-1]} (error {error.args[0]})") from None
+        raise VectorError(f"{error.args[-1]} (error {error.args[0]})") from None
 
 
 # Prepared statements on the binary protocol, which PyMySQL does not speak. PyMySQL connects and says who it is; then
@@ -163,7 +163,7 @@ class Statement:
         while not is_whole(answer):
             part = self._socket.recv(RECEIVED)
             if not part:
-                raise SearchError("the server closed the connection")
+                raise VectorError("the server closed the connection")
             answer += part
         return answer
 
@@ -172,7 +172,7 @@ def ids(answer: bytes) -> list[int]:
     """Read an answer of rows with one INT."""
     payloads = list(_payloads(answer))
     if payloads[-1][0] == ERROR:  # also after some rows
-        raise SearchError(_message(payloads[-1]))
+        raise VectorError(_message(payloads[-1]))
     return [int.from_bytes(row[_COLUMN_OF_INT], "little", signed=True) for row in payloads[3:-1]]
 
 
@@ -180,13 +180,13 @@ def check_done(answer: bytes) -> bytes:
     """Check the answer of a statement that gives no rows, and return its first packet."""
     first: bytes = next(_payloads(answer))
     if first[0] == ERROR:
-        raise SearchError(_message(first))
+        raise VectorError(_message(first))
     return first
 
 
 def _packet(payload: bytes) -> bytes:
     if len(payload) >= LARGEST:
-        raise SearchError(f"a statement of {len(payload):,} bytes is larger than a packet")
+        raise VectorError(f"a statement of {len(payload):,} bytes is larger than a packet")
     return struct.pack("<I", len(payload)) + payload  # the fourth byte is the number of the packet: 0
 
 

@@ -19,9 +19,9 @@ from stepgrid.plugins.vectors import (
     VECTOR,
     IndexPlan,
     IndexSize,
-    SearchError,
     SearchPlan,
     TableFacts,
+    VectorError,
 )
 from stepgrid_databases.engines.postgres.connection import PostgresConnection, connect
 
@@ -136,7 +136,7 @@ class PostgresSearcher:
 
     def ids(self, reply: Any) -> list[int]:
         if reply.status != self._tuples:
-            raise SearchError(reply.error_message.decode("utf-8", "replace").strip())
+            raise VectorError(reply.error_message.decode("utf-8", "replace").strip())
         return [int.from_bytes(reply.get_value(row, 0), "big", signed=True) for row in range(reply.ntuples)]
 
     def explain(self, query: NDArray[np.float32]) -> tuple[str, bool]:
@@ -162,7 +162,7 @@ def _run(connection: PostgresConnection, sql: str) -> list[Mapping[str, Any]]:
     try:
         return connection.query(sql)
     except psycopg.Error as error:
-        raise SearchError(error.diag.message_primary or str(error).strip()) from None
+        raise VectorError(error.diag.message_primary or str(error).strip()) from None
 
 
 def _column(connection: PostgresConnection) -> tuple[str, str]:

@@ -45,8 +45,8 @@ class Lmdb(EngineBase):
     def catalogue(self, run: Run) -> Mapping[str, OptionInfo]:
         return {option.name: option for option in _OPTIONS}
 
-    def value_fault(self, info: Mapping[str, object], text: str) -> str | None:
-        return None if info["type"] != "number" or text.isdecimal() else f"takes a number, not `{text}`"
+    def value_fault(self, info: OptionInfo, text: str) -> str | None:
+        return None if info.type != "number" or text.isdecimal() else f"takes a number, not `{text}`"
 
     def rules(self) -> Sequence[Rule]:
         from stepgrid.lint.rule import Rule, each_step

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from stepgrid.model.figures import Figures, ParseError
-from stepgrid.plugins.importer import Faults, ImportedStep, Importer, ImportProblem, PublishedFigure
+from stepgrid.plugins.importer import Faults, ImportedStep, Importer, ImportProblem, RecomputedFigure
 from stepgrid_importers.db_bench import folder, names, step_figures, summaries
 from stepgrid_importers.db_bench.folder import Column, Source
 from stepgrid_importers.db_bench.logs import Log
@@ -45,7 +45,7 @@ class DbBench:
         given = {str(source.path.relative_to(records.folder)) for source in records.sources if source.given}
         return {name: text for files in each for name, text in files.items() if name not in given}
 
-    def differences(self, records: Records) -> Sequence[PublishedFigure]:
+    def differences(self, records: Records) -> Sequence[RecomputedFigure]:
         return [each for source in records.sources for each in _beside(source)]
 
     def unsummarized(self, records: Records) -> Sequence[ImportProblem]:
@@ -65,7 +65,7 @@ def _read(place: Path, faults: Faults) -> Records:
     return Records(place, found)
 
 
-def _beside(source: Source) -> Iterator[PublishedFigure]:
+def _beside(source: Source) -> Iterator[RecomputedFigure]:
     for column, _, row, log in source.steps():
         if row:
             yield from summaries.row_differences(row.path.name, column.build, row, _figures(row, log)[0])

@@ -12,7 +12,7 @@ from statistics import fmean, pstdev, stdev
 from typing import NamedTuple
 
 from stepgrid.model.figures import Figures
-from stepgrid.plugins.importer import PublishedFigure
+from stepgrid.plugins.importer import RecomputedFigure
 from stepgrid_importers.db_bench import names
 from stepgrid_importers.db_bench.folder import Column, Source
 from stepgrid_importers.db_bench.logs import report_row
@@ -208,21 +208,21 @@ NSTALL, AMPLIFIED, GLUED = "Nstall from RocksDB 8.1 on", "w_amp", "pmax of two h
 FAILURE, REPEATS = "A step that failed", "stddev of repeats"
 
 
-def step_differences(source: Source) -> Iterator[PublishedFigure]:
+def step_differences(source: Source) -> Iterator[RecomputedFigure]:
     """Of what is made of a step's rows together."""
     for block in source.blocks:
         test = next((row.test for row in block if row), "")
         for column, (legacy, clean) in zip(source.columns, moved(block), strict=False):
-            yield PublishedFigure(f"csum.{source.workload}", test, column.build, legacy, clean, FAILURE)
+            yield RecomputedFigure(f"csum.{source.workload}", test, column.build, legacy, clean, FAILURE)
         if repeated(source.blocks):
             file = f"{source.path.name}{DEVIATIONS}"
             legacy, clean = (f"{spread(block).deviation:.1f}" for spread in (published_spread, clean_spread))
-            yield PublishedFigure(file, test, "stddev", legacy, clean, REPEATS)
+            yield RecomputedFigure(file, test, "stddev", legacy, clean, REPEATS)
 
 
-def row_differences(file: str, build: str, row: Row, clean: Figures) -> Iterator[PublishedFigure]:
+def row_differences(file: str, build: str, row: Row, clean: Figures) -> Iterator[RecomputedFigure]:
     for column, why in _wrong(row).items():
-        yield PublishedFigure(
+        yield RecomputedFigure(
             file, f"{build} {row.test}", column, row.cells[column], _clean(column, clean.metrics), why
         )
 

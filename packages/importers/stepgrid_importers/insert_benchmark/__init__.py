@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from stepgrid.plugins.importer import Faults, ImportedStep, Importer, ImportProblem, PublishedFigure
+from stepgrid.plugins.importer import Faults, ImportedStep, Importer, ImportProblem, RecomputedFigure
 from stepgrid_importers.insert_benchmark import folder, results, summaries
 from stepgrid_importers.insert_benchmark.folder import Records
 from stepgrid_importers.insert_benchmark.tables import PROBES, SORTED
@@ -23,7 +23,7 @@ class InsertBenchmark:
     def legacy(self, records: Records) -> Mapping[str, str]:
         return summaries.summaries(records)
 
-    def differences(self, records: Records) -> Sequence[PublishedFigure]:
+    def differences(self, records: Records) -> Sequence[RecomputedFigure]:
         return results.differences(records)
 
     def unsummarized(self, records: Records) -> Sequence[ImportProblem]:

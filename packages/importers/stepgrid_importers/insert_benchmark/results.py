@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from stepgrid.collect.series import series_figures
 from stepgrid.model.figures import LATENCY_LIMITS, Bucket, Buckets, ClientRate, Figures, by_column
-from stepgrid.plugins.importer import ImportedStep, PublishedFigure
+from stepgrid.plugins.importer import ImportedStep, RecomputedFigure
 from stepgrid_importers.insert_benchmark import metric_rows, steps
 from stepgrid_importers.insert_benchmark.folder import Records
 from stepgrid_importers.insert_benchmark.metric_rows import Sum
@@ -264,15 +264,17 @@ _DIFFERING: Mapping[str, tuple[str, str]] = {
 _DIGITS: Mapping[str, str] = {"cspq": ".3f", "cpupq": ".0f"}
 
 
-def differences(found: Records) -> list[PublishedFigure]:
+def differences(found: Records) -> list[RecomputedFigure]:
     """Only raw files say anything else than the row."""
     return [each for one in metric_rows.sums(found) if one.raw for each in _differences(one)]
 
 
-def _differences(one: Sum) -> Iterator[PublishedFigure]:
+def _differences(one: Sum) -> Iterator[RecomputedFigure]:
     found = figures(one, None)
     known = {**series_figures(found.qps), **found.metrics}
     for column, (metric, why) in _DIFFERING.items():
         clean = format(known[metric], _DIGITS.get(column, ".0f")) if metric in known else ""
         if clean != one.cells.get(column, "") and not (column == "qps" and steps.asked(one.step) is None):
-            yield PublishedFigure(one.path.name, f"{one.tag} {one.step}", column, one.cells.get(column, ""), clean, why)
+            yield RecomputedFigure(
+                one.path.name, f"{one.tag} {one.step}", column, one.cells.get(column, ""), clean, why
+            )

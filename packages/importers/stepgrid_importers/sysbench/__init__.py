@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from stepgrid.plugins.importer import Faults, ImportedStep, Importer, ImportProblem, PublishedFigure
+from stepgrid.plugins.importer import Faults, ImportedStep, Importer, ImportProblem, RecomputedFigure
 from stepgrid_importers.sysbench import results, runs, summaries, tables
 from stepgrid_importers.sysbench.runs import Run
 from stepgrid_importers.sysbench.tables import Table
@@ -40,7 +40,7 @@ class Sysbench:
     def legacy(self, records: Records) -> Mapping[str, str]:
         return summaries.summaries(records.runs, records.tables, records.device)
 
-    def differences(self, records: Records) -> Sequence[PublishedFigure]:
+    def differences(self, records: Records) -> Sequence[RecomputedFigure]:
         return list(summaries.differences(records.runs, records.device))
 
     def unsummarized(self, records: Records) -> Sequence[ImportProblem]:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from stepgrid.plugins.importer import PublishedFigure
+from stepgrid.plugins.importer import RecomputedFigure
 from stepgrid_importers.shared import awk, iostat, vmstat
 from stepgrid_importers.shared.iostat import KIB, Sample
 from stepgrid_importers.shared.vmstat import VmstatMeans
@@ -242,26 +242,26 @@ def _bytes(runs: Iterable[Run]) -> Counter[str]:
 BANNERS, SCANS = "vmstat's banner lines", "The three rates of a scan"
 
 
-def differences(runs: Sequence[Run], device: str | None) -> Iterator[PublishedFigure]:
+def differences(runs: Sequence[Run], device: str | None) -> Iterator[RecomputedFigure]:
     for run in runs:
         yield from _vmstat(run, device)
         yield from _scan(run)
 
 
-def _vmstat(run: Run, device: str | None) -> Iterator[PublishedFigure]:
+def _vmstat(run: Run, device: str | None) -> Iterator[RecomputedFigure]:
     legacy = summarized(run, device)
     per_second = rate(run)
     if legacy is None or run.vm is None or per_second is None:
         return
     clean = dict(zip(HOST, host(vmstat.clean(run.vm), float(per_second)), strict=True))
     for name in HOST[1:]:
-        yield PublishedFigure(MET + run.test.suffix, run.directory, name, legacy[name], clean[name], BANNERS)
+        yield RecomputedFigure(MET + run.test.suffix, run.directory, name, legacy[name], clean[name], BANNERS)
 
 
-def _scan(run: Run) -> Iterator[PublishedFigure]:
+def _scan(run: Run) -> Iterator[RecomputedFigure]:
     found, per_second = scanned(run), rate(run)
     if found is None or per_second is None:
         return
     figure = f"scan, thousands of rows/s, {definition(run, found)}"
     clean = f"{rows_per_s(found) / THOUSAND:.0f}"
-    yield PublishedFigure(MET + run.test.suffix, run.directory, figure, per_second, clean, SCANS)
+    yield RecomputedFigure(MET + run.test.suffix, run.directory, figure, per_second, clean, SCANS)

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from stepgrid.model.figures import Figures
-from stepgrid.plugins.importer import Faults, ImportedStep, Importer, ImportProblem, PublishedFigure
+from stepgrid.plugins.importer import Faults, ImportedStep, Importer, ImportProblem, RecomputedFigure
 from stepgrid_importers.vector_search import plots, summaries
 from stepgrid_importers.vector_search.plots import ENGINES, SEARCHED, Plot, Search
 
@@ -52,7 +52,7 @@ class VectorSearch:
             found |= {str(place.relative_to(records.folder) / name): text for name, text in files.items()}
         return found
 
-    def differences(self, records: Records) -> Sequence[PublishedFigure]:
+    def differences(self, records: Records) -> Sequence[RecomputedFigure]:
         named = [(each, records.suffix(each)) for each in records.plots]
         return [line for rule in (_found_twice, _not_listed) for each in named for line in rule(*each)]
 
@@ -101,16 +101,16 @@ def _without_summary(found: Plot) -> Iterator[ImportProblem]:
         )
 
 
-def _not_listed(found: Plot, suffix: str) -> Iterator[PublishedFigure]:
+def _not_listed(found: Plot, suffix: str) -> Iterator[RecomputedFigure]:
     for engine in ENGINES:
         there = sum(map(engine.has, found.searches))
         listed = len({line for _, lines in summaries.groups(found, engine, suffix) for line in lines})
         if listed != there:
             name = f"qr.{engine.file}{suffix}"
-            yield PublishedFigure(name, engine.name, "searches", str(listed), str(there), LISTED)
+            yield RecomputedFigure(name, engine.name, "searches", str(listed), str(there), LISTED)
 
 
-def _found_twice(found: Plot, suffix: str) -> Iterator[PublishedFigure]:
+def _found_twice(found: Plot, suffix: str) -> Iterator[RecomputedFigure]:
     for engine in ENGINES:
         searches = summaries.published(found, engine, suffix)
         for group, lines in summaries.groups(found, engine, suffix):
@@ -118,7 +118,7 @@ def _found_twice(found: Plot, suffix: str) -> Iterator[PublishedFigure]:
             if lines and len(lines) != clean:
                 row = ", ".join(f"{parameter}={value}" for parameter, value in group.items())
                 name = f"qr.{engine.file}{suffix}"
-                yield PublishedFigure(name, row, "searches of the index", str(len(lines)), str(clean), PARTS)
+                yield RecomputedFigure(name, row, "searches of the index", str(len(lines)), str(clean), PARTS)
 
 
 IMPORTER: Importer[Records] = VectorSearch()
