@@ -61,7 +61,7 @@ params: {keys: 1k, duration: 1s}
 
 
 def _collectors(plan: Plan) -> dict[str, Any]:
-    return {step.name: step.setup.get("collectors") for stage in plan.stages for step in stage.steps}
+    return {step.name: [*step.setup.collectors] or None for stage in plan.stages for step in stage.steps}
 
 
 def test_a_name_alone_looks_at_all_that_is_measured(compile_text: Compile) -> None:

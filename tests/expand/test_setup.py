@@ -43,7 +43,7 @@ def test_launch_by_point_over_the_spec(compile_text: Compile) -> None:
     plan = compile_text(BASE + "launch: {numa: interleave}\n" + axis)
     stages = {stage.id: stage for stage in plan.stages}
     setups = {c.labels["a"]: stages[c.repeats[0].stages[1]].steps[0].setup for c in plan.cells}
-    assert setups == {
+    assert {name: setup.to_json() for name, setup in setups.items()} == {
         "x": {"launch": {"numa": "interleave", "malloc": "jemalloc"}},
         "y": {"launch": {"numa": "interleave", "cpus": "0-1"}, "start": "cold"},
     }
@@ -59,7 +59,7 @@ def test_cells_that_share_nothing(compile_text: Compile) -> None:
 def test_the_storage_engine_is_a_param_or_the_engines_default(compile_text: Compile) -> None:
     text = SERVER + "options: [{engine: mariadb, when: \"storage_engine == 'rocksdb'\", options: {rocksdb_x: 1}}]\n"
     plain, rocks = compile_text(text), compile_text(text + "params: {storage_engine: rocksdb}\n")
-    assert {step.setup["storage_engine"] for stage in plain.stages for step in stage.steps} == {"innodb"}
+    assert {step.setup.storage_engine for stage in plain.stages for step in stage.steps} == {"innodb"}
     assert all("rocksdb_x" not in step.options for stage in plain.stages for step in stage.steps)
     assert all("rocksdb_x" in step.options for stage in rocks.stages for step in stage.steps)
     assert not ids(plain) & ids(rocks)
@@ -74,16 +74,16 @@ def test_engines_without_sql_leave_its_probes_out(compile_text: Compile) -> None
         "kind: sysbench", "when: engine == 'mariadb', kind: sysbench"
     )
     plan = compile_text(both + "probes: [{name: p, after: [fill, more], sql: select 1}]\n")
-    found = {step.name: "after" in step.setup for stage in plan.stages for step in stage.steps}
+    found = {step.name: bool(step.setup.after) for stage in plan.stages for step in stage.steps}
     assert found == {"fill": False, "load": False, "point": False, "more": True}
 
 
 def test_steps_of_a_probe_by_pattern(compile_text: Compile, complaints: Complaints) -> None:
     plan = compile_text(SERVER + "probes: [{name: p, before: '*o*', sql: select 1}]\n")
-    found = {step.name: "before" in step.setup for stage in plan.stages for step in stage.steps}
+    found = {step.name: bool(step.setup.before) for stage in plan.stages for step in stage.steps}
     assert found == {"load": True, "point": True, "more": True}
     plan = compile_text(SERVER + "probes: [{name: p, before: 'po*', sql: select 1}]\n")
-    assert [s.name for stage in plan.stages for s in stage.steps if "before" in s.setup] == ["point"]
+    assert [s.name for stage in plan.stages for s in stage.steps if s.setup.before] == ["point"]
     twice = "probes: [{name: p, before: 'po*', sql: select 1}, {name: p, after: [point], sql: select 2}]\n"
     assert "error[defined-twice]: step `point` has the probe `p` already" in complaints(SERVER + twice)
     none = "probes: [{name: p, before: 'q*', sql: select 1}]\n"
@@ -118,7 +118,7 @@ params: {io: 1}
 def test_what_a_step_has_of_it(compile_text: Compile) -> None:
     (stage, *_) = compile_text(SERVICE).stages
     argv = ["{program:kv}", "--port", "{port}", "--dir", "{data}", "--threads", "1", "{options}"]
-    assert stage.steps[0].setup == {
+    assert stage.steps[0].setup.to_json() == {
         "service": {
             "argv": argv,
             "option": ["--{name}", "{value}"],
@@ -133,7 +133,7 @@ def test_a_param_of_an_axis_reaches_it(compile_text: Compile) -> None:
     plan = compile_text(SERVICE + "sweep: {io: {param: io, values: [1, 2], from: loaded}}\n")
     stages = {stage.id: stage for stage in plan.stages}
     words = {
-        cell.labels["io"]: stages[cell.repeats[0].stages[1]].steps[0].setup["service"]["argv"][6]  # type: ignore[index,call-overload]
+        cell.labels["io"]: stages[cell.repeats[0].stages[1]].steps[0].setup.service["argv"][6]  # type: ignore[index,call-overload]
         for cell in plan.cells
     }
     assert words == {"1": "1", "2": "2"}
@@ -151,7 +151,7 @@ def test_versions_and_heirs(compile_text: Compile) -> None:
     )
     plan = compile_text(heir)
     names = {build.id: build.name for build in plan.builds}
-    found = {names[stage.build]: stage.steps[0].setup["service"] for stage in plan.stages}
+    found = {names[stage.build]: stage.steps[0].setup.service for stage in plan.stages}
     assert {name: said["argv"] for name, said in found.items()} == {  # type: ignore[index,call-overload]
         "kv-1.0": ["kv", "{options}"],
         "kv-2.0": ["kv", "--new", "{options}"],
@@ -182,7 +182,7 @@ def test_a_file_of_the_specs_own(compile_text: Compile, tmp_path: Path) -> None:
     with record_inputs() as seen:
         step = _step(compile_text(FILE_SPEC))
     assert step.files["mine.lua"] == SCRIPT
-    assert step.setup["files"] == {name: sha256(text.encode()).hexdigest() for name, text in step.files.items()}
+    assert step.setup.files == {name: sha256(text.encode()).hexdigest() for name, text in step.files.items()}
     assert "mine.lua" in seen.files
 
 

@@ -11,9 +11,11 @@ from typing import Any
 
 import psutil
 import pytest
+from msgspec import convert
 
 from stepgrid.host.processes import cgroup
 from stepgrid.model.plan import PlannedStep
+from stepgrid.model.records import StepSetup
 from tests.integration.server_lab import Lab, opened, server_of, sql
 from tests.waiting import LONG, until
 
@@ -71,7 +73,7 @@ def test_a_server_that_runs_out_of_memory(lab: Lab) -> None:
     options = sql("", options={"max_allowed_packet": 1 << 30, "performance_schema": False}).options
     settings: dict[str, Any] = {"sql": ["set max_session_mem_used = 8589934592", grow], "timeout": 60.0}
     setup: dict[str, Any] = {"launch": {"memory": 400 << 20}}
-    lab.plan("mariadb", PlannedStep("ask", "sql", 1, settings, options, 1, setup=setup))
+    lab.plan("mariadb", PlannedStep("ask", "sql", 1, settings, options, 1, setup=convert(setup, StepSetup)))
     assert _failed(lab) == (
         "the server ran out of memory while the step ran: the kernel killed it (`launch.memory`, or the host's)"
     )

@@ -10,6 +10,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from msgspec import convert
+
 from stepgrid.build.pins import keep_apart
 from stepgrid.expand.cells import expand
 from stepgrid.language import lock_file
@@ -18,6 +20,7 @@ from stepgrid.language.site import read_site
 from stepgrid.language.spec_file import read_spec
 from stepgrid.lint.runner import check
 from stepgrid.model.plan import Plan
+from stepgrid.model.records import OptionInfo
 from stepgrid.model.site import Site
 from stepgrid.plan import checks
 from stepgrid.plan.assembly import Context, compile_spec
@@ -83,6 +86,7 @@ def problems_of(path: str, scale: str | None = None, sets: Sequence[str] = ()) -
 def _on_builds(plan: Plan) -> Sequence[Problem]:
     """Where the example brings what its builds say of themselves."""
     catalogue, record = (_json(Path(name)) for name in ("catalogue.json", "build.json"))
+    catalogue = convert(catalogue, dict[str, OptionInfo] | None)
     wrong = checks.option_problems(plan, {build.id: catalogue for build in plan.builds}, tuple)
     programs = record["programs"] if record else None
     return [*wrong, *checks.program_problems(plan, {build.id: programs for build in plan.builds})]

@@ -33,7 +33,7 @@ repeat: {loads: 2, runs: 2}
 
 def collectors(plan: Plan, stage: str) -> list[list[object]]:
     steps = next(each for each in plan.stages if each.id == stage).steps
-    return [list(step.setup.get("collectors", [])) for step in steps]  # type: ignore[call-overload]
+    return [list(step.setup.collectors) for step in steps]  # type: ignore[call-overload]
 
 
 @pytest.mark.parametrize("where", ["all", "readww", "changed"])

@@ -12,6 +12,7 @@ from stepgrid.language import files as files_module
 from stepgrid.language.files import shared_libraries
 from stepgrid.language.problems import SpecError
 from stepgrid.model.plan import Option, Plan, PlannedStage
+from stepgrid.model.records import LaunchRequest, StepSetup
 from stepgrid.plan.assembly import compile_spec, scales
 from stepgrid.plan.difference import differences
 from stepgrid.plan.stage_tree import id_faults
@@ -194,7 +195,7 @@ def _steps(stage: PlannedStage, **other: object) -> PlannedStage:
         lambda stage: _steps(stage, settings={**stage.steps[0].settings, "keys": 1}),
         lambda stage: _steps(stage, options={"block_size": Option(1)}),
         lambda stage: _steps(stage, revision=99),
-        lambda stage: _steps(stage, setup={"launch": {"cpus": "1"}}),
+        lambda stage: _steps(stage, setup=StepSetup(launch=LaunchRequest(cpus="1"))),
         lambda stage: replace(stage, load=1),
         lambda stage: replace(stage, hardware="h-0"),
         lambda stage: replace(stage, build="b-0"),

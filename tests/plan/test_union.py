@@ -181,10 +181,10 @@ def cell_text(plan: Plan, cell: PlannedCell, seed: int = 1) -> str:
         "steps": [item for stage in chain for item in ({"checkpoint": stage.id}, *map(_step, stage.steps))][1:],
         "repeat": {"loads": 1 + max(r.load for r in cell.repeats), "runs": 1 + max(r.run for r in cell.repeats)},
         "seed": seed,
-        "params": {"storage_engine": first.setup["storage_engine"]} if "storage_engine" in first.setup else {},
+        "params": {"storage_engine": first.setup.storage_engine} if first.setup.storage_engine else {},
         "probes": _probes(chain),
         "define": {"builds": _clients(plan, chain)},
-        **{name: first.setup[name] for name in SETUP if name in first.setup},
+        **{name: value for name, value in first.setup.to_json().items() if name in SETUP},
     }
     return json.dumps(spec, indent=1, ensure_ascii=False)
 
@@ -206,7 +206,7 @@ def _probes(chain: list[PlannedStage]) -> list[dict[str, Any]]:
     found: dict[str, dict[str, Any]] = {}
     for step in (step for stage in chain for step in stage.steps):
         for when in ("before", "after"):
-            for probe in cast(list[dict[str, Any]], step.setup.get(when, [])):
+            for probe in cast(list[dict[str, Any]], step.setup.to_json().get(when, [])):
                 found.setdefault(probe["name"], dict(probe)).setdefault(when, []).append(step.name)
     return list(found.values())
 

@@ -9,8 +9,10 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec import convert
 
 from stepgrid.model.plan import Plan, PlannedBuild, Report
+from stepgrid.model.records import StepSetup
 from stepgrid.run import attempt
 from stepgrid.run.attempt import attach, keep_database_files
 from stepgrid.store.status import StatusReader
@@ -64,7 +66,7 @@ SHOW = (
 
 
 def _with_client(step, files=None):
-    return replace(step, setup={"client": "b-c"}, files=files or {})
+    return replace(step, setup=convert({"client": "b-c"}, StepSetup), files=files or {})
 
 
 def _make_client(checkout, **record):

@@ -5,8 +5,10 @@ import re
 from dataclasses import replace
 
 import pytest
+from msgspec import convert
 
 from stepgrid.collect import counts
+from stepgrid.model.records import StepSetup
 from tests.needs import may_profile, needs
 
 WORK = "import time\nend = time.process_time() + %s\nwhile time.process_time() < end: sum(range(1000))"
@@ -19,7 +21,11 @@ def measured(checkout, stage, step):
     """The step's folder after it ran beside some collectors."""
 
     def run(*listed, seconds=0.3):
-        checkout.plan(stage("s-load", replace(step("load", WORK % seconds), setup={"collectors": list(listed)})))
+        checkout.plan(
+            stage(
+                "s-load", replace(step("load", WORK % seconds), setup=convert({"collectors": list(listed)}, StepSetup))
+            )
+        )
         done = checkout.run("s-load")
         assert done.returncode == 0, checkout.failure("s-load")
         return checkout.store.result("s-load") / "steps/0-load"
@@ -63,7 +69,9 @@ def test_what_fails_of_it_is_a_warning(measured, command, status, warning):
 
 def test_a_step_that_fails_takes_its_collectors_along(checkout, stage, step):
     own = {"name": "mine", "command": [PYTHON, "-c", WAITS]}
-    checkout.plan(stage("s-load", replace(step("load", "raise SystemExit(4)"), setup={"collectors": [own]})))
+    checkout.plan(
+        stage("s-load", replace(step("load", "raise SystemExit(4)"), setup=convert({"collectors": [own]}, StepSetup)))
+    )
     assert checkout.run("s-load").returncode == 1
     assert checkout.failure("s-load")["message"] == "it ended with exit status 4"
 
@@ -101,7 +109,7 @@ def test_a_program_begins_when_perf_follows_its_threads(checkout, stage, step):
     if not may_profile():
         pytest.skip("perf may not look at processes here: see kernel.perf_event_paranoid")
     asked = [{"name": "counts", "collector": "perf_stat"}, {"name": "fg", "collector": "perf_record"}]
-    checkout.plan(stage("s-load", replace(step("load", THREADS), setup={"collectors": asked})))
+    checkout.plan(stage("s-load", replace(step("load", THREADS), setup=convert({"collectors": asked}, StepSetup))))
     assert checkout.run("s-load").returncode == 0, checkout.failure("s-load")
     folder = checkout.store.result("s-load") / "steps/0-load"
     record = json.loads((folder / "step.json").read_text())

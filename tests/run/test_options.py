@@ -4,9 +4,11 @@ import json
 from dataclasses import replace
 
 import pytest
+from msgspec import convert
 
 from stepgrid.language.files import checksum
 from stepgrid.model.plan import FILES, NAMED, Option, PlannedBuild
+from stepgrid.model.records import StepSetup
 
 SHOW = "import sys; print(sys.argv[2:])"
 KNOWN = ("cache_size", "block_size", "log_bin")
@@ -99,7 +101,7 @@ def test_a_file_that_an_option_names_is_handed_over_with_its_path(checkout, stag
     (checkout.folder / "opts.ini").write_text("1")
     setup = {FILES: {"opts.ini": checksum(str(checkout.folder / "opts.ini"))}, NAMED: {"opts.ini": "opts.ini"}}
     planned = step("load", SHOW, {"cache_size": Option("opts.ini"), "block_size": Option("opts")})
-    checkout.plan(stage("s-load", replace(planned, setup=setup)))
+    checkout.plan(stage("s-load", replace(planned, setup=convert(setup, StepSetup))))
     checkout.build(options=KNOWN, kind="string")
     assert checkout.run("s-load").returncode == 0
     assert outcome(checkout) == f"['--block_size=opts', '--cache_size={checkout.folder}/opts.ini']"

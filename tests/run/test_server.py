@@ -16,9 +16,11 @@ from pathlib import Path
 from typing import Any, cast
 
 import pytest
+from msgspec import convert
 
 from stepgrid.host.failure import StageError
 from stepgrid.model.plan import Command, PlannedBuild
+from stepgrid.model.records import StepRecord, StepSetup
 from stepgrid.plugins.registry import ENGINES
 from stepgrid.plugins.server import (
     Access,
@@ -159,7 +161,7 @@ def test_a_server_from_its_start_to_its_end(serve: Serve, attempt: Attempt, gone
     assert (own / "toy.cnf").read_text() == "a=1\nb=2\n"
     assert json.loads((own / "effective.json").read_text()) == {"values": {"a": "1"}, "differs": {"b": "it is 1"}}
     assert server.warnings == ["`b`: it is 1"]
-    assert server.add_warnings({"name": "x"}) == {"name": "x", "warnings": ["`b`: it is 1"]}
+    assert server.add_warnings(StepRecord(name="x")) == StepRecord(name="x", warnings=("`b`: it is 1",))
     assert not [*own.rglob("secret")]
 
 
@@ -245,7 +247,7 @@ def test_a_server_is_looked_at_before_it_starts(
     said: str,
 ) -> None:
     monkeypatch.chdir(checkout.folder)
-    checkout.plan(stage("s-load", replace(step("load", "pass"), setup={"launch": {"cpus": cpus}})))
+    checkout.plan(stage("s-load", replace(step("load", "pass"), setup=convert({"launch": {"cpus": cpus}}, StepSetup))))
     attempt = Attempt(Job.load(checkout.store, "p", "s-load"))
     (tmp_path / "data").mkdir()
     toy.code = f"import pathlib; pathlib.Path({str(tmp_path / 'began')!r}).touch()\n{UNTIL_TERM}"
@@ -276,7 +278,7 @@ def declare(checkout: Any, stage: Any, step: Any, monkeypatch: pytest.MonkeyPatc
 
     def served(code: str = WAIT, *words: str, ready: Mapping[str, Any] = PORT, **said: Any) -> Any:
         service = {"argv": [sys.executable, "-c", code, *(words or ("{port}",))], "ready": dict(ready), **said}
-        checkout.plan(stage("s-load", replace(step(), setup={"service": service})), builds=(OWN,))
+        checkout.plan(stage("s-load", replace(step(), setup=convert({"service": service}, StepSetup))), builds=(OWN,))
         attempt = Attempt(Job.load(checkout.store, "p", "s-load"))
         return serving(attempt, attempt.job.stage, attempt.folder, data, [AcceptedOptions({"a": 1, "b": True})])
 

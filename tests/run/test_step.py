@@ -9,11 +9,13 @@ from pathlib import Path
 from typing import Any, cast
 
 import pytest
+from msgspec import convert
 
 from stepgrid.host import page_cache, sysfs
 from stepgrid.host.processes import cgroup, launch
 from stepgrid.host.processes.supervision import ProcessEnd, Program, describe_exit, environment, supervise
 from stepgrid.model.plan import Command, PlannedStep
+from stepgrid.model.records import LaunchRequest, StepSetup
 from stepgrid.plugins.registry import require_runner
 from stepgrid.run.options import AcceptedOptions
 from stepgrid.run.step import StepRun, explain_end
@@ -26,11 +28,11 @@ SHOW = "import os; print(sorted(os.sched_getaffinity(0)), os.environ.get('COLOUR
 def test_memory_needs_a_cgroup_by_systemd_or_our_own(monkeypatch, tmp_path):
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.setattr(cgroup, "can_limit", lambda: True)
-    found = launch.plan_launch(COMMAND, {"memory": 1 << 30})
+    found = launch.plan_launch(COMMAND, LaunchRequest(memory=1 << 30))
     assert found == launch.LaunchPlan(COMMAND, {"memory": 1 << 30}, 1 << 30, 0, gate=True)
     monkeypatch.setattr(cgroup, "can_limit", lambda: False)
     with pytest.raises(launch.LaunchError) as caught:
-        launch.plan_launch(COMMAND, {"memory": 1 << 30})
+        launch.plan_launch(COMMAND, LaunchRequest(memory=1 << 30))
     said = str(caught.value)
     assert said.startswith("`memory: 1073741824` needs a cgroup, which `systemd-run --user --scope` does not give (")
     assert said.endswith("), and none may be made here; leave `memory` out, or run where systemd manages your session")
@@ -38,7 +40,7 @@ def test_memory_needs_a_cgroup_by_systemd_or_our_own(monkeypatch, tmp_path):
 
 def test_a_step_runs_as_it_was_asked(checkout, stage, step):
     asked = {"cpus": "0", "env": {"COLOUR": "red"}}
-    checkout.plan(stage("s-load", replace(step("load", SHOW), setup={"launch": asked})))
+    checkout.plan(stage("s-load", replace(step("load", SHOW), setup=convert({"launch": asked}, StepSetup))))
     assert checkout.run("s-load").returncode == 0, checkout.failure("s-load")
     folder = checkout.store.result("s-load") / "steps/0-load"
     assert (folder / "stdout").read_text() == "[0] red\n"
@@ -48,7 +50,7 @@ def test_a_step_runs_as_it_was_asked(checkout, stage, step):
 
 
 def test_a_launch_that_is_impossible_fails_the_step(checkout, stage, step):
-    checkout.plan(stage("s-load", replace(step("load", SHOW), setup={"launch": {"cpus": "0"}})))
+    checkout.plan(stage("s-load", replace(step("load", SHOW), setup=convert({"launch": {"cpus": "0"}}, StepSetup))))
     assert checkout.run("s-load", PATH=str(checkout.folder)).returncode == 1
     failure = checkout.failure("s-load")
     assert failure["step"] == "load"
@@ -58,7 +60,7 @@ def test_a_launch_that_is_impossible_fails_the_step(checkout, stage, step):
 @pytest.mark.parametrize("start", [None, "cold", "warm"])
 def test_what_the_cache_holds_at_the_start_is_measured(checkout, stage, step, start):
     setup = {"start": start} if start else {}
-    reader = replace(step("read", "pass"), setup=setup)
+    reader = replace(step("read", "pass"), setup=convert(setup, StepSetup))
     checkout.plan(stage("s-a", children=["s-b"]), stage("s-b", reader, parent="s-a"))
     assert checkout.run("s-a").returncode == 0
     assert checkout.run("s-b").returncode == 0
@@ -98,7 +100,7 @@ PROBE = {"name": "dump", "command": ["{program:python}", "-c", "import time; tim
 
 
 def test_probes_are_run_timed_and_kept(checkout, stage, step):
-    timed = replace(step("load"), setup={"before": [{**PROBE, "name": "first"}], "after": [PROBE]})
+    timed = replace(step("load"), setup=convert({"before": [{**PROBE, "name": "first"}], "after": [PROBE]}, StepSetup))
     checkout.plan(stage("s-load", timed))
     assert checkout.run("s-load").returncode == 0, checkout.failure("s-load")
     [record] = checkout.result("s-load")["steps"]
@@ -118,7 +120,11 @@ def test_probes_are_run_timed_and_kept(checkout, stage, step):
     ],
 )
 def test_a_probe_that_fails_fails_its_step(checkout, stage, step, command, message):
-    checkout.plan(stage("s-load", replace(step("load"), setup={"after": [{"name": "dump", "command": command}]})))
+    checkout.plan(
+        stage(
+            "s-load", replace(step("load"), setup=convert({"after": [{"name": "dump", "command": command}]}, StepSetup))
+        )
+    )
     assert checkout.run("s-load").returncode == 1
     failure = checkout.failure("s-load")
     assert (failure["step"], failure["message"]) == ("load", message)
@@ -171,7 +177,7 @@ ENVIRONMENT = "import os; print(*sorted(f'{name}={value}' for name, value in os.
 
 def test_variables_of_the_user_s_shell_reach_no_program(checkout, stage, step):
     """TZ, PATH and LD_LIBRARY_PATH did, and were in no identity."""
-    planned = replace(step("load", ENVIRONMENT), setup={"launch": {"env": {"MINE": "1"}}})
+    planned = replace(step("load", ENVIRONMENT), setup=convert({"launch": {"env": {"MINE": "1"}}}, StepSetup))
     outputs = []
     for number, more in enumerate(("", "9")):
         checkout.plan(stage(f"s-{number}", planned))

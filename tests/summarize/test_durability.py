@@ -9,6 +9,7 @@ from typing import Any
 
 from stepgrid.collect.job import collect
 from stepgrid.model.plan import Option, Plan, PlannedStep
+from stepgrid.model.records import StepSetup
 from stepgrid.summarize import summary_text
 from stepgrid.summarize.compare import compare_sets, stored_results
 from stepgrid.summarize.report import Report
@@ -83,7 +84,7 @@ class _Servers(Experiment):
 
     def _server_step(self, step: PlannedStep) -> PlannedStep:
         options = {name: Option(value) for name, value in self.options.items()}
-        return replace(step, mutates=True, options=options, setup={"storage_engine": "innodb"})
+        return replace(step, mutates=True, options=options, setup=StepSetup(storage_engine="innodb"))
 
 
 def _experiment(root: Path, builds: Sequence[str] = (MYSQL57, MYSQL80), **fields: Any) -> _Servers:

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec import convert
 
 from stepgrid.model.plan import (
     AdaptiveRepeat,
@@ -28,6 +29,7 @@ from stepgrid.model.plan import (
     Repeat,
     Report,
 )
+from stepgrid.model.records import StepSetup
 from stepgrid.plan.difference import Link
 from stepgrid.plugins.metrics import METRICS
 from stepgrid.summarize import summary_text
@@ -101,7 +103,14 @@ def plan_of(case: Mapping[str, Any], loads: int) -> Plan:
         settings = known.get("settings", {}) | own.get("settings", {})
         steps = tuple(
             PlannedStep(
-                step, kind, 1, settings, options, 7, mutates=known.get("mutates", False), setup=known.get("setup", {})
+                step,
+                kind,
+                1,
+                settings,
+                options,
+                7,
+                mutates=known.get("mutates", False),
+                setup=convert(known.get("setup", {}), StepSetup),
             )
             for step in case["steps"]
         )

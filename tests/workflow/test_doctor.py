@@ -8,8 +8,10 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from msgspec import convert
 
 from stepgrid.model.plan import Plan, PlannedBuild, PlannedStage, PlannedStep, Report
+from stepgrid.model.records import StepSetup
 from stepgrid.model.site import Site
 from stepgrid.workflow.doctor import launch_line, missing_tools, placement
 from stepgrid.workflow.hooks import describe_shortcomings
@@ -24,7 +26,7 @@ def no_programs(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def stage(*collectors: dict[str, Any]) -> PlannedStage:
     setup = {"collectors": list(collectors)} if collectors else {}
-    steps = tuple(PlannedStep(f"s{n}", "command", 1, {}, {}, 7, setup=setup) for n in (1, 2))
+    steps = tuple(PlannedStep(f"s{n}", "command", 1, {}, {}, 7, setup=convert(setup, StepSetup)) for n in (1, 2))
     return PlannedStage("s-1", "t", "b-1", None, (), 0, 0, "h", steps, 1.0, 0)
 
 
@@ -46,7 +48,7 @@ def test_a_site_file_names_the_path_of_a_tool() -> None:
 def points(engine: str = "postgres", kind: str = "sysbench", launch: Any = None, **settings: Any) -> Plan:
     setup: dict[str, Any] = {"launch": launch} if launch else {}
     steps = (
-        PlannedStep("points", kind, 1, {"threads": 1, **settings}, {}, 7, setup=setup),
+        PlannedStep("points", kind, 1, {"threads": 1, **settings}, {}, 7, setup=convert(setup, StepSetup)),
         PlannedStep("warm", "sysbench", 1, {"threads": 1}, {}, 7, measured=False),
     )
     stage = PlannedStage("s-1", "t", "b-1", None, (), 0, 0, "h", steps, 1.0, 0)

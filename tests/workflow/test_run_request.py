@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec import convert
 from snakemake.cli import parse_config
 from snakemake_interface_executor_plugins.utils import format_cli_arg
 
@@ -16,6 +17,7 @@ from stepgrid import pipeline
 from stepgrid.host import sysfs
 from stepgrid.language.site import VARIABLE
 from stepgrid.model.plan import PlannedBuild, PlannedStage, PlannedStep
+from stepgrid.model.records import StepSetup
 from stepgrid.store.store import Store
 from stepgrid.workflow import run_request
 from stepgrid.workflow.run_request import (
@@ -128,7 +130,7 @@ def test_binaries_that_are_made_already_honour_no_recipe() -> None:
 def test_probes_that_need_a_server(key: str, monkeypatch: pytest.MonkeyPatch) -> None:
     probes = {"before": [{"name": "rows", key: "select 1"}], "after": [{"name": "du", "command": ["du"]}]}
     stage = _stage("db_bench")
-    stage = replace(stage, steps=(replace(stage.steps[0], setup=probes),))
+    stage = replace(stage, steps=(replace(stage.steps[0], setup=convert(probes, StepSetup)),))
     said = f"a.yaml: probe `rows` asks for `{key}`, which needs a server; rocksdb is none"
     assert unsupported("a.yaml", [MADE], [stage, stage]) == [said]
 

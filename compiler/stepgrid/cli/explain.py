@@ -17,7 +17,6 @@ from stepgrid.language import lock_file
 from stepgrid.language.problems import Problems, nearest
 from stepgrid.language.sources import LISTED_KINDS, release_text, source_key, source_kind
 from stepgrid.model.plan import (
-    FILES,
     SERVICE,
     Json,
     Option,
@@ -128,8 +127,7 @@ def _steps(plan: Plan, cell: PlannedCell, name: str | None) -> list[tuple[Planne
 
 def _file_lines(step: PlannedStep) -> Iterator[str]:
     """List the files of a step with their checksums, and count its shared objects."""
-    files = step.setup.get(FILES)
-    checksums = {name: str(checksum)[:12] for name, checksum in files.items()} if isinstance(files, dict) else {}
+    checksums = {name: checksum[:12] for name, checksum in step.setup.files.items()}
     libraries = [name for name in checksums if ".so" in PurePath(name).suffixes]
     yield from (f"  file {name} {checksum}…" for name, checksum in checksums.items() if name not in libraries)
     if libraries:

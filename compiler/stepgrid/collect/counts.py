@@ -246,7 +246,6 @@ def probe_counts(record: StepRecord) -> Iterator[Count]:
 
 def probe_metrics(stages: Iterable[PlannedStage]) -> dict[str, Metric]:
     """The metrics of a plan's probes: a spec gives them their names."""
-    setups: Iterable[Row] = {id(step.setup): step.setup for stage in stages for step in stage.steps}.values()
-    probes = [probe for setup in setups for when in ("before", "after") for probe in setup.get(when) or ()]
-    names = sorted({str(probe["name"]) for probe in probes})
+    setups = (step.setup for stage in stages for step in stage.steps)
+    names = sorted({probe.name for setup in setups for probe in (*setup.before, *setup.after)})
     return {name: Metric(name, "s", "lower", f"Time of the probe {name}.", PROBE) for name in names}

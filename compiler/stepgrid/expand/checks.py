@@ -14,7 +14,6 @@ from stepgrid.expand.builds import Build
 from stepgrid.expand.evaluation import ResolvedStep, Segment
 from stepgrid.expand.options import check_placeholders
 from stepgrid.expand.scope import PARAMS, STORAGE_ENGINE, mentioned_names
-from stepgrid.expand.search import SEARCH
 from stepgrid.expand.service import unreached_options
 from stepgrid.expand.setup import is_timed, takes_probe
 from stepgrid.expand.steps import Checkpoint, StepEntry
@@ -23,7 +22,7 @@ from stepgrid.language.models import Collector, OptionSet, Probe, Spec
 from stepgrid.language.problems import MOST_SHOWN, Location, Problems, close_names, nearest
 from stepgrid.language.spec_file import Document, definition_location
 from stepgrid.language.yaml import Map, Node, Seq, Text, key_location, node_location
-from stepgrid.model.plan import ENGINE_WARM, SERVICE, runs_already
+from stepgrid.model.plan import ENGINE_WARM, runs_already
 from stepgrid.model.units import counted
 from stepgrid.plugins.driver import PID_PLACEHOLDER, PLACEHOLDERS
 from stepgrid.plugins.registry import COLLECTORS, driver, engine
@@ -331,7 +330,7 @@ class SegmentChecks:
                 message, where = f"two steps of a cell are named `{name}`", self._steps[name].where
                 self._problems.add("defined-twice", where, message, "give one of them `as: …`", len(name))
         for step in (step for segment in segments[:-1] for step in segment.steps):
-            if SEARCH in step.setup.values:
+            if step.setup.values.search:
                 entry = self._steps[step.head.name]
                 message = f"step `{entry.name}` searches before a checkpoint: "
                 message += "what follows would start from another database each time"
@@ -347,7 +346,7 @@ class SegmentChecks:
             self._check_options(first, second)
             self._check_service(build, first, second)
         for step in segment.steps if build.service is not None else ():
-            for name in unreached_options(build, step.options, step.setup.values, step.settings.values):
+            for name in unreached_options(build, step.options, step.setup.values.service, step.settings.values):
                 message = f"the option `{name}` does not reach the service of build `{build.family}`"
                 hint = f"add `\"{{options}}\"` to its `argv`, or a word with `{{{{ options['{name}'] }}}}`"
                 self._problems.add("unused-option", Location.read(step.options[name].where), message, hint, len(name))
@@ -362,8 +361,8 @@ class SegmentChecks:
                 self._problems.add("needs-checkpoint", where, message, _restart_hint(second), len(name))
 
     def _check_service(self, build: Build, first: ResolvedStep, second: ResolvedStep) -> None:
-        before, after = (step.setup.values.get(SERVICE) for step in (first, second))
-        if build.service is None or before == after or not (isinstance(before, dict) and isinstance(after, dict)):
+        before, after = (step.setup.values.service for step in (first, second))
+        if build.service is None or before == after or not (before and after):
             return
         name = next(key for key in (*after, *before) if before.get(key) != after.get(key))
         names = f"`{first.head.name}` and `{second.head.name}`"
@@ -388,9 +387,8 @@ def check_running_server(document: Document, choice: Choice, segments: Sequence[
         return
     points = [point for point in choice.points if point is not None]
     setups = {id(step.setup): step.setup.values for segment in segments for step in segment.steps}.values()
-    requests = [START] if any(START in values for values in setups) else []
-    launches = [launch for values in setups if isinstance(launch := values.get("launch"), dict)]
-    requests += [MEMORY] if any("memory" in launch for launch in launches) else []
+    requests = [START] if any(values.start for values in setups) else []
+    requests += [MEMORY] if any(values.launch.memory for values in setups) else []
     for request in requests:
         where, width = _request_location(document.nodes, request, points)
         message = f"build `{choice.build.family}` is a server that already runs: `{request}` cannot be had of it"
@@ -402,10 +400,10 @@ def check_page_list(document: Document, choice: Choice, segments: Sequence[Segme
     """Report `start: engine-warm` where the engine lists no pages that it could load."""
     points = [point for point in choice.points if point is not None]
     for values in {id(step.setup): step.setup.values for segment in segments for step in segment.steps}.values():
-        if values.get(START) != ENGINE_WARM or runs_already(choice.build.source):
+        if values.start != ENGINE_WARM or runs_already(choice.build.source):
             continue
-        plugin, storage_engine = engine(choice.build.engine), str(values.get(STORAGE_ENGINE, ""))
-        if isinstance(plugin, SelfWarming) and SERVICE not in values and plugin.page_list(storage_engine, {}):
+        plugin, storage_engine = engine(choice.build.engine), values.storage_engine or ""
+        if isinstance(plugin, SelfWarming) and not values.service and plugin.page_list(storage_engine, {}):
             continue
         where, width = _request_location(document.nodes, START, points)
         name = f"{choice.build.engine} with {storage_engine}" if storage_engine else choice.build.engine

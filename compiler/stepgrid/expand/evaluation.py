@@ -28,7 +28,7 @@ from stepgrid.expand.scope import (
     Scope,
     mentioned_names,
 )
-from stepgrid.expand.setup import OptionFile, Setup, SpecFiles, StepSetup, storage_engine
+from stepgrid.expand.setup import OptionFile, Setup, SetupResolver, SpecFiles, storage_engine
 from stepgrid.expand.steps import Checkpoint, StepEntry, StepRange, check_search
 from stepgrid.language.models import Spec
 from stepgrid.language.problems import Location, Problems
@@ -170,7 +170,7 @@ class StepEvaluation:
         self._step_settings = StepSettings(
             entry, context.problems, context.intended_settings, build.server_placeholders
         )
-        self._step_setup = StepSetup(entry, build, context.spec, context.files, context.clients)
+        self._step_setup = SetupResolver(entry, build, context.spec, context.files, context.clients)
         whens = dependencies.axes(mentioned_names(entry.whens))
         settings_axes = dependencies.axes(mentioned_by_settings(entry))
         setup_axes = dependencies.axes(self._step_setup.names()).union(self._step_setup.axes(points))

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from stepgrid.language.expressions import ExpressionError, evaluate, find_nodes
 from stepgrid.model.plan import Json, PlannedStep
-from stepgrid.model.records import StepRecord
+from stepgrid.model.records import StepRecord, StepSetup
 
 SEARCH = "search"  # of a step's setup, and of its record
 KNEE = 0.95  # of the best figure
@@ -42,9 +42,9 @@ class AxisSearch:
         return dict(zip(_KEYS, values, strict=True))
 
     @classmethod
-    def from_setup(cls, setup: Mapping[str, Any]) -> AxisSearch | None:
-        search = setup.get(SEARCH)
-        return cls(*(search[key] for key in _KEYS)) if isinstance(search, Mapping) else None
+    def from_setup(cls, setup: StepSetup) -> AxisSearch | None:
+        values: Mapping[str, Any] = setup.search
+        return cls(*(values[key] for key in _KEYS)) if values else None
 
     def group(self, step: str) -> str:
         """The part that the names of all points of a search have in common."""

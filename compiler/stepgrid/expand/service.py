@@ -10,7 +10,7 @@ from stepgrid.expand.options import check_placeholders
 from stepgrid.expand.scope import OPTIONS, Name, Scope, is_value, mentioned_names
 from stepgrid.language.models import Readiness, Service, StopRequest
 from stepgrid.language.yaml import Seq, node_location, width
-from stepgrid.model.plan import SERVICE, Json
+from stepgrid.model.plan import Json
 from stepgrid.plugins.driver import SERVICE_PLACEHOLDERS, misplaced_placeholder
 
 TIMEOUT = "timeout"  # how long somebody waits changes no figure: no part of identity
@@ -27,9 +27,8 @@ def mentioned_by_service(build: Build) -> Iterator[Name]:
 
 
 def unreached_options(build: Build, names: Iterable[str], *tables: Mapping[str, Json]) -> list[str]:
-    """List options for which neither the service nor the step has a word; `tables`: the step's setup and settings."""
-    holders = [*tables, *(table.get(SERVICE) for table in tables)]
-    argvs = [holder.get("argv") for holder in holders if isinstance(holder, dict)]
+    """List options for which neither the service nor the step has a word; `tables`: the step's service and settings."""
+    argvs = [table.get("argv") for table in tables]
     if any(isinstance(words, list) and "{options}" in words for words in argvs):
         return []
     mentioned = {name for kind, name in mentioned_by_service(build) if kind == OPTIONS}

@@ -23,7 +23,6 @@ from stepgrid.expand.scope import (
     Name,
     Scope,
 )
-from stepgrid.expand.search import SEARCH
 from stepgrid.expand.service import mentioned_by_service, resolve_service
 from stepgrid.expand.steps import StepEntry
 from stepgrid.language import files, site
@@ -34,15 +33,12 @@ from stepgrid.language.spec_file import Document
 from stepgrid.language.yaml import Text, width
 from stepgrid.model.plan import (
     CLIENT,
-    FILES,
-    INPUTS,
-    NAMED,
     SERVICE,
-    STORAGE_REVISION,
     Json,
     Option,
     runs_already,
 )
+from stepgrid.model.records import LaunchRequest, ProbeRequest, StepSetup, with_fields
 from stepgrid.model.secret_variables import must_hide, seal
 from stepgrid.plugins.driver import (
     InputFiles,
@@ -75,31 +71,28 @@ class OptionFile(NamedTuple):
 
 
 class Setup(NamedTuple):
-    values: Mapping[str, Json]  # without those that are left to their defaults
+    values: StepSetup
     client: Build | None = None  # of the step: its id is known when its source is
     files: Mapping[str, str] = {}  # name in the step's folder -> text
 
     def observed(self, collector: Mapping[str, Json]) -> Setup:
         """Add a collector that no spec declares, and leave out those that it does: they cost time, too."""
-        values: dict[str, Json] = {**self.values, "collectors": [dict(collector)]}
-        return self._replace(values=values)
+        return self._replace(values=with_fields(self.values, collectors=(collector,)))
 
     def with_files(self, key: str, inputs: Mapping[str, Input]) -> Setup:
         """Add files that its command reads where they lie: their checksums, and their paths under a key."""
         if not inputs:
             return self
-        checksums: dict[str, Json] = {name: entry.checksum for name, entry in inputs.items()}
-        paths: dict[str, Json] = {name: entry.path for name, entry in inputs.items()}
-        tables = {name: table if isinstance(table := self.values.get(name), dict) else {} for name in (FILES, key)}
-        values = {**self.values, FILES: {**tables[FILES], **checksums}, key: {**tables[key], **paths}}
-        return self._replace(values=values)
+        checksums = {**self.values.files, **{name: entry.checksum for name, entry in inputs.items()}}
+        paths = {**getattr(self.values, key), **{name: entry.path for name, entry in inputs.items()}}
+        return self._replace(values=with_fields(self.values, files=checksums, **{key: paths}))
 
     def attaching(self, client: Build | None, texts: Mapping[str, str]) -> Setup:
         """Add what the step brings along."""
         if not texts:
             return self._replace(client=client)
-        checksums: dict[str, Json] = {name: files.digest(text.encode()) for name, text in texts.items()}
-        return Setup({**self.values, FILES: checksums}, client, texts)
+        checksums = {name: files.digest(text.encode()) for name, text in texts.items()}
+        return Setup(with_fields(self.values, files=checksums), client, texts)
 
 
 def storage_engine(build: Build, scope: Scope) -> str:
@@ -116,7 +109,7 @@ def _storage_revision(build: Build, storage_engine: str) -> int:
     return kind.storage_revisions.get(storage_engine, 0)
 
 
-class StepSetup:
+class SetupResolver:
     """Resolves the setup of a step under one build; what no choice changes is computed once."""
 
     def __init__(self, entry: StepEntry, build: Build, spec: Spec, spec_files: SpecFiles, clients: Clients) -> None:
@@ -127,13 +120,12 @@ class StepSetup:
         self.needs_settings = bool(client_engine(entry.kind) or self._attaching or self._reading)
         self._is_server = engine(build.engine).server
         probes = [probe for probe in spec.probes if takes_probe(build, probe)]
-        constant: dict[str, Json] = {
-            "before": [_probe_values(probe) for probe in probes if is_timed(entry, probe.before)],
-            "after": [_probe_values(probe) for probe in probes if is_timed(entry, probe.after)],
-            "collectors": [_collector_values(item) for item in spec.collectors if is_observed(item, entry)],
-            SEARCH: entry.search.to_json() if entry.search is not None else None,
-        }
-        self._constant = {name: value for name, value in constant.items() if value}
+        self._constant = StepSetup(
+            before=tuple(_probe_request(probe) for probe in probes if is_timed(entry, probe.before)),
+            after=tuple(_probe_request(probe) for probe in probes if is_timed(entry, probe.after)),
+            collectors=tuple(_collector_values(item) for item in spec.collectors if is_observed(item, entry)),
+            search=entry.search.to_json() if entry.search is not None else {},
+        )
         self._bases: dict[Any, tuple[Setup, Mapping[str, Input]]] = {}  # without a service
 
     def axes(self, points: Iterable[tuple[int, Point]]) -> Iterator[int]:
@@ -154,12 +146,12 @@ class StepSetup:
             attached = self._files.attached(self._attaching, self._entry, settings) if self._attaching else {}
             inputs = self._files.inputs(self._reading, self._entry, settings) if self._reading else {}
             client = self._client(settings)
-            env = launch_environment(base.values)
+            env = base.values.launch.env
             named = {**self._files.libraries(client.source, env), **named} if client is not None else named
             if self._reading:
                 named = {**named, **self._files.named_by_settings(self._reading, self._entry, settings, env)}
             named = {name: entry for name, entry in named.items() if name not in inputs and name not in attached}
-        return base.attaching(client, attached).with_files(INPUTS, inputs).with_files(NAMED, named)
+        return base.attaching(client, attached).with_files("inputs", inputs).with_files("named", named)
 
     def option_files(self, options: Mapping[str, Option]) -> list[OptionFile]:
         """Find the files that options name."""
@@ -182,7 +174,7 @@ class StepSetup:
                 self._files.written.add(file.path)
             elif file.path not in self._files.written:
                 named |= file.inputs
-        return setup.with_files(NAMED, named)
+        return setup.with_files("named", named)
 
     def _base(self, points: Sequence[Point], scope: Scope) -> tuple[Setup, Mapping[str, Input]]:
         """Resolve a setup without files of its settings, and find the files that it names."""
@@ -198,20 +190,21 @@ class StepSetup:
             launch |= _launch_values(point.launch)
             secrets |= {*_secret_names(launch)}
         launch.pop("secret", None)
-        values: dict[str, Json] = {
-            "launch": launch,
-            "start": next((point.start for point in reversed(patches) if point.start is not None), self._spec_start),
-            STORAGE_ENGINE: engine_name,
-            STORAGE_REVISION: _storage_revision(self._build, engine_name or ""),
-            SERVICE: service,
-        }
-        values = {**{name: value for name, value in values.items() if value}, **self._constant}
-        libraries = self._files.libraries(self._build.source, launch_environment(values))
-        named = {**libraries, **self._files.named_by_setup(values, secrets)}
-        for part in (values.get("launch"), values.get(SERVICE)):
-            if isinstance(part, dict) and isinstance(variables := part.get("env"), dict):
-                part["env"] = seal(variables, secrets)
-        self._bases[key] = Setup(values), named
+        request = LaunchRequest(**launch)  # type: ignore[arg-type]  # as its model has checked
+        setup = with_fields(
+            self._constant,
+            launch=request,
+            start=next((point.start for point in reversed(patches) if point.start is not None), self._spec_start),
+            storage_engine=engine_name,
+            storage_revision=_storage_revision(self._build, engine_name or ""),
+            service=service or {},
+        )
+        libraries = self._files.libraries(self._build.source, request.env)
+        named = {**libraries, **self._files.named_by_setup(setup.to_json(), secrets)}
+        if isinstance(variables := setup.service.get("env"), dict):
+            setup = with_fields(setup, service={**setup.service, "env": seal(variables, secrets)})
+        setup = with_fields(setup, launch=with_fields(request, env=seal(request.env, secrets)))
+        self._bases[key] = Setup(setup), named
         return self._bases[key]
 
     def _client(self, settings: Settings) -> Build | None:
@@ -260,14 +253,12 @@ def is_observed(collector: Collector, entry: StepEntry) -> bool:
     return entry.name in collector.steps or entry.base in collector.steps
 
 
-def _probe_values(probe: Probe) -> dict[str, Json]:
+def _probe_request(probe: Probe) -> ProbeRequest:
     """Write a probe for the plan; a single name of counters is no list, for the sake of earlier ids."""
-    model = probe.model_dump(mode="json", exclude_none=True, exclude={"before", "after", "counters"})
-    counters: list[Json] = [str(name) for name in probe.counters]
-    values: dict[str, Json] = {
-        name: [*map(str, value)] if isinstance(value, list | tuple) else str(value) for name, value in model.items()
-    }
-    return {**values, "counters": counters[0] if len(counters) == 1 else counters} if counters else values
+    counters = tuple(map(str, probe.counters))
+    sql, command = None if probe.sql is None else str(probe.sql), tuple(map(str, probe.command or ()))
+    names = counters[0] if len(counters) == 1 else counters
+    return ProbeRequest(name=str(probe.name), sql=sql, command=command, counters=names)
 
 
 def _collector_values(collector: Collector) -> dict[str, Json]:

@@ -116,7 +116,7 @@ def _write_classes(segment: Segment, build: Build) -> Iterator[tuple[str, Classe
     for step in segment.steps:
         if step.head.measured and step.head.mutates:
             options = {name: option.value for name, option in step.options.items()}
-            storage_engine = str(step.setup.values.get("storage_engine", ""))
+            storage_engine = step.setup.values.storage_engine or ""
             classes = step_durability(step.head.kind, step.settings.values, options, build, storage_engine)
             if classes:
                 yield step.head.name, classes

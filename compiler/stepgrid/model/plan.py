@@ -7,13 +7,12 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from json.encoder import encode_basestring
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
+
+from stepgrid.model.records import Json as Json
+from stepgrid.model.records import Record, StepSetup
 
 Value: TypeAlias = bool | int | float | str
-if TYPE_CHECKING:
-    Json: TypeAlias = "bool | int | float | str | list[Json] | dict[str, Json] | None"
-else:
-    Json = Any  # whoever reads a plan by these types knows no recursive one
 
 BUILD_PREFIX = "b-"
 STAGE_PREFIX = "s-"
@@ -73,30 +72,13 @@ class PlannedStep:
     seed: int
     measured: bool = True
     mutates: bool = False
-    setup: Mapping[str, Json] = field(default_factory=dict)  # launch, start, storage_engine, probes, client …
+    setup: StepSetup = field(default_factory=StepSetup)
     files: Mapping[str, str] = field(default_factory=dict)  # name in the step's folder -> text
 
     @property
     def client(self) -> str | None:
         """The build of its client, where that is one of its own."""
-        build = self.setup.get(CLIENT)
-        return None if build is None else str(build)
-
-
-def input_checksums(setups: Sequence[Mapping[str, Json]]) -> dict[str, str]:
-    """Checksums of all files that the commands of some steps read, by step and name."""
-    checksums: dict[str, str] = {}
-    for index, setup in enumerate(setups):
-        sums = setup.get(FILES)
-        if isinstance(sums, Mapping):
-            checksums |= {f"{index}/{name}": str(sums[name]) for name in input_paths(setup)}
-    return checksums
-
-
-def input_paths(setup: Mapping[str, Json]) -> dict[str, str]:
-    """Paths of all files that a step's command reads, by name."""
-    tables = [table for key in (INPUTS, NAMED) if isinstance(table := setup.get(key), Mapping)]
-    return {name: str(path) for table in tables for name, path in table.items()}
+        return self.setup.client
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +106,8 @@ class PlannedStage:
     @property
     def contents(self) -> dict[str, str]:
         """Checksums of the files that its commands read."""
-        return input_checksums([step.setup for step in self.steps])
+        setups = enumerate(step.setup for step in self.steps)
+        return {f"{index}/{name}": setup.files[name] for index, setup in setups for name in setup.paths}
 
     @property
     def builds(self) -> tuple[str, ...]:
@@ -357,5 +340,5 @@ encode = json.JSONEncoder(
     sort_keys=True,
     separators=(",", ":"),
     ensure_ascii=False,
-    default=lambda value: dict(value) if isinstance(value, Mapping) else fields(value),
+    default=lambda value: value.to_json() if isinstance(value, Record) else fields(value),
 ).encode

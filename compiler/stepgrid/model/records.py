@@ -7,12 +7,12 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias, TypeVar
 
 import msgspec
 
 if TYPE_CHECKING:
-    from stepgrid.model.plan import Json
+    Json: TypeAlias = "bool | int | float | str | list[Json] | dict[str, Json] | None"
 else:
     Json = Any  # msgspec knows no type that contains itself
 
@@ -87,6 +87,60 @@ def unix_time(text: str | None) -> float | None:
 
 def minute(when: str) -> str:
     return f"{when[:16].replace('T', ' ')} UTC"
+
+
+# A step of a plan: how its programs run
+
+
+class PlannedRequest(Record, frozen=True):
+    """What a spec asks for; what it does not say is left out of the text, which identity has."""
+
+    def to_json(self) -> dict[str, Json]:
+        values = ((name, plain(getattr(self, name))) for name in self.__struct_fields__)
+        return {name: value for name, value in values if value}
+
+
+class LaunchRequest(PlannedRequest, frozen=True, kw_only=True):
+    cpus: str | None = None  # a list such as 0-3,8
+    numa: str | None = None
+    malloc: str | None = None
+    memory: int | None = None  # bytes
+    env: Mapping[str, str] = {}
+
+
+class ProbeRequest(PlannedRequest, frozen=True, kw_only=True):
+    name: str
+    sql: str | None = None
+    command: tuple[str, ...] = ()
+    counters: str | tuple[str, ...] = ()
+
+
+class StepSetup(PlannedRequest, frozen=True, kw_only=True):
+    launch: LaunchRequest = LaunchRequest()
+    start: str | None = None  # what the caches hold
+    storage_engine: str | None = None
+    storage_revision: int = 0  # of a server's configuration, where what is measured went by it
+    service: Mapping[str, Json] = {}  # what a build's server program is started, reached and stopped by
+    before: tuple[ProbeRequest, ...] = ()
+    after: tuple[ProbeRequest, ...] = ()
+    collectors: tuple[Mapping[str, Json], ...] = ()
+    search: Mapping[str, Json] = {}
+    client: str | None = None  # the id of its build
+    files: Mapping[str, str] = {}  # name -> checksum
+    inputs: Mapping[str, str] = {}  # name of a file that its command reads -> path
+    # likewise of programs of PATH and files that other words name: a command gets these words unchanged
+    named: Mapping[str, str] = {}
+
+    @property
+    def paths(self) -> dict[str, str]:
+        """Paths of all files that a step's command reads, by name."""
+        return {**self.inputs, **self.named}
+
+    @property
+    def variables(self) -> list[tuple[str, Json]]:
+        """The variables that it gives to programs."""
+        env = self.service.get("env")
+        return [*self.launch.env.items(), *(env.items() if isinstance(env, dict) else ())]
 
 
 # Builds

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from functools import cache
 from typing import Any
 
@@ -88,13 +88,6 @@ def reveal(variables: Mapping[str, Any], read: Callable[[str], str]) -> dict[str
 def secret_name(digest: str) -> str:
     """Name the file of a value by its digest."""
     return digest.rpartition(" ")[2]
-
-
-def variables_of(setup: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
-    """Yield the variables that the setup of a step gives to programs."""
-    for key in ("launch", "service"):
-        variables = part.get("env") if isinstance(part := setup.get(key), Mapping) else None
-        yield from variables.items() if isinstance(variables, Mapping) else ()
 
 
 def mask(text: str, secrets: Iterable[tuple[str, str, str]]) -> str:

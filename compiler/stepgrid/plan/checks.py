@@ -14,7 +14,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 from stepgrid.language.flags import read_flags
 from stepgrid.language.problems import Location, Problem, Problems, nearest, nearest_name
 from stepgrid.language.sources import TREES, source_kind, source_parts
-from stepgrid.model.plan import REFUSE, SERVICE, Option, Plan, PlannedBuild
+from stepgrid.model.plan import REFUSE, Option, Plan, PlannedBuild
 from stepgrid.model.records import Catalogue, Catalogues, OptionInfo, with_fields
 from stepgrid.plugins.driver import named_programs
 from stepgrid.plugins.engine import Choices, FlaggedOptions, KnownOptions, Spelling, option_fault, release_numbers
@@ -226,7 +226,7 @@ def program_problems(plan: Plan, programs: Programs) -> list[Problem]:
                     where = Location.read(locations["argv"]) if "argv" in locations else Location(plan.spec, 1, 1)
                     message = f"{build.name} has no program `{name}`"
                     problems.append(Problem("unknown-program", where, message, nearest(name, names)), step.name)
-            service: Mapping[str, Any] = step.setup.get(SERVICE) or {}  # type: ignore[assignment]
+            service: Mapping[str, Any] = step.setup.service
             commands = [service, service.get("ready", {}), service.get("stop", {})]
             service_words = [word for part in commands for key in ("argv", "command") for word in part.get(key, ())]
             for name in named_programs(service_words):

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, TypeAlias
+from typing import Any
 
 from stepgrid.language.sources import source_key, source_parts
 from stepgrid.model.plan import (
@@ -16,12 +16,12 @@ from stepgrid.model.plan import (
     FILES,
     LINK,
     SERVICE,
-    STORAGE_REVISION,
     Plan,
     PlannedBuild,
     PlannedStage,
     PlannedStep,
 )
+from stepgrid.model.records import Json, StepSetup
 from stepgrid.model.secret_variables import hide_secrets
 from stepgrid.model.units import exact_size
 from stepgrid.plugins.registry import reading_names
@@ -187,9 +187,7 @@ def _client_inputs(old: PlannedBuild | None, new: PlannedBuild | None) -> Iterat
 
 
 def _file_checksums(step: PlannedStep) -> dict[str, str]:
-    sums = step.setup.get(FILES)
-    listed = sums.items() if isinstance(sums, Mapping) else ()
-    return {name: str(checksum)[:CHECKSUM_DIGITS] for name, checksum in listed}
+    return {name: checksum[:CHECKSUM_DIGITS] for name, checksum in step.setup.files.items()}
 
 
 def _map_inputs(prefix: str, old: Mapping[str, Any], new: Mapping[str, Any], where: str = "") -> Iterator[Input]:
@@ -206,8 +204,6 @@ def _value_inputs(field: str, old: Any, new: Any, where: str = "") -> Iterator[I
 
 # The setup of a step: launch, start, service, probes, collectors
 
-Setup: TypeAlias = Mapping[str, Any]
-
 
 def setup_changes(old: PlannedStep, new: PlannedStep) -> Iterator[tuple[str, Any, Any]]:
     """Yield each field of two setups with both values, and the order of probes and collectors where it differs."""
@@ -222,34 +218,34 @@ def setup_changes(old: PlannedStep, new: PlannedStep) -> Iterator[tuple[str, Any
 
 def setup_fields(step: PlannedStep) -> dict[str, Any]:
     """List the setup of a step as flat fields, by the names that a spec gives them."""
-    setup: Setup = step.setup
-    values = {f"launch.{name}": value for name, value in (setup.get("launch") or {}).items()}
+    setup = step.setup
+    values: dict[str, Any] = {f"launch.{name}": value for name, value in setup.launch.to_json().items()}
     values |= {f"launch.env.{name}": value for name, value in hide_secrets(values.pop("launch.env", {})).items()}
-    if setup.get("start"):
-        values["start"] = setup["start"]
-    values |= {f"{SERVICE}.{name}": value for name, value in (setup.get(SERVICE) or {}).items()}
+    if setup.start:
+        values["start"] = setup.start
+    values |= {f"{SERVICE}.{name}": value for name, value in setup.service.items()}
     for part in ("env", "ready", "stop"):
         inner = values.pop(f"{SERVICE}.{part}", {})
         inner = (hide_secrets(inner) if part == "env" else inner).items()
         values |= {f"{SERVICE}.{part}.{name}": value for name, value in inner if name != "timeout"}  # no figure has it
-    if setup.get("storage_engine") is not None and not step.settings.get("storage_engine"):
-        values["params.storage_engine"] = setup["storage_engine"]
-    if setup.get(STORAGE_REVISION):
-        values[f"revision of {setup.get('storage_engine')}"] = setup[STORAGE_REVISION]
+    if setup.storage_engine is not None and not step.settings.get("storage_engine"):
+        values["params.storage_engine"] = setup.storage_engine
+    if setup.storage_revision:
+        values[f"revision of {setup.storage_engine}"] = setup.storage_revision
     for prefix, entries in (("probes", _probes(setup)), ("collectors", _collectors(setup))):
         flat = ((name, key, value) for name, entry in entries.items() for key, value in entry.items())
         values |= {f"{prefix}.{name}.{key}": value for name, key, value in flat if key != "name"}
     return values
 
 
-def _probes(setup: Setup) -> dict[str, Setup]:
+def _probes(setup: StepSetup) -> dict[str, Mapping[str, Json]]:
     """Index the probes of a step by name, each with its time."""
-    times = ("before", "after")
-    return {probe["name"]: {**probe, "when": time} for time in times for probe in setup.get(time) or ()}
+    probes = {"before": setup.before, "after": setup.after}
+    return {probe.name: {**probe.to_json(), "when": when} for when, timed in probes.items() for probe in timed}
 
 
-def _collectors(setup: Setup) -> dict[str, Setup]:
-    return {str(entry.get("name") or entry.get("collector")): entry for entry in setup.get("collectors") or ()}
+def _collectors(setup: StepSetup) -> dict[str, Mapping[str, Json]]:
+    return {str(entry.get("name") or entry.get("collector")): entry for entry in setup.collectors}
 
 
 # Values as a spec would write them

@@ -48,9 +48,7 @@ class Fields:
 
 def names_of_step(step: PlannedStep, labels: Mapping[str, str], machine: Mapping[str, Json]) -> dict[str, Any]:
     """Collect what is known of a step before it runs."""
-    launch = step.setup.get("launch")
-    limit = launch.get(MEMORY) if isinstance(launch, Mapping) else None
-    memory = limit or machine.get(MEMORY)
+    memory = step.setup.launch.memory or machine.get(MEMORY)
     return {
         **{axis: Label(label) for axis, label in labels.items()},
         PARAMS: Fields({name: value for name, value in step.settings.items() if value is not None}),

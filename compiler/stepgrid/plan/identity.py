@@ -13,8 +13,6 @@ from stepgrid.model.plan import (
     BUILD_PREFIX,
     CLIENT,
     FILES,
-    INPUTS,
-    NAMED,
     SERVICE,
     STAGE_PREFIX,
     Json,
@@ -23,6 +21,7 @@ from stepgrid.model.plan import (
     encode,
     quoted,
 )
+from stepgrid.model.records import StepSetup
 from stepgrid.plugins.registry import client_engine, input_files, reading_names
 
 if TYPE_CHECKING:
@@ -92,9 +91,9 @@ def _option_text(option: Option) -> str:
     return encode([option.value, "drop"] if option.unsupported == "drop" else [option.value])
 
 
-def _setup_text(setup: Mapping[str, Json]) -> str:
+def _setup_text(setup: StepSetup) -> str:
     """Leave out the paths of files, whose checksums are there, and how long somebody waits for a service."""
-    values = {name: value for name, value in setup.items() if name not in (INPUTS, NAMED, CLIENT)}
+    values = {name: value for name, value in setup.to_json().items() if name not in ("inputs", "named", CLIENT)}
     service = values.get(SERVICE)
     if isinstance(service, dict):
         parts = {

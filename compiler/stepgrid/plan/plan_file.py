@@ -32,6 +32,7 @@ from stepgrid.model.plan import (
     fields,
     quoted,
 )
+from stepgrid.model.records import StepSetup
 from stepgrid.plan import identity
 
 PLAN_FILE = "plan.jsonl"
@@ -111,7 +112,7 @@ class _Parts:
         parts = [
             self._part(head, dict(zip(_HEAD, head, strict=True))),
             self._part(id(step.settings), {"settings": step.settings}),
-            *([self._part(id(step.setup), {"setup": step.setup})] if step.setup else []),
+            *([self._part(id(step.setup), {"setup": step.setup})] if step.setup != StepSetup() else []),
             *(self._part(id(part), {"options": part}) for part in options if part),
             *(self._part(file, {"files": dict([file])}) for file in step.files.items()),
         ]
@@ -146,7 +147,7 @@ class _Part(msgspec.Struct):
     measured: bool = True
     mutates: bool = False
     settings: dict[str, Json] = {}
-    setup: dict[str, Json] = {}
+    setup: StepSetup | None = None
     options: dict[str, Option] = {}
     files: dict[str, str] = {}
 
@@ -185,7 +186,7 @@ class _Steps:
     def _step(self, *nodes: str) -> PlannedStep:
         if nodes not in self._steps:
             head, settings, *parts = (self._parts[node] for node in nodes)
-            setup = next((part.setup for part in parts if part.setup), {})
+            setup = next((part.setup for part in parts if part.setup), StepSetup())
             options = Options(part.options for part in parts if part.options)
             files = {name: content for part in parts for name, content in part.files.items()}
             self._steps[nodes] = PlannedStep(

@@ -16,8 +16,6 @@ from stepgrid.model.plan import (
     ALL,
     BUILD,
     CHANGED,
-    CLIENT,
-    FILES,
     CellStep,
     Json,
     Plan,
@@ -28,6 +26,7 @@ from stepgrid.model.plan import (
     encode,
     stage_label,
 )
+from stepgrid.model.records import StepSetup, with_fields
 from stepgrid.plan import identity
 from stepgrid.plan.order import LoadCounts, ranks
 from stepgrid.plugins.collector import FUNCTIONS
@@ -104,7 +103,7 @@ class StageTree:
         self._texts: dict[ResolvedStep, tuple[str, str]] = {}  # that identify a step
         self._readings: dict[str, str] = {}  # what is read of the output, by id
         self._seeds: dict[tuple[int, int, tuple[tuple[str, ...], ...]], list[Seeds]] = {}
-        self._setups: dict[int, tuple[Setup, Mapping[str, Json]]] = {}  # with the setup: its id() stays its own
+        self._setups: dict[int, tuple[Setup, StepSetup]] = {}  # with the setup: its id() stays its own
         self._steps: dict[tuple[tuple[StepHead, ...], ...], tuple[CellStep, ...]] = {}
 
     def add(self, cell: Cell) -> PlannedCell:
@@ -295,12 +294,12 @@ class StageTree:
             self._setup_values(step.setup), step.setup.files,
         )  # fmt: skip
 
-    def _setup_values(self, setup: Setup) -> Mapping[str, Json]:
+    def _setup_values(self, setup: Setup) -> StepSetup:
         """Return one object for all steps that share a setup, so that it is written once."""
         if setup.client is None:
             return setup.values
         if id(setup) not in self._setups:
-            self._setups[id(setup)] = setup, {**setup.values, CLIENT: self._builds[setup.client.name][0]}
+            self._setups[id(setup)] = setup, with_fields(setup.values, client=self._builds[setup.client.name][0])
         return self._setups[id(setup)][1]
 
 
@@ -347,9 +346,8 @@ def id_faults(plan: Plan) -> Iterator[str]:
         if stage.parent is not None and origins.get(stage.parent, stage.origin) != stage.origin:
             yield f"the stage {stage.id} is of another host than the one that it starts from"
         for step in stage.steps:
-            sums = step.setup.get(FILES)
             for name, text in step.files.items():
-                if not isinstance(sums, Mapping) or sums.get(name) != sha256(text.encode()).hexdigest():
+                if step.setup.files.get(name) != sha256(text.encode()).hexdigest():
                     yield f"the stage {stage.id} brings a file `{name}` that its checksum is not of"
     for repeat in (repeat for cell in plan.cells for repeat in cell.repeats):
         if any(origins.get(node, repeat.origin) != repeat.origin for node in repeat.stages):

@@ -16,7 +16,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, runtime_checkable
 
-from stepgrid.model.plan import INPUTS, SYSTEM_PATH, Command, input_paths
+from stepgrid.model.plan import SYSTEM_PATH, Command
+from stepgrid.model.records import StepSetup
 from stepgrid.package import INTERPRETER, PACKAGE
 
 if TYPE_CHECKING:
@@ -418,10 +419,10 @@ def possible_files(words: Sequence[str]) -> list[str]:
     return [word for word in named if not _PLACEHOLDER.search(word)]
 
 
-def absolute_inputs(setup: Mapping[str, Any]) -> dict[str, str]:
+def absolute_inputs(setup: StepSetup) -> dict[str, str]:
     """Give files that words of a step's commands name, which run in another folder, their absolute paths."""
-    paths = input_paths(setup)
-    names = dict.fromkeys((*(setup.get(INPUTS) or ()), *possible_files(["", *paths])))
+    paths = setup.paths
+    names = dict.fromkeys((*setup.inputs, *possible_files(["", *paths])))
     return {name: str(Path(paths[name]).absolute()) for name in names}
 
 

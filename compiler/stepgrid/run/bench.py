@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import takewhile
@@ -15,7 +15,7 @@ from stepgrid.host.failure import StageError, end_of_log, explaining_log
 from stepgrid.host.processes.signals import MARK, kill_marked
 from stepgrid.language.expressions import ExpressionError
 from stepgrid.language.files import checksum, reuse_checksums
-from stepgrid.model.plan import FILES, PlannedStage, PlannedStep, input_paths
+from stepgrid.model.plan import PlannedStage, PlannedStep
 from stepgrid.model.records import StepRecord
 from stepgrid.plugins.registry import server_engine
 from stepgrid.plugins.server import LoadedTables
@@ -120,10 +120,9 @@ def refuse_changed(store: Store, stage: PlannedStage, when: str) -> None:
         return
     with reuse_checksums(store.checksums()):
         for step in stage.steps:
-            planned = cast(Mapping[str, str], step.setup.get(FILES) or {})
-            for name, path in input_paths(step.setup).items():
+            for name, path in step.setup.paths.items():
                 try:
-                    problem = None if checksum(path) == planned[name] else "changed"
+                    problem = None if checksum(path) == step.setup.files[name] else "changed"
                 except OSError as error:
                     problem = f"could not be read ({error.strerror})"
                 if problem:

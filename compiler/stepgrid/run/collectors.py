@@ -33,7 +33,7 @@ from stepgrid.host.processes.supervision import (
 )
 from stepgrid.host.sampling import SELDOM, ProcessGroup
 from stepgrid.model.plan import Command
-from stepgrid.model.records import CommandRecord, ProbeAnswer, convert_record
+from stepgrid.model.records import CommandRecord, ProbeAnswer, ProbeRequest, StepSetup, convert_record
 from stepgrid.model.site import Site
 from stepgrid.plugins import driver
 from stepgrid.plugins.collector import (
@@ -47,7 +47,7 @@ from stepgrid.plugins.collector import (
 from stepgrid.plugins.driver import Context, command_words
 from stepgrid.plugins.registry import COLLECTORS, DRIVERS, server_engine
 from stepgrid.plugins.server import Access, Connection, SessionWaits, counter_differences
-from stepgrid.run.attempt import COLLECTORS_FOLDER, PROBES_FOLDER, attach, describe_failure, is_real, last_line
+from stepgrid.run.attempt import BEFORE, COLLECTORS_FOLDER, PROBES_FOLDER, attach, describe_failure, is_real, last_line
 from stepgrid.run.server_process import LAST_WORDS, ReachedServer
 
 RECORD = "collector.json"
@@ -230,18 +230,17 @@ class ProbeRunner:
     deadline: float
     server: ReachedServer | None = None
 
-    def run(self, setup: Mapping[str, Any], when: str) -> dict[str, ProbeReading]:
+    def run(self, setup: StepSetup, when: str) -> dict[str, ProbeReading]:
         """Run the probes of one step in their order: name -> what it saw."""
-        return {probe["name"]: self._run(probe, when) for probe in setup.get(when) or ()}
+        return {probe.name: self._run(probe, when) for probe in (setup.before if when == BEFORE else setup.after)}
 
-    def _run(self, probe: Mapping[str, Any], when: str) -> ProbeReading:
-        name, folder = str(probe["name"]), self.context.folder / PROBES_FOLDER / f"{when}-{probe['name']}"
-        counters = probe.get("counters") or ()
-        names = (counters,) if isinstance(counters, str) else counters
-        if "sql" in probe:
-            reading = self._run_sql(probe["sql"], names, name, folder)
+    def _run(self, probe: ProbeRequest, when: str) -> ProbeReading:
+        name, folder = probe.name, self.context.folder / PROBES_FOLDER / f"{when}-{probe.name}"
+        counters = (probe.counters,) if isinstance(probe.counters, str) else probe.counters
+        if probe.sql is not None:
+            reading = self._run_sql(probe.sql, counters, name, folder)
         else:
-            reading = self._run_command(probe["command"], names, name, folder)
+            reading = self._run_command(probe.command, counters, name, folder)
         if not is_real(folder):
             raise StageError(f"probe {name}: it replaced its folder by a link", self.step)
         record = {"seconds": reading.seconds, **({"counters": dict(reading.counters)} if counters else {})}

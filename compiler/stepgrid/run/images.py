@@ -249,7 +249,7 @@ def _reason_to_discard(store: Store, image: str, failure: StageError) -> str | N
 
 
 def _server_options(step: PlannedStep) -> tuple[object, ...]:
-    return {name: option.value for name, option in step.options.items()}, step.setup.get("launch")
+    return {name: option.value for name, option in step.options.items()}, step.setup.launch
 
 
 def is_proven(store: Store, stage: str) -> bool:

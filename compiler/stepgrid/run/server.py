@@ -36,7 +36,8 @@ from stepgrid.host.processes.supervision import (
     server_user,
     supervise,
 )
-from stepgrid.model.plan import ENGINE_WARM, SERVICE, Command, PlannedStage, PlannedStep, runs_already
+from stepgrid.model.plan import ENGINE_WARM, Command, PlannedStage, PlannedStep, runs_already
+from stepgrid.model.records import LaunchRequest, with_fields
 from stepgrid.model.secret_variables import hide_secrets, reveal
 from stepgrid.plugins import registry
 from stepgrid.plugins.driver import OPTION_FORM, Context, absolute_inputs, command_words
@@ -116,7 +117,7 @@ def serving(
             )
             home = _server_home(attempt.job, access, data, server_folder, user)
             launch = launch_request(attempt.job.store, stage.steps[0])
-            start = str(stage.steps[0].setup.get("start") or "")
+            start = stage.steps[0].setup.start or ""
             if start == ENGINE_WARM and isinstance(engine, SelfWarming):
                 options = {**engine.loading_options, **options}
             yield from _Service(attempt, engine, home, user, launch, options, start).run()
@@ -126,15 +127,14 @@ def serving(
         raise StageError(f"the server cannot be set up: {error}") from error
 
 
-def launch_request(store: Store, step: PlannedStep) -> dict[str, Any]:
+def launch_request(store: Store, step: PlannedStep) -> LaunchRequest:
     """Return `launch` of a step with the values of its secrets."""
-    launch = cast(Mapping[str, Any], step.setup.get("launch") or {})
-    return _with_secrets(store, launch)
+    return with_fields(step.setup.launch, env=_reveal(store, step.setup.launch.env))
 
 
-def _with_secrets(store: Store, part: Mapping[str, Any]) -> dict[str, Any]:
+def _reveal(store: Store, variables: Mapping[str, str]) -> Mapping[str, str]:
     try:
-        return {**part, **({"env": reveal(part["env"], store.read_secret)} if part.get("env") else {})}
+        return reveal(variables, store.read_secret)
     except LookupError as error:
         raise StageError(str(error.args[0])) from None
 
@@ -159,7 +159,7 @@ class _Service:
     engine: ServerEngine
     home: ServerHome
     user: User | None
-    launch: Mapping[str, Any]
+    launch: LaunchRequest
     options: Mapping[str, Any]
     start: str  # what the caches hold
 
@@ -358,15 +358,15 @@ READY_FOLDER = "ready"  # of the command that asks, in the server's
 def _declared_service(
     job: Job, stage: PlannedStage, data: Path, folder: Path, options: Mapping[str, Any]
 ) -> DeclaredService | None:
-    service = cast("Mapping[str, Any] | None", stage.steps[0].setup.get(SERVICE))
-    if service is None:
+    service: Mapping[str, Any] = stage.steps[0].setup.service
+    if not service:
         return None
     with closing(socket.socket()) as probe:
         probe.bind((LOCAL, 0))
         port = int(probe.getsockname()[1])
     ready, stop = service["ready"], service.get("stop") or {}
     return DeclaredService(
-        _with_secrets(job.store, service),
+        {**service, "env": _reveal(job.store, service.get("env") or {})},
         Context(job.engine.programs, job.engine.version, data, folder, 0, inputs=absolute_inputs(stage.steps[0].setup)),
         options,
         port,

@@ -153,7 +153,7 @@ class Server(ReachedServer):
 
 
 def storage_engine(engine: str, stage: PlannedStage) -> str:
-    return str(stage.steps[0].setup.get("storage_engine") or registry.engine(engine).default_storage_engine)
+    return stage.steps[0].setup.storage_engine or registry.engine(engine).default_storage_engine
 
 
 # What a server's log says is wrong, as the end of a sentence

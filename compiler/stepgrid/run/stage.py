@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import traceback
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -218,10 +218,9 @@ def _make_database(attempt: Attempt, data: Path) -> Start:
     make_room(attempt, data)
     start = prepare(attempt, data)
     steps = attempt.job.stage.steps
-    launches = [step.setup.get("launch") for step in steps]
-    is_limited = any(isinstance(launch, Mapping) and "memory" in launch for launch in launches)
+    is_limited = any(step.setup.launch.memory for step in steps)
     # pages that we read would not count to a limit of memory
-    attempt.note(cache=set_up(data, steps[0].setup.get("start"), start.image is not None and not is_limited))
+    attempt.note(cache=set_up(data, steps[0].setup.start, start.image is not None and not is_limited))
     return start
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
 from pathlib import Path, PurePath
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 from stepgrid.collect.counts import EVENT_FILE
 from stepgrid.expand.search import with_value
@@ -34,8 +34,8 @@ from stepgrid.host.processes.supervision import (
 from stepgrid.host.sampling import Sampler
 from stepgrid.language.files import holds_data
 from stepgrid.model.figures import ParseError
-from stepgrid.model.plan import Command, PlannedStage, PlannedStep, input_paths
-from stepgrid.model.records import CommandRecord, StepRecord, with_fields
+from stepgrid.model.plan import Command, PlannedStage, PlannedStep
+from stepgrid.model.records import CommandRecord, LaunchRequest, StepRecord, StepSetup, with_fields
 from stepgrid.model.secret_variables import hide_secrets
 from stepgrid.model.units import counted, duration, exact_size
 from stepgrid.plugins import hit_rate
@@ -135,7 +135,7 @@ class StepRun:
         return (self.planned if self.value is None else with_value(self.planned, self.value)).settings
 
     @property
-    def launch(self) -> Mapping[str, Any]:
+    def launch(self) -> LaunchRequest:
         return launch_request(self.attempt.job.store, self.planned)
 
     def run(self) -> StepRecord:
@@ -340,18 +340,17 @@ class StepRun:
         return started
 
     def _collecting(self) -> AbstractContextManager[ActiveCollectors]:
-        setup: Mapping[str, Any] = {} if self.replay else self.planned.setup
+        setup = StepSetup() if self.replay else self.planned.setup
         server = self.server.pid if self.server else None
-        if setup.get("collectors") and self.server and server is None:
+        if setup.collectors and self.server and server is None:
             warning = f"{self.planned.name}: no collector looked on: the server's process is not known"
             self.server.warnings.append(warning)
-            setup = {}
+            setup = StepSetup()
 
         def journal(name: str, pid: int) -> None:
             self.attempt.journal(STARTED, name=f"collector {name}", pid=pid)
 
-        declarations = cast(Sequence[Mapping[str, Any]], setup.get("collectors") or ())
-        return closing(ActiveCollectors(declarations, self._context(), self.attempt.job.site, server, journal))
+        return closing(ActiveCollectors(setup.collectors, self._context(), self.attempt.job.site, server, journal))
 
     def _refuse_planted(self, step_folder: StepFolder) -> None:
         """Show no log: it may be any file by now."""
@@ -361,7 +360,7 @@ class StepRun:
     def _explain(self, kind: Runner, process: ProcessEnd, deadline: float, logs: Sequence[str]) -> str | None:
         """Say what is wrong. The parser is a check: output that cannot be read later is a failure now."""
         if process.out_of_memory:  # a shell may go on when its child was killed, and end with exit status 0
-            limit = self.launch.get("memory")
+            limit = self.launch.memory
             allowed = f"`launch.memory` allows {exact_size(limit)}" if limit else None
             cause = allowed or "no `launch.memory`: the host's memory counts"
             return f"it ran out of memory, and the kernel killed one of its processes: {cause}"
@@ -490,7 +489,7 @@ def describe(step: PlannedStep, end: StepEnd, dropped: Iterable[str], value: int
 
 def warn_of_unnamed_files(paths: Iterable[str], step: PlannedStep, known_paths: Iterable[str]) -> str | None:
     """Warn of files that a step had open and that are no part of its identity."""
-    named = [Path(path) for path in (*input_paths(step.setup).values(), *known_paths)]
+    named = [Path(path) for path in (*step.setup.paths.values(), *known_paths)]
     roots = [os.path.realpath(path).rstrip("/") for path in named]  # with what is below a folder
     files = sorted(
         path

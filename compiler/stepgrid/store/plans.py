@@ -16,7 +16,7 @@ from stepgrid.host.files import make_folder, read_bytes, read_json
 from stepgrid.language.files import digest, record_file
 from stepgrid.model.metrics import QPS
 from stepgrid.model.plan import Plan
-from stepgrid.model.secret_variables import Secret, is_digest, mask_settings, secret_name, variables_of
+from stepgrid.model.secret_variables import Secret, is_digest, mask_settings, secret_name
 from stepgrid.plan import plan_file
 from stepgrid.plan.plan_file import DAMAGED, Head, is_intact
 from stepgrid.store.paths import FIGURES_DIGEST, TIME_FORMAT, subfolders
@@ -37,7 +37,7 @@ def secrets(plan: Plan) -> list[Secret]:
 def secret_digests(plan: Plan) -> list[tuple[str, str]]:
     """List the variables of a plan that are secrets, with their digests."""
     setups = {id(step.setup): step.setup for stage in plan.stages for step in stage.steps}.values()
-    return sorted({pair for setup in setups for pair in variables_of(setup) if is_digest(pair[1])})
+    return sorted({(pair[0], str(pair[1])) for setup in setups for pair in setup.variables if is_digest(pair[1])})
 
 
 def stored_secrets(store: Store, plan: Plan) -> list[tuple[str, str, str]]:

@@ -304,7 +304,7 @@ def _durability(links: Links, key: Place) -> Mapping[str, str] | None:
         for link in links([key[0]]):
             step = link.stage.steps[key[1]]
             options = {name: option.value for name, option in step.options.items()}
-            storage_engine = str(step.setup.get("storage_engine") or "")
+            storage_engine = step.setup.storage_engine or ""
             if not (step.measured and step.mutates):
                 return {}
             return step_durability(step.kind, step.settings, options, link.build, storage_engine) or None

@@ -11,7 +11,7 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 from stepgrid.build.error import BuildError
 from stepgrid.build.recipe import PACKAGES as TOOL_PACKAGES
@@ -23,7 +23,7 @@ from stepgrid.host.processes import cgroup, launch
 from stepgrid.host.speed import SPEEDS, recorded_speed
 from stepgrid.language.sources import REQUIREMENTS, source_parts
 from stepgrid.model.plan import Plan, PlannedBuild, PlannedStage
-from stepgrid.model.records import HostFinding
+from stepgrid.model.records import HostFinding, LaunchRequest
 from stepgrid.model.site import Site
 from stepgrid.model.table import group
 from stepgrid.model.units import counted, first, percent, size
@@ -86,14 +86,14 @@ def sections(store: Store, site: Site, plan: Plan | None = None) -> Iterator[Doc
 def _plan_findings(plan: Plan, store: Store, site: Site) -> Iterator[HostFinding]:
     yield _hardware(plan, store, site)
     launches = _launches(plan.stages)
-    for library in sorted({str(options["malloc"]) for options in launches if options.get("malloc")}):
+    for library in sorted({options.malloc for options in launches if options.malloc}):
         try:
             yield HostFinding(library, OK, launch.allocator_library(library))
         except launch.LaunchError as error:
             yield HostFinding(library, STOPS, str(error), None, "here", f"sudo apt install {launch.PACKAGES[library]}")
     if text := placement(plan):
         yield HostFinding("placement", WARNING, text, mend=f"{launch_line()} in the spec")
-    yield from map(_processors, sorted({str(options["cpus"]) for options in launches if options.get("cpus")}))
+    yield from map(_processors, sorted({options.cpus for options in launches if options.cpus}))
     for tool in missing_tools(plan.stages, site):
         mend = f"sudo apt install {tool.package}, or `tools:` of a site file" if tool.package else ""
         yield HostFinding(
@@ -102,7 +102,7 @@ def _plan_findings(plan: Plan, store: Store, site: Site) -> Iterator[HostFinding
     if _names_with_libraries(plan, store) and (lack := _missing_client(site)):
         yield HostFinding("libraries", STOPS, lack)
     yield from _ref_findings(plan, store, site)
-    is_limited = any(options.get("memory") for options in launches)
+    is_limited = any(options.memory for options in launches)
     if is_limited and launch.scope_refusal(launch.SCOPE) and not cgroup.can_limit():
         mend = "leave `launch: {memory}` out, or run where `systemd-run --user` works"
         yield HostFinding("memory limits", STOPS, "not possible on this host", None, "", mend)
@@ -168,10 +168,8 @@ def placement(plan: Plan) -> str:
         return ""
     servers = {build.id for build in plan.builds if server_engine(build.engine)}
     steps = [step for stage in plan.stages if stage.build in servers for step in stage.steps if step.measured]
-    placed = {id(options) for options in _launches(plan.stages) if options.get("cpus")}
     counts = group(
-        (step.name, 0 if id(step.setup.get("launch")) in placed else client_count(step.kind, step.settings))
-        for step in steps
+        (step.name, 0 if step.setup.launch.cpus else client_count(step.kind, step.settings)) for step in steps
     )
     names = [name for name, clients in counts.items() if {*clients} == {1}]
     if not names:
@@ -185,9 +183,9 @@ def needed_programs(plan: Plan, built: Iterable[str]) -> dict[str, str]:
     builds = [build for build in plan.builds if build.id not in set(built)]
     programs = {tool: f"the build {build.name}" for build in builds for tool in _build_tools(build)}
     for options in _launches(plan.stages):
-        if options.get("numa") and launch.numa_nodes() > 1:
+        if options.numa and launch.numa_nodes() > 1:
             programs["numactl"] = USES["numactl"]
-        if options.get("cpus"):
+        if options.cpus:
             programs["taskset"] = USES["taskset"]
     return programs
 
@@ -236,9 +234,8 @@ def _names_with_libraries(plan: Plan, store: Store) -> list[str]:
     return [build.name for build in builds if not store.has_build(build.id)]
 
 
-def _launches(stages: Iterable[PlannedStage]) -> list[Mapping[str, Any]]:
-    launches = (step.setup.get("launch") for stage in stages for step in stage.steps)
-    return [cast(Mapping[str, Any], options) for options in launches if options]
+def _launches(stages: Iterable[PlannedStage]) -> list[LaunchRequest]:
+    return [step.setup.launch for stage in stages for step in stage.steps]
 
 
 class MissingTool(NamedTuple):
@@ -252,8 +249,7 @@ class MissingTool(NamedTuple):
 def missing_tools(stages: Iterable[PlannedStage], site: Site) -> Iterator[MissingTool]:
     """Look for the programs of collectors, each collector once; one of a build is looked for when that is made."""
     steps = (step for stage in stages for step in stage.steps)
-    listed = (cast(Sequence[Mapping[str, Any]], step.setup.get("collectors") or ()) for step in steps)
-    collectors = {str(options["name"]): options for group in listed for options in group}
+    collectors: dict[str, Mapping[str, Any]] = {str(o["name"]): o for step in steps for o in step.setup.collectors}
     for name, options in collectors.items():
         if kind := options.get("collector"):
             collector = COLLECTORS.get(str(kind))

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from errno import EACCES
 from functools import cache
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 from stepgrid.errors import FAILED, PROBLEMS, USAGE, StepgridError
 from stepgrid.host import cluster_job
@@ -279,12 +279,11 @@ def _probes(spec: str, builds: Sequence[PlannedBuild], stages: Sequence[PlannedS
     engines = {build.id: build.engine for build in builds}
     names = set[str]()
     for engine, step in ((engines.get(stage.build), step) for stage in stages for step in stage.steps):
-        groups = (cast(Sequence[Mapping[str, Any]], step.setup.get(time) or ()) for time in ("before", "after"))
-        for probe in (probe for group in groups for probe in group):
-            key = next((key for key in ("sql", "counters") if key in probe), None)
-            if engine and key and probe["name"] not in names and not registry.engine(engine).server:
-                names.add(probe["name"])
-                yield f"{spec}: probe `{probe['name']}` asks for `{key}`, which needs a server; {engine} is none"
+        for probe in (*step.setup.before, *step.setup.after):
+            key = "sql" if probe.sql else "counters" if probe.counters else ""
+            if engine and key and probe.name not in names and not registry.engine(engine).server:
+                names.add(probe.name)
+                yield f"{spec}: probe `{probe.name}` asks for `{key}`, which needs a server; {engine} is none"
 
 
 def _power_cuts(spec: str, stages: Sequence[PlannedStage]) -> Iterator[str]:

@@ -11,12 +11,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import count
 from pathlib import Path
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 from stepgrid.host import files
 from stepgrid.host.products import fill_folder
-from stepgrid.model.plan import SERVICE, Command, PlannedStage, PlannedStep, Value, runs_already
-from stepgrid.model.secret_variables import is_digest, variables_of
+from stepgrid.model.plan import Command, PlannedStage, PlannedStep, Value, runs_already
+from stepgrid.model.records import LaunchRequest
+from stepgrid.model.secret_variables import is_digest
 from stepgrid.model.table import group
 from stepgrid.model.units import counted, duration
 from stepgrid.plugins.driver import Context, RefusedError, absolute_inputs
@@ -229,12 +230,12 @@ def _omissions(repro: Repro) -> Iterator[str]:
     for name in repro.arms[1].waits:
         yield f"`{name}`: stepgrid waited until engine and device were idle"
     setups = [step.setup for step in repro.arms[1].steps]
-    if any(setup.get("start") for setup in setups):
+    if any(setup.start for setup in setups):
         yield "the state of the page cache at the start of a step"
-    if any(setup.get("probes") for setup in setups):
+    if any(setup.before or setup.after for setup in setups):
         yield "probes, whose statements ran before and after steps"
     for name in dict.fromkeys(
-        name for step in repro.arms[1].steps for name in _launch(step) if name not in ("cpus", "env")
+        name for step in repro.arms[1].steps for name in step.setup.launch.to_json() if name not in ("cpus", "env")
     ):
         yield f"`launch: {name}`"
 
@@ -279,7 +280,7 @@ class _ArmWriter:
         command = _command(step, context, is_first=step is self.arm.steps[0])
         self.folder.texts[f"steps/{name}/.keep"] = ""
         self._add_files({**step.files, **command.files}, f"steps/{name}", command.secrets)
-        self.lines += self._call(f"run {name}", _launched(command, _launch(step)))
+        self.lines += self._call(f"run {name}", _launched(command, step.setup.launch))
 
     def _programs(self, stage: PlannedStage, step: PlannedStep | None = None) -> dict[str, tuple[str, ...]]:
         builds = [(stage.build, self.arm.letter)]
@@ -341,7 +342,7 @@ class _ArmWriter:
 
     def _begin_server(self, stage: PlannedStage, is_first: bool) -> ServerHome | None:
         build = self.arm.builds[stage.build]
-        if SERVICE in stage.steps[0].setup or runs_already(build.record.source):
+        if stage.steps[0].setup.service or runs_already(build.record.source):
             raise ReproError(f"{stage.title}: a script starts no server that the spec declares, or that ran before")
         if server_engine(build.record.engine) is None:
             return None
@@ -362,7 +363,7 @@ class _ArmWriter:
         except LookupError as error:
             raise ReproError(f"{stage.title}: the server cannot be set up: {error}") from None
         self._add_files(command.files, folder)
-        self.lines += self._call("start", _launched(command, _launch(stage.steps[0])))
+        self.lines += self._call("start", _launched(command, stage.steps[0].setup.launch))
         return home
 
     def _home(self, stage: PlannedStage, build: InstalledBuild) -> ServerHome:
@@ -413,15 +414,10 @@ def _command(step: PlannedStep, context: Context, is_first: bool) -> Command:
     return command
 
 
-def _launch(step: PlannedStep) -> Mapping[str, Any]:
-    return cast(Mapping[str, Any], step.setup.get("launch") or {})
-
-
-def _launched(command: Command, launch: Mapping[str, Any]) -> Command:
+def _launched(command: Command, launch: LaunchRequest) -> Command:
     """Add what a script can do of `launch:`."""
-    prefix = ("taskset", "-c", str(launch["cpus"])) if launch.get("cpus") else ()
-    env = {**command.env, **{name: str(value) for name, value in (launch.get("env") or {}).items()}}
-    return Command((*prefix, *command.argv), env)
+    prefix = ("taskset", "-c", launch.cpus) if launch.cpus else ()
+    return Command((*prefix, *command.argv), {**command.env, **launch.env})
 
 
 # Words of the shell
@@ -449,7 +445,11 @@ def secret_variable(name: str) -> str:
 def secret_digests(repro: Repro) -> dict[str, str]:
     """Map variables that are secrets to their digests, which must be the same in both arms."""
     pairs = {
-        pair for arm in repro.arms for step in arm.steps for pair in variables_of(step.setup) if is_digest(pair[1])
+        (pair[0], str(pair[1]))
+        for arm in repro.arms
+        for step in arm.steps
+        for pair in step.setup.variables
+        if is_digest(pair[1])
     }
     if len(digests := dict(sorted(pairs))) < len(pairs):
         raise ReproError("a variable that is a secret has several values, and a script takes one of them")

@@ -6,10 +6,12 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec import convert
 
 from stepgrid.host import sysfs
 from stepgrid.host.processes import cgroup
 from stepgrid.host.processes.cgroup import caged
+from stepgrid.model.records import StepSetup
 from tests.daemons import DAEMON
 from tests.waiting import LONG, SOON
 
@@ -34,11 +36,11 @@ def _python(cage, code):
 def test_a_step_with_a_memory_limit(checkout, stage, step):
     setup = {"launch": {"memory": 96 << 20}}
     code = "import sys; print('held', len(bytearray(int(sys.stdin.read() or 1) << 20)))"
-    checkout.plan(stage("s-load", replace(step("load", code), setup=setup)))
+    checkout.plan(stage("s-load", replace(step("load", code), setup=convert(setup, StepSetup))))
     assert checkout.run("s-load", PATH="/usr/bin:/bin").returncode == 0, checkout.failure("s-load")
     [record] = checkout.result("s-load")["steps"]
     assert record["launch"] == {"memory": 96 << 20}
-    too_much = replace(step("load", "bytearray(300 << 20)"), setup=setup)
+    too_much = replace(step("load", "bytearray(300 << 20)"), setup=convert(setup, StepSetup))
     checkout.plan(stage("s-more", too_much))
     assert checkout.run("s-more", PATH="/usr/bin:/bin").returncode == 1
     assert checkout.failure("s-more")["message"] == OUT_OF_MEMORY
@@ -50,7 +52,7 @@ def test_a_killed_child_behind_a_shell_that_goes_on(checkout, stage, step, first
     child = f"{first}bytearray(300 << 20)"
     code = f"import subprocess, sys; print(subprocess.call([sys.executable, '-c', {child!r}]))"
     setup = {"launch": {"memory": 96 << 20, "env": {"PYTHONPATH": str(ROOT / "compiler")}}}
-    checkout.plan(stage("s-load", replace(step("load", code), setup=setup)))
+    checkout.plan(stage("s-load", replace(step("load", code), setup=convert(setup, StepSetup))))
     assert checkout.run("s-load", PATH="/usr/bin:/bin").returncode == 1
     failure = checkout.failure("s-load")
     assert (failure["message"], failure["tail"]) == (OUT_OF_MEMORY, "-9")

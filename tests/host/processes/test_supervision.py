@@ -12,6 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec import convert
 
 from stepgrid.host import sysfs
 from stepgrid.host.processes import launch, supervision
@@ -22,6 +23,7 @@ from stepgrid.host.processes.launch import (
 )
 from stepgrid.host.processes.supervision import Companion, Program, User
 from stepgrid.model.plan import Command
+from stepgrid.model.records import LaunchRequest, StepSetup
 
 Start = Callable[[str], subprocess.Popen[bytes]]
 
@@ -131,26 +133,26 @@ def launched_as(running):
 
 
 def test_processors_that_taskset_gave(launched_as):
-    asked = {"cpus": "0"}
+    asked = LaunchRequest(cpus="0")
     process = launched_as(asked)
     assert check_launch(process.pid, asked) == {"cpus": "0"}
     assert process.stdout.readline() == "up\n"
-    said = launch.launch_complaint(process.pid, {"cpus": "0-1"})
+    said = launch.launch_complaint(process.pid, LaunchRequest(cpus="0-1"))
     assert said == "`cpus: 0-1` is not in force: it has 0"
 
 
 def test_it_waits_until_it_was_looked_at(launched_as, tmp_path):
     there = tmp_path / "there"
     many = f"0-{os.cpu_count()}"
-    process = launched_as({"cpus": many}, ["touch", str(there)])
+    process = launched_as(LaunchRequest(cpus=many), ["touch", str(there)])
     with pytest.raises(LaunchError, match=rf"^`cpus: {many}` is not in force: it has "):
-        check_launch(process.pid, {"cpus": many})
+        check_launch(process.pid, LaunchRequest(cpus=many))
     assert process.poll() is None
     assert not there.exists()
 
 
 def test_a_program_behind_a_gate_keeps_its_words_and_its_environment(launched_as, tmp_path):
-    asked = {"cpus": "0", "env": {"A": "1"}}
+    asked = LaunchRequest(cpus="0", env={"A": "1"})
     out = tmp_path / "out"
     code = f"import os, sys; open({str(out)!r}, 'w').write(repr((sys.argv[1:], os.environ['A'])))"
     process = launched_as(asked, [sys.executable, "-c", code, "a b", "$c", "'"])
@@ -161,9 +163,9 @@ def test_a_program_behind_a_gate_keeps_its_words_and_its_environment(launched_as
 
 def test_an_allocator_that_is_not_mapped(launched_as, library, monkeypatch):
     monkeypatch.setattr(launch, "MAPPING_SECONDS", 0.1)
-    process = launched_as({"cpus": "0"})
+    process = launched_as(LaunchRequest(cpus="0"))
     with pytest.raises(LaunchError, match=r"^`malloc: jemalloc` is not in force: its library is not mapped$"):
-        check_launch(process.pid, {"malloc": "jemalloc"})
+        check_launch(process.pid, LaunchRequest(malloc="jemalloc"))
 
 
 @pytest.mark.parametrize(
@@ -180,13 +182,13 @@ def test_memory_over_all_nodes(tmp_path, monkeypatch, maps, said):
     (tmp_path / "proc/7").mkdir(parents=True)
     (tmp_path / "proc/7/numa_maps").write_text(maps)
     monkeypatch.setattr(sysfs, "ROOT", tmp_path)
-    found = launch.launch_complaint(7, {"numa": "interleave"})
+    found = launch.launch_complaint(7, LaunchRequest(numa="interleave"))
     assert found == (said and f"`numa: interleave` is not in force: {said}")
 
 
 def test_a_step_whose_processors_this_host_lacks_fails(checkout, stage, step):
     many = f"0-{os.cpu_count()}"
-    slow = replace(step("load", "import time; time.sleep(60)"), setup={"launch": {"cpus": many}})
+    slow = replace(step("load", "import time; time.sleep(60)"), setup=convert({"launch": {"cpus": many}}, StepSetup))
     checkout.plan(stage("s-load", slow))
     assert checkout.run("s-load").returncode == 1
     failure = checkout.failure("s-load")
@@ -198,7 +200,7 @@ def test_a_step_whose_processors_this_host_lacks_fails(checkout, stage, step):
 
 def test_a_step_that_ends_at_once_fails_as_well(checkout, stage, step):
     many = f"0-{os.cpu_count()}"
-    checkout.plan(stage("s-load", replace(step("load", "pass"), setup={"launch": {"cpus": many}})))
+    checkout.plan(stage("s-load", replace(step("load", "pass"), setup=convert({"launch": {"cpus": many}}, StepSetup))))
     assert checkout.run("s-load").returncode == 1
     last = os.cpu_count() - 1
     assert (

@@ -11,15 +11,15 @@ import shutil
 import signal
 import subprocess
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 from stepgrid.host import sysfs
 from stepgrid.host.processes import cgroup
 from stepgrid.host.processes.supervision import exit_status
-from stepgrid.model.plan import Command
+from stepgrid.model.plan import Command, Json
+from stepgrid.model.records import Facts, LaunchRequest
 from stepgrid.model.secret_variables import hide_secrets
 
 LIBRARIES = {
@@ -32,7 +32,6 @@ SCOPE = ("systemd-run", "--user", "--scope", "--quiet")
 SESSION = ("XDG_RUNTIME_DIR", "DBUS_SESSION_BUS_ADDRESS")  # by which systemd-run finds the user's systemd
 NOT_LOADED = "cannot be preloaded"  # ld.so, on stderr: it goes on without
 
-VERIFIABLE = ("cpus", "numa", "malloc", "memory")  # of `launch:`
 GATE_NAME = "stepgrid-gate"
 # A shell that stops itself and then becomes the program, which keeps processors, policy and cgroup of the shell
 GATE = ("/bin/sh", "-c", 'kill -STOP $$; exec "$@"', GATE_NAME)
@@ -49,7 +48,7 @@ class LaunchError(Exception):
 @dataclass(frozen=True, slots=True)
 class LaunchPlan:
     command: Command
-    record: Mapping[str, Any]  # what was done, or left out
+    record: Facts  # what was done, or left out
     memory: int | None = None  # the limit of the cgroup that it has to be put into: see cgroup.caged
     words: int = 0  # of the command's argv, which stand before the program
     gate: bool = False  # the program waits behind one
@@ -65,10 +64,11 @@ class LaunchPlan:
         return bool(self.record.get("memory")) and self.memory is None
 
     @property
-    def public_record(self) -> dict[str, Any]:
+    def public_record(self) -> Facts:
         """The record without values of secrets."""
         variables = self.record.get("env")
-        return {**self.record, **({"env": hide_secrets(variables)} if isinstance(variables, dict) else {})}
+        hidden: Facts = {"env": hide_secrets(variables)} if isinstance(variables, dict) else {}  # type: ignore[dict-item,arg-type]
+        return {**self.record, **hidden}
 
     @property
     def argv(self) -> Sequence[str]:
@@ -77,39 +77,38 @@ class LaunchPlan:
         return (*argv[: self.words], *GATE, *argv[self.words :]) if self.gate else argv
 
 
-def plan_launch(command: Command, request: Mapping[str, Any]) -> LaunchPlan:
+def plan_launch(command: Command, request: LaunchRequest) -> LaunchPlan:
     prefix: list[str] = []
-    record, env = dict(request), dict(command.env)
-    memory = int(request["memory"]) if request.get("memory") else None
+    record, env, memory = request.to_json(), dict(command.env), request.memory
     if memory and (scope := _systemd_scope(memory)):
         prefix += scope
         env |= {name: os.environ[name] for name in SESSION if name in os.environ}
         memory = None
-    if request.get("numa"):
+    if request.numa:
         if numa_nodes() > 1:
             prefix += [_tool("numactl"), "--interleave=all"]
         else:
-            record["numa"] = f"{request['numa']}: left out, this host has one NUMA node"
-    if request.get("cpus"):
-        prefix += [_tool("taskset", "util-linux"), "-c", str(request["cpus"])]
-    env |= {name: str(value) for name, value in (request.get("env") or {}).items()}
-    if request.get("malloc"):
-        record["library"] = allocator_library(str(request["malloc"]))
-        env["LD_PRELOAD"] = ":".join(filter(None, (record["library"], env.get("LD_PRELOAD"))))
+            record["numa"] = f"{request.numa}: left out, this host has one NUMA node"
+    if request.cpus:
+        prefix += [_tool("taskset", "util-linux"), "-c", request.cpus]
+    env |= request.env
+    if request.malloc:
+        record["library"] = library = allocator_library(request.malloc)
+        env["LD_PRELOAD"] = ":".join(filter(None, (library, env.get("LD_PRELOAD"))))
     command = replace(command, argv=(*prefix, *command.argv), env=env)
     return LaunchPlan(command, record, memory, len(prefix), gate=_is_verifiable(request))
 
 
-def unloaded_allocator(request: Mapping[str, Any], stderr: Path) -> str | None:
+def unloaded_allocator(request: LaunchRequest, stderr: Path) -> str | None:
     """Find the loader's warning that it cannot take an allocator: the figures would be those of another one."""
-    if not request.get("malloc"):
+    if not request.malloc:
         return None
     with stderr.open(encoding="utf-8", errors="replace") as lines:
         warning = next((line.strip() for line in lines if NOT_LOADED in line), None)
-    return f"{request['malloc']} was not loaded: {warning}" if warning else None
+    return f"{request.malloc} was not loaded: {warning}" if warning else None
 
 
-def check_launch(pid: int, request: Mapping[str, Any], first: Callable[[], None] | None = None) -> dict[str, Any]:
+def check_launch(pid: int, request: LaunchRequest, first: Callable[[], None] | None = None) -> dict[str, Json]:
     """Look up how a program at its gate is started, then open the gate. LaunchError: a request is not in force.
 
     `first`: what is done before, of a program that waits for it.
@@ -126,29 +125,30 @@ def check_launch(pid: int, request: Mapping[str, Any], first: Callable[[], None]
     if first:
         first()
     os.kill(pid, signal.SIGCONT)
-    if request.get("malloc"):
-        _check_allocator(pid, str(request["malloc"]))
+    if request.malloc:
+        _check_allocator(pid, request.malloc)
     return state
 
 
-def launch_state(pid: int, request: Mapping[str, Any]) -> dict[str, Any]:
+def launch_state(pid: int, request: LaunchRequest) -> dict[str, Json]:
     """Look up the things that were requested; None where /proc does not tell."""
-    state: dict[str, Any] = {}
-    if request.get("cpus"):
+    state: dict[str, Json] = {}
+    if request.cpus:
         state["cpus"] = _status(pid, "Cpus_allowed_list")
-    if request.get("numa") and numa_nodes() > 1:
+    if request.numa and numa_nodes() > 1:
         state["numa"] = _memory_policy(pid)
-    if request.get("malloc"):
-        state["malloc"] = _mapped_library(pid, str(request["malloc"]))
-    if request.get("memory"):
+    if request.malloc:
+        state["malloc"] = _mapped_library(pid, request.malloc)
+    if request.memory:
         state["memory"] = cgroup.memory_limit(pid)
     return state
 
 
-def launch_complaint(pid: int, request: Mapping[str, Any]) -> str | None:
+def launch_complaint(pid: int, request: LaunchRequest) -> str | None:
     """Say which request is not in force first; None when all are."""
     state = launch_state(pid, request)
-    return next((complaint for name in state if (complaint := _complaint(name, request[name], state[name]))), None)
+    complaints = (_complaint(name, getattr(request, name), value) for name, value in state.items())
+    return next(filter(None, complaints), None)
 
 
 def parse_processors(text: str) -> frozenset[int]:
@@ -210,8 +210,8 @@ def _tool(name: str, package: str = "") -> str:
     return path
 
 
-def _is_verifiable(request: Mapping[str, Any]) -> bool:
-    return any(request.get(name) for name in VERIFIABLE)
+def _is_verifiable(request: LaunchRequest) -> bool:
+    return bool(request.cpus or request.numa or request.malloc or request.memory)
 
 
 def _wait_at_gate(pid: int) -> bool:
@@ -225,7 +225,7 @@ def _wait_at_gate(pid: int) -> bool:
     return False
 
 
-def _complaint(name: str, requested: Any, actual: Any) -> str | None:
+def _complaint(name: str, requested: object, actual: Json) -> str | None:
     """Say that a request is not in force; None where it is."""
     if actual is None:
         missing = "its library is not mapped" if name == "malloc" else "/proc does not say so"
@@ -233,7 +233,7 @@ def _complaint(name: str, requested: Any, actual: Any) -> str | None:
     in_force: dict[str, Callable[[], bool]] = {
         "cpus": lambda: parse_processors(str(requested)) == parse_processors(str(actual)),
         "numa": lambda: str(actual).startswith(str(requested)),
-        "memory": lambda: int(actual) // _PAGE == int(requested) // _PAGE,
+        "memory": lambda: int(str(actual)) // _PAGE == int(str(requested)) // _PAGE,
     }
     if name not in in_force or in_force[name]():
         return None
