@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -17,18 +19,25 @@ SCENES = list(transcripts.scenes(Path(__file__).with_name("transcripts")))
 BEGINNINGS = {scene.file: scene for scene in SCENES if not scene.name}
 
 
+@pytest.fixture
+def folder() -> Iterator[Path]:
+    """A folder whose path has always the same length: lines are wrapped and cut by it."""
+    with tempfile.TemporaryDirectory(prefix="stepgrid-", dir="/tmp") as name:
+        yield Path(name)
+
+
 @pytest.mark.parametrize("scene", [scene for scene in SCENES if scene.name], ids=str)
 def test_a_scene(
-    scene: Scene, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, golden: Golden, request: pytest.FixtureRequest
+    scene: Scene, folder: Path, monkeypatch: pytest.MonkeyPatch, golden: Golden, request: pytest.FixtureRequest
 ) -> None:
-    (tmp_path / "checkout").mkdir()
-    monkeypatch.chdir(tmp_path / "checkout")
+    (folder / "checkout").mkdir()
+    monkeypatch.chdir(folder / "checkout")
     monkeypatch.setattr(facts, "hardware", lambda *_: HOST)  # which ids of stages, and so their order, come from
-    for name, value in (
-        ("LOGNAME", "me"),
-        ("USER", "me"),
-        ("XDG_STATE_HOME", str(tmp_path / "state")),
-        ("LC_ALL", "C.UTF-8"),
-    ):
+    for name, value in {
+        "LOGNAME": "me",
+        "USER": "me",
+        "XDG_STATE_HOME": str(folder / "state"),
+        "LC_ALL": "C.UTF-8",
+    }.items():
         monkeypatch.setenv(name, value)
     transcripts.check(scene, BEGINNINGS[scene.file], WORLDS, request)
