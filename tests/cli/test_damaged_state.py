@@ -105,7 +105,7 @@ def test_what_nobody_foresaw_is_two_lines(monkeypatch: pytest.MonkeyPatch, capsy
     assert main(["report", "a.yaml"]) == 3
     first, second = capsys.readouterr().err.splitlines()
     assert first.startswith("`stepgrid report` stopped at an internal error: RuntimeError: a ba ba b")
-    assert re.search(r"\(cli/report\.py:\d+\)$", first)
+    assert re.search(r"\(stepgrid/cli/report\.py:\d+\)$", first)
     assert len(first) < 320
     assert second == "   = a damaged file under outputs/, or a fault of stepgrid; STEPGRID_TRACEBACK=1 prints where"
     monkeypatch.setenv("STEPGRID_TRACEBACK", "1")

@@ -109,8 +109,8 @@ def entry(name: str, **more: object) -> str:
             "the result s-0/99991231T235959.999999Z lies more than a day in the future: "
             "the clock of its host was wrong",
         ),
-        ("[" * 200_000, "it is nested too deep"),
-        ("[]", "an object of format 1 was expected"),
+        ("[" * 200_000, "Expected `object`, got `array`"),
+        ("[]", "Expected `object`, got `array`"),
     ],
 )
 def test_an_entry_that_is_none_is_skipped_and_the_others_are_taken(
