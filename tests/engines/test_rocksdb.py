@@ -1,4 +1,4 @@
-"""Capabilities of RocksDB by release, shapes of its help, manifests as RocksDB writes them."""
+"""Shapes of db_bench's help, manifests as RocksDB writes them."""
 
 from __future__ import annotations
 
@@ -17,25 +17,6 @@ from stepgrid_databases.engines import rocksdb
 from stepgrid_databases.engines.rocksdb import tree_levels
 
 ROCKSDB = engine("rocksdb")
-
-
-@pytest.mark.parametrize(
-    ("capability", "without", "having"),
-    [
-        ("multiread_batched", "6.0.2", "6.11.4"),
-        ("waitforcompaction", "6.11.4", "6.19.3"),
-        ("flush", "6.11.4", "6.20.3"),
-        ("prepopulate_block_cache", "6.19.3", "6.22.1"),
-        ("cache_type", "7.3.1", "7.4.3"),
-        ("hyper_clock_cache", "7.6.0", "7.7.2"),
-        ("auto_hyper_clock_cache", "8.5.4", "8.6.7"),
-        ("waitforcompaction_universal", "8.6.7", "8.7.3"),
-        ("enable_blob_files", "6.17.3", "6.18.1"),
-    ],
-)
-def test_capabilities_by_release(capability: str, without: str, having: str) -> None:
-    assert capability not in ROCKSDB.capabilities(without)
-    assert capability in ROCKSDB.capabilities(having)
 
 
 OTHERS = re.compile(r"/gflags\w*\.cc$")

@@ -1,4 +1,4 @@
-"""The servers: what they can do by release. The boundaries are those of the release notes."""
+"""Engines: what they can do by release. The boundaries are those of the release notes."""
 
 from __future__ import annotations
 
@@ -26,6 +26,15 @@ from stepgrid.plugins.registry import engine
         ("postgres", "vacuum_index_cleanup", "11.22", "12.22"),
         ("postgres", "jit", "9.6.24", "15.1"),
         ("postgres", "pg_stat_checkpointer", "16.2", "17.11"),
+        ("rocksdb", "multiread_batched", "6.0.2", "6.11.4"),
+        ("rocksdb", "waitforcompaction", "6.11.4", "6.19.3"),
+        ("rocksdb", "flush", "6.11.4", "6.20.3"),
+        ("rocksdb", "prepopulate_block_cache", "6.19.3", "6.22.1"),
+        ("rocksdb", "cache_type", "7.3.1", "7.4.3"),
+        ("rocksdb", "hyper_clock_cache", "7.6.0", "7.7.2"),
+        ("rocksdb", "auto_hyper_clock_cache", "8.5.4", "8.6.7"),
+        ("rocksdb", "waitforcompaction_universal", "8.6.7", "8.7.3"),
+        ("rocksdb", "enable_blob_files", "6.17.3", "6.18.1"),
     ],
 )
 def test_capabilities_by_release(name: str, capability: str, without: str, having: str) -> None:

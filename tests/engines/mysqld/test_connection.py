@@ -1,4 +1,4 @@
-"""Where a client of mysqld connects to, and what MySQL 8.0.40 and MariaDB 11.8.6 say of themselves."""
+"""Where a client of mysqld connects to."""
 
 from __future__ import annotations
 

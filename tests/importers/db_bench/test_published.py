@@ -27,12 +27,6 @@ def step(found: PublishedFolder, build: str, name: str) -> ImportedStep:
     return next(each for each in steps(found) if (each.build, each.step) == (build, name))
 
 
-def test_published_files_are_byte_equal(folder: Path) -> None:
-    made = read_folder("db_bench", folder).summaries
-    names = ["summary.tsv", "sum.iobuf.gcc.txt", "csum.iobuf.gcc.csv", "sum.byrx.dop1.txt.sdev"]
-    assert {name: made[name] for name in names} == {name: (folder / name).read_text() for name in names}
-
-
 def test_a_cut_comes_from_the_summary_alone(folder: Path, tmp_path: Path) -> None:
     """Its name from the folder and from the builds: nothing of what was cut is there."""
     place = tmp_path / "res.iobuf"
