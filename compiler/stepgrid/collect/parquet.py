@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -45,8 +44,19 @@ def database(threads: int | None = None) -> DuckDBPyConnection:
 
 
 def write_rows(connection: DuckDBPyConnection, path: Path, columns: Mapping[str, str], rows: Iterable[Row]) -> None:
-    with selectable_rows(path, columns, rows) as source:
+    """Write rows by way of a file of JSON, in which what is missing or infinite is left out."""
+    written = path.with_name(f".{path.stem}.{temporary_suffix()}.json")
+    types = ", ".join(f"{quoted(name)}: {quoted(kind)}" for name, kind in columns.items())
+    try:
+        with written.open("w", encoding="utf-8") as file:
+            for row in rows:
+                is_finite = {name: type(value) is not float or math.isfinite(value) for name, value in row.items()}
+                present = {name: value for name, value in row.items() if value is not None and is_finite[name]}
+                file.write(json.dumps(present, ensure_ascii=False, separators=(",", ":")) + "\n")
+        source = f"read_json({quoted(str(written))}, format = 'newline_delimited', columns = {{{types}}})"
         write_query(connection, path, f"SELECT * FROM {source}")
+    finally:
+        written.unlink(missing_ok=True)
 
 
 def write_query(connection: DuckDBPyConnection, path: Path, query: str) -> None:
@@ -65,22 +75,6 @@ def write_columns(
         write_query(connection, path, f"SELECT {cast} FROM {_VIEW}")
     finally:
         connection.unregister(_VIEW)
-
-
-@contextmanager
-def selectable_rows(path: Path, columns: Mapping[str, str], rows: Iterable[Row]) -> Iterator[str]:
-    """Rows as something to select from, while it lasts; `path`: of the table that they are for."""
-    written = path.with_name(f".{path.stem}.{temporary_suffix()}.json")
-    types = ", ".join(f"{quoted(name)}: {quoted(kind)}" for name, kind in columns.items())
-    try:
-        with written.open("w", encoding="utf-8") as file:
-            for row in rows:
-                is_finite = {name: type(value) is not float or math.isfinite(value) for name, value in row.items()}
-                present = {name: value for name, value in row.items() if value is not None and is_finite[name]}
-                file.write(json.dumps(present, ensure_ascii=False, separators=(",", ":")) + "\n")
-        yield f"read_json({quoted(str(written))}, format = 'newline_delimited', columns = {{{types}}})"
-    finally:
-        written.unlink(missing_ok=True)
 
 
 def source(path: Path) -> str:

@@ -22,7 +22,6 @@ from stepgrid.summarize.data.points import Point, points
 from stepgrid.summarize.data.tables_reader import Run
 
 REFUTED, NO_FIGURE = "refuted", "no figure"
-AS_PUBLISHED = (REFUTED, NO_FIGURE, HOLDS)  # the worst first
 OWN_SENTENCE = "by the article's own sentence"
 RATIOS_ONLY = "is published as ratios only"
 ONE_FIGURE = "one figure is published for both sides"
