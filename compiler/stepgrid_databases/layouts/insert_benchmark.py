@@ -11,6 +11,7 @@ from stepgrid.model.figures import FAILED_RATE, is_sustained
 from stepgrid.model.metrics import QPS
 from stepgrid.model.table import ABSENT, NOTHING, Cell, Table, columns
 from stepgrid.plugins.layout import ARMS, BASE, MARK, STEP, Block, Layout, LayoutCell, cell, fixed
+from stepgrid.plugins.metrics import PUBLISHED
 from stepgrid_databases.layouts.figures import base_row
 
 INSERTS, TARGET = "inserts_per_s", "target_inserts_per_s"
@@ -170,29 +171,8 @@ _HEADS: Mapping[str, int] = {
     "csps": 0, "cpups": 1, "cspq": 3, "cpupq": 0, "ccpupq": 0, "dbgb1": 1, "dbgb2": 1, "vsz": 1, "rss": 1, "maxop": 3,
     "p50": 0, "p99": 0,
 }  # fmt: skip
-_METRICS = {
-    "ips": INSERTS,
-    "rps": "device_reads_per_s",
-    "rmbps": "device_read_mb_per_s",
-    "wps": "device_writes_per_s",
-    "wmbps": "device_write_mb_per_s",
-    "rpq": "reads_per_op",
-    "rkbpq": "read_kb_per_op",
-    "wpi": "writes_per_insert",
-    "wkbpi": "write_kb_per_insert",
-    "csps": "context_switches_per_s",
-    "cpups": "host_cpu_busy_pct",
-    "cspq": "context_switches_per_op",
-    "cpupq": "host_cpu_us_per_op",
-    "ccpupq": "client_cpu_us_per_op",
-    "dbgb1": "tables_bytes",
-    "dbgb2": "database_bytes",
-    "vsz": "server_virtual_bytes",
-    "rss": "server_rss_bytes",
-    "maxop": "max_us",
-    "p50": "median_qps",
-    "p99": "worst_qps_p99",
-}
+_METRICS = {head: metric for metric, head in PUBLISHED["insert_benchmark"].items() if head in _HEADS and head != QPS}
+_METRICS |= {"cpups": "host_cpu_busy_pct", "maxop": "max_us"}
 _SCALES = {"dbgb1": _GIB, "dbgb2": _GIB, "vsz": _GIB, "rss": _GIB, "maxop": 1e-6}
 # where a step has none of these, in the order of preference: of the first client, all that a published row has
 _FIRST_CLIENT = {"p50": "first_client_p50_rate", "p99": "first_client_p99_rate"}
