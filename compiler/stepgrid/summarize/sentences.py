@@ -326,6 +326,8 @@ class NextStep(NamedTuple):
 @lru_cache(1)
 def next_steps(report: Report) -> list[NextStep]:
     setup, spec = report.setup, spec_words(report.setup)
+    if not setup.plan:  # figures of other tools
+        return []
     steps = []
     if not is_imported(setup.spec):
         if report.notes.coverage.incomplete:

@@ -326,8 +326,9 @@ def brief_lines(report: Report, page: Path | None, width: int, paint: Paint) -> 
     ]
     lines += _table(report, width, paint)
     page_lines = [f"{INDENT}{'page':<{LABEL}}{page}"] if page else []
-    command_lines = _fold("next", _next_command(report), width - 2)  # room for the sign that a command goes on
-    next_lines = [*(f"{line} \\" for line in command_lines[:-1]), command_lines[-1]]
+    command = _next_command(report)
+    command_lines = _fold("next", command, width - 2) if command else []  # room for the sign that a command goes on
+    next_lines = [*(f"{line} \\" for line in command_lines[:-1]), *command_lines[-1:]]
     entries = [(label, text) for label, text in _entries(report) if text]
     room = MOST_LINES - len(lines) - len(page_lines) - len(next_lines)
     for number, (label, text) in enumerate(entries):
@@ -379,7 +380,7 @@ def _next_command(report: Report) -> str:
     runs = [command for command in commands if " run " in command]
     if runs and (report.notes.coverage.incomplete or sentences.banner(report)):
         return runs[0]
-    return next((command for command in commands if command.endswith("--disturbed")), commands[0])
+    return next((command for command in commands if command.endswith("--disturbed")), next(iter(commands), ""))
 
 
 # Table: a row for each point or, of many points, for each step; the kind of a cell is its verdict
@@ -403,7 +404,8 @@ def _table(report: Report, width: int, paint: Paint) -> list[str]:
         texts.append(f"{INDENT}{'   '.join(parts)}".rstrip())
     omitted = [(len(rows) - MOST_ROWS, "row"), (len(widths) - count, "arm")]
     if names := ", ".join(counted(number, noun) for number, noun in omitted if number > 0):
-        texts.append(f"{INDENT}and {names} more: stepgrid report {setup.spec_words(report.setup)} --all")
+        command = f"stepgrid report {setup.spec_words(report.setup)} --all" if report.setup.plan else "--format all"
+        texts.append(f"{INDENT}and {names} more: {command}")
     return [*texts, *_legend(report, comparison, lines, width)]
 
 

@@ -109,6 +109,7 @@ def why_table(
         case
         for case in comparison.cases()
         if case.entry.ratio and (case.entry.is_difference or why(comparison, case, setup, details))
+        if not _is_of_another_tool(case.point)
     ]
     differences.sort(key=lambda case: -abs(math.log(case.entry.ratio or 1.0)))
     if not differences:
@@ -190,7 +191,9 @@ def _arm_causes(arm: str, pairs: Sequence[Pair], changes: Changes, causes_of: Ca
     )
     counts = Counter(text for pair, members in causes_by_pair for text in changes(*pair, members))
     arm_causes = [ArmCause(arm, text) for text, _ in counts.most_common(1)]
-    if pairs and not arm_causes and not by_name and not any(starmap(_counts_operations, pairs)):
+    if all(_is_of_another_tool(point) for point, _ in pairs):
+        return arm_causes
+    if not arm_causes and not by_name and not any(starmap(_counts_operations, pairs)):
         return [ArmCause(arm, NO_OPERATIONS)]
     weights = {key: sum(MOST_CAUSES - rank for rank, _ in members) for key, members in by_name.items()}
     for key in sorted(by_name, key=lambda key: -weights[key])[: MOST_CAUSES - len(arm_causes)]:
@@ -198,6 +201,11 @@ def _arm_causes(arm: str, pairs: Sequence[Pair], changes: Changes, causes_of: Ca
         bases, values = ([getattr(change, side) for change in changed] for side in ("base", "arm"))
         arm_causes.append(ArmCause(arm, *key, (min(bases), max(bases)), (min(values), max(values))))
     return arm_causes
+
+
+def _is_of_another_tool(point: Point) -> bool:
+    """Tell figures that no attempt of ours has: nothing else was measured."""
+    return all(run.attempt is None for run in point.runs)
 
 
 def _counts_operations(arm: Point, base: Point) -> bool:

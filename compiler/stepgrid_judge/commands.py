@@ -1,0 +1,222 @@
+"""stepgrid judge: verdicts for figures of other tools."""
+
+from __future__ import annotations
+
+import argparse
+import random
+import re
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from stepgrid.cli.failures import CommandError
+from stepgrid.cli.output import add_output, write_output
+from stepgrid.cli.spec_arguments import parse_quantity
+from stepgrid.errors import CLAIM_FAILED, FINE
+from stepgrid.host.terminal_output import Paint
+from stepgrid.language.problems import nearest
+from stepgrid.model.units import counted, percent
+from stepgrid.store.store import brief_width
+from stepgrid.summarize.comparisons.comparison import ArmEntry
+from stepgrid.summarize.statistics.verdicts import SAME
+from stepgrid_judge.figures import Judged, JudgeRequest, judge, judge_figures, list_figures, name_arms
+from stepgrid_judge.readers import HIGHER, LOWER, Columns, ForeignFile, read
+
+FORMATS = ("text", "all", "markdown", "html", "json", "csv", "junit")
+FAILURES = ("slower", "different", "undecided")
+SPLITS, FEWEST_TO_SPLIT = 200, 4
+RULE = 0.05  # that --null compares false_reports with: red where a mean moved by more
+
+
+def add_judge_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "files", nargs="*", metavar="[ARM=]FILE", help="figures; several files of one arm are its loads"
+    )
+    parser.add_argument("--arm", metavar="COL", default="", help="of a table: the column of arms")
+    parser.add_argument("--step", metavar="COL", default="", help="of a table: the column of benchmarks")
+    parser.add_argument("--load", metavar="COL", default="", help="of a table: the column of loads")
+    parser.add_argument("--axis", metavar="COL", action="append", default=[], help="of a table: a column of labels")
+    parser.add_argument("--metric", metavar="NAME", default="", help="the metric (the first)")
+    parser.add_argument("--base", metavar="ARM", default="", help="the arm to compare with (the first)")
+    parser.add_argument("--better", choices=(HIGHER, LOWER), default="", help="which direction of the metric is better")
+    parser.add_argument(
+        "--pattern", metavar="REGEX", help="of a text: the number, as group 1 or `value`; `step` names it"
+    )
+    parser.add_argument("--smallest-effect", metavar="SHARE", default="2%", help="what counts as a difference (2%%)")
+    parser.add_argument(
+        "--fail-on", metavar="WHAT[,STEP…]", action="append", default=[],
+        help=f"exit with {CLAIM_FAILED} if a step is {', '.join(FAILURES[:-1])} or {FAILURES[-1]}",
+    )  # fmt: skip
+    parser.add_argument("--null", action="store_true", help="how often equal arms would be called different")
+    parser.add_argument("--how", nargs="?", const="", metavar="TOOL", help="print the loop that gives good loads")
+    parser.add_argument("--format", choices=FORMATS, default="text", help="the output format (text)")
+    add_output(parser)
+
+
+def run_judge(args: argparse.Namespace) -> int:
+    if args.how is not None:
+        print(how(args.how), end="")
+        return FINE
+    failures = [_failure(text) for text in args.fail_on]
+    effect = _share(args.smallest_effect)
+    question = JudgeRequest(args.base, args.metric, args.better, (), effect)
+    files = list(_read_files(args))
+    if args.null:
+        print(_null_text(files, question), end="")
+        return FINE
+    judged = judge(files, question)
+    write_output(_text(judged, args.format), args.output, args.replace)
+    return _status(judged, failures)
+
+
+def _share(text: str) -> float:
+    share = float(parse_quantity(text, "percent")) / 100
+    if not 0 <= share < 1:
+        raise CommandError(f"--smallest-effect {text}: expected 0% to 99%")
+    return share
+
+
+def _failure(text: str) -> tuple[str, frozenset[str]]:
+    word, *steps = text.split(",")
+    if word not in FAILURES:
+        raise CommandError(f"--fail-on {text}: expected {', '.join(FAILURES)}, and steps behind a comma")
+    return word, frozenset(steps)
+
+
+def _read_files(args: argparse.Namespace) -> Iterator[tuple[str, ForeignFile]]:
+    """Read the named files; a name with `*` that the shell has not expanded is a pattern."""
+    if not args.files:
+        raise CommandError("which files? `stepgrid judge old=old-*.json new=new-*.json`; `--how` says how to make them")
+    columns = Columns(args.arm, args.step, args.load, args.metric, tuple(args.axis))
+    pattern = None
+    if args.pattern is not None:
+        try:
+            pattern = re.compile(args.pattern, re.MULTILINE)
+        except re.error as error:
+            raise CommandError(f"--pattern: {error}") from None
+    for word in args.files:
+        arm, equals, path = word.partition("=")
+        if not equals or Path(word).exists():
+            arm, path = "", word
+        paths = [path] if Path(path).exists() or not set(path) & set("*?[") else sorted(map(str, Path().glob(path)))
+        if not paths:
+            raise CommandError(f"no file is called {path}")
+        for name in paths:
+            yield arm, read(Path(name), columns, pattern)
+
+
+def _text(judged: Judged, form: str) -> str:
+    from stepgrid.summarize import ci_formats, report_formats
+    from stepgrid.summarize.summary_text import brief_lines
+
+    report = judged.report
+    match form:
+        case "text":
+            lines = brief_lines(report, None, brief_width(sys.stdout), Paint.for_stream(sys.stdout))
+            return "".join(f"{line}\n" for line in lines)
+        case "json":
+            return report_formats.report_json(report)
+        case "junit":
+            return ci_formats.CI_FORMATS["junit"](report)
+    return report_formats.report_text(report, "text" if form == "all" else form, None)
+
+
+def _status(judged: Judged, failures: Sequence[tuple[str, frozenset[str]]]) -> int:
+    """Print the steps for which the command was to fail, and return the exit status."""
+    refused = []
+    for comparison in judged.report.comparisons.leading:
+        for case in comparison.cases():
+            words = _words(case.entry)
+            for word, steps in failures:
+                if word in words and (not steps or case.point.step in steps):
+                    refused.append(f"{case.point.step}, {comparison.arm_name(case.arm)}: {case.entry.verdict}")
+    for line in dict.fromkeys(refused):
+        print(f"--fail-on: {line}", file=sys.stderr)
+    return CLAIM_FAILED if refused else FINE
+
+
+def _words(entry: ArmEntry) -> frozenset[str]:
+    if entry.is_difference and not entry.perhaps:
+        return frozenset({"different", str(entry.verdict)})
+    return frozenset({"undecided"} if entry.verdict != SAME else ())
+
+
+# How often equal arms would be called different
+
+
+def _null_text(files: Sequence[tuple[str, ForeignFile]], question: JudgeRequest) -> str:
+    """Split the loads of the base at random into two arms, again and again, and count the false alarms."""
+    arms = name_arms(files)
+    figures = list_figures(arms, question)
+    base = question.base or figures[0].arm
+    base_figures = [figure for figure in figures if figure.arm == base]
+    loads = sorted({figure.load for figure in base_figures})
+    if len(loads) < FEWEST_TO_SPLIT:
+        raise CommandError(f"--null needs at least {FEWEST_TO_SPLIT} loads of an arm; `{base}` has {len(loads)}")
+    source, better = random.Random(1), question.better or files[0][1].samples[0].better
+    reports = points = false_reports = rule = false_points = 0
+    for _ in range(SPLITS):
+        chosen = set(source.sample(loads, len(loads) // 2))
+        split = [figure._replace(arm="one" if figure.load in chosen else "other") for figure in base_figures]
+        judged = judge_figures(split, replace(question, base="one", better=better), files[0][1].samples[0])
+        entries = [case.entry for comparison in judged.report.comparisons.leading for case in comparison.cases()]
+        false = sum(entry.is_difference and not entry.perhaps for entry in entries)
+        reports, points = reports + 1, points + len(entries)
+        false_reports, false_points = false_reports + bool(false), false_points + false
+        rule += any(entry.ratio is not None and abs(entry.ratio - 1) > RULE for entry in entries)
+    return (
+        f"{base}: {counted(len(loads), 'load')} split at random {SPLITS} times, "
+        f"{counted(points // reports, 'comparison')} each\n"
+        f"  this program  {false_reports} of {SPLITS} reports name a difference ({percent(false_reports / SPLITS)}), "
+        f"{false_points} of {points:,} comparisons\n"
+        f"  a rule of {percent(RULE)}  {rule} of {SPLITS} reports ({percent(rule / SPLITS)})\n"
+    )
+
+
+# Loops that give good loads: each turn is one load of every arm, in a new process
+
+LOADS = 5
+
+_LOOP = """\
+for i in $(seq {loads}); do for arm in $(printf 'old\\nnew\\n' | shuf); do
+  {command}
+done; done
+stepgrid judge {files}
+"""
+
+_COMMANDS: Mapping[str, tuple[str, str]] = {  # tool -> command of one load of one arm, words of judge
+    "hyperfine": ('hyperfine --warmup 1 --export-json $arm-$i.json "./$arm"', "old=old-*.json new=new-*.json"),
+    "google-benchmark": (
+        "./$arm/bench --benchmark_out=$arm-$i.json --benchmark_out_format=json",
+        "old=old-*.json new=new-*.json",
+    ),
+    "criterion": (
+        "(cd $arm && cargo bench -- --save-baseline load) && cp -r $arm/target/criterion $arm-$i",
+        "old=old-* new=new-*",
+    ),
+    "pytest-benchmark": (
+        "(cd $arm && pytest --benchmark-only --benchmark-json=../$arm-$i.json)",
+        "old=old-*.json new=new-*.json",
+    ),
+    "go": ("(cd $arm && go test -bench . -count 1 ./...) > $arm-$i.txt", "old=old-*.txt new=new-*.txt"),
+    "jmh": ("java -jar $arm.jar -f 1 -rf json -rff $arm-$i.json", "old=old-*.json new=new-*.json"),
+    "pgbench": ("pgbench -h $arm -c 8 -T 60 bench > $arm-$i.txt", "old=old-*.txt new=new-*.txt"),
+    "sysbench": ("sysbench --mysql-host=$arm oltp_read_only run > $arm-$i.txt", "old=old-*.txt new=new-*.txt"),
+    "command": (
+        "./measure $arm > $arm-$i.txt",
+        "--pattern 'ops/s: ([0-9.]+)' --better higher old=old-*.txt new=new-*.txt",
+    ),
+}
+
+
+def how(tool: str) -> str:
+    """Write the loop of a tool, or of all."""
+    if tool and tool not in _COMMANDS:
+        raise CommandError(f"no loop is known for `{tool}`: {nearest(tool, _COMMANDS)}")
+    texts = []
+    for name in [tool] if tool else _COMMANDS:
+        command, files = _COMMANDS[name]
+        loop = _LOOP.format(loads=LOADS, command=command, files=files)
+        texts.append(loop if tool else f"# {name}\n{loop}")
+    return "\n".join(texts)

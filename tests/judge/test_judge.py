@@ -1,0 +1,225 @@
+"""stepgrid judge: files of other tools are read, compared and doubted; damaged ones end in a sentence."""
+
+from __future__ import annotations
+
+import json
+import math
+import random
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from stepgrid.cli import main
+from stepgrid_judge.readers import Columns, ForeignFileError, read
+from tests.cases import cases
+
+FORMATS = cases(Path(__file__).with_name("formats.yaml"))
+
+Judge = Callable[..., tuple[int, str]]
+
+
+@pytest.fixture
+def judge(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Judge:
+    monkeypatch.chdir(tmp_path)
+
+    def run(*words: str) -> tuple[int, str]:
+        status = main(["judge", *words])
+        streams = capsys.readouterr()
+        return status, streams.out + streams.err
+
+    return run
+
+
+def hyperfine(path: str, seconds: float, repeats: int = 3) -> None:
+    results = [{"command": path.partition("-")[0], "times": [seconds * (1 + 0.001 * n) for n in range(repeats)]}]
+    Path(path).write_text(json.dumps({"results": results}))
+
+
+def loads(factor: float, count: int = 5) -> None:
+    """Write loads of two arms by turns; `new` takes `factor` times as long."""
+    source = random.Random(5)
+    for index in range(1, count + 1):
+        hyperfine(f"old-{index}.json", source.gauss(1.0, 0.01))
+        hyperfine(f"new-{index}.json", source.gauss(1.0, 0.01) * factor)
+
+
+@pytest.mark.parametrize("case", FORMATS, ids=lambda case: case["tool"])
+def test_the_figures_of_a_tool(case: Any, tmp_path: Path) -> None:
+    path = tmp_path / case["file"]
+    path.write_text(case["text"])
+    figures = read(path, Columns())
+    assert figures.tool == case["tool"]
+    samples = [
+        [sample.step, sample.metric, sample.unit, sample.better, list(sample.values), sample.process, sample.arm,
+         dict(sample.labels)]
+        for sample in figures.samples
+    ]  # fmt: skip
+    assert samples == [[*wanted, "", "", {}][:8] if len(wanted) == 5 else _filled(wanted) for wanted in case["samples"]]
+
+
+def _filled(wanted: list[Any]) -> list[Any]:
+    return [*wanted, *["", "", {}][len(wanted) - 5 :]]
+
+
+def test_criterion_has_an_arm_for_each_baseline(tmp_path: Path) -> None:
+    for baseline, factor in (("base", 1), ("new", 2), ("change", 9)):
+        folder = tmp_path / "g" / "put" / baseline
+        folder.mkdir(parents=True)
+        (folder / "sample.json").write_text(json.dumps({"iters": [1.0, 2.0], "times": [10.0 * factor, 20.0 * factor]}))
+        (folder / "benchmark.json").write_text(json.dumps({"full_id": "g/put"}))
+    samples = read(tmp_path, Columns()).samples
+    assert [(sample.arm, sample.step, sample.values) for sample in samples] == [
+        ("base", "g/put", (10.0, 10.0)),
+        ("new", "g/put", (20.0, 20.0)),
+    ]
+
+
+def test_a_planted_difference_is_named_and_fails_the_gate(judge: Judge) -> None:
+    loads(1.1)
+    status, text = judge("old=old-*.json", "new=new-*.json", "--fail-on", "slower")
+    assert status == 4
+    assert "▼1.0" in text or "▼1.1" in text
+    assert "--fail-on: all, arm=new: slower" in text
+    assert judge("old=old-*.json", "new=new-*.json", "--fail-on", "undecided")[0] == 0
+    assert judge("new=new-*.json", "old=old-*.json", "--fail-on", "slower")[0] == 0
+
+
+def test_equal_arms_are_no_difference(judge: Judge) -> None:
+    loads(1.0)
+    status, text = judge("old=old-*.json", "new=new-*.json", "--fail-on", "different")
+    assert status == 0
+    assert "slower" not in text
+
+
+def test_repeats_of_one_process_are_one_load_and_give_no_verdict(judge: Judge) -> None:
+    hyperfine("old.json", 1.0, 30)
+    hyperfine("new.json", 1.5, 30)
+    _, text = judge("old.json", "new.json", "--format", "all")
+    assert "up to 30 values of one process count as one load" in text
+    assert "no verdict" in text or "gives no verdict" in text
+    assert judge("old.json", "new.json", "--fail-on", "slower")[0] == 0
+
+
+def test_files_with_numbers_are_loads_of_one_arm(judge: Judge) -> None:
+    loads(1.2, 4)
+    names = [f"{arm}-{index}.json" for arm in ("old", "new") for index in range(1, 5)]
+    assert "▼1." in judge(*names)[1]
+
+
+def test_two_commands_of_one_file_are_two_arms(judge: Judge) -> None:
+    Path("a.json").write_text(
+        json.dumps({"results": [{"command": "./a", "times": [1.0]}, {"command": "./b", "times": [2.0]}]})
+    )
+    assert "arm=./a" in judge("a.json")[1]
+
+
+def test_arms_that_were_not_measured_by_turns_are_doubted(judge: Judge) -> None:
+    for day in range(1, 7):
+        arm = "before" if day < 4 else "after"
+        document = {"system": "X", "date": f"2026-08-0{day}", "result": [[1, 0.5 + 0.01 * (day % 3), 0.6]]}
+        Path(f"{arm}-{day}.json").write_text(json.dumps(document))
+    _, text = judge("before=before-*.json", "after=after-*.json", "--format", "all")
+    assert "the arms were not measured by turns (`before` until 2026-08-03, `after` from 2026-08-04)" in " ".join(
+        text.split()
+    )
+
+
+def test_a_coarse_clock_is_doubted(judge: Judge) -> None:
+    rows = [f"{arm},{load},{0.001 * (1 + load % 2)}" for arm in "ab" for load in range(1, 13)]
+    Path("a.csv").write_text("\n".join(["arm,load,seconds", *rows]))
+    _, text = judge("a.csv", "--better", "lower", "--format", "all")
+    assert "the clock is coarse: 24 values are on 2 steps" in text
+
+
+def test_a_table_of_our_own_is_judged_by_its_axes(judge: Judge) -> None:
+    rows = [
+        f"{cache},{threads},{load},{qps * load_factor}"
+        for cache, qps in (("lru", 100.0), ("clock", 150.0))
+        for threads in (1, 2)
+        for load, load_factor in ((1, 1.0), (2, 1.02), (3, 0.99))
+    ]
+    Path("steps.csv").write_text("\n".join(["axis_cache,axis_threads,load,qps", *rows]))
+    _, text = judge("steps.csv", "--arm", "cache", "--format", "all")
+    assert text.count("1.50 [") >= 2
+    assert "arm=clock" in text
+
+
+def test_the_null_says_how_often_equal_loads_would_be_called_different(judge: Judge) -> None:
+    loads(1.0, 12)
+    status, text = judge("old=old-*.json", "--null")
+    assert status == 0
+    assert "old: 12 loads split at random 200 times" in text
+    assert "a rule of 5 %" in text
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ((), "which files? `stepgrid judge old=old-*.json new=new-*.json`"),
+        (("missing.json",), "missing.json: No such file or directory"),
+        (("none-*.json",), "no file is called none-*.json"),
+        (("text.txt",), "text.txt: none of pytest-benchmark, Google Benchmark"),
+        (("broken.json",), "broken.json: cannot be read"),
+        (("deep.json",), "deep.json: cannot be read"),
+        (("failed.json",), "failed.json: 1 run of `./a` failed: no figure"),
+        (("lone.csv",), "one arm alone, `lone`, is compared with nothing"),
+        (("a.csv",), "no file says which direction of `value` is better"),
+        (("a.csv", "--arm", "verson"), "a.csv: there is no column `verson`: did you mean `version`?"),
+        (("a.csv", "--arm", "version"), "no file says which direction of `value` is better"),
+        (("a.csv", "--arm", "version", "--better", "lower", "--base", "z"), "there is no arm `z`"),
+        (("a.csv", "--metric", "valu"), "a.csv: there is no column `valu`: did you mean `value`?"),
+        (("text.txt", "--pattern", "("), "--pattern: "),
+        (("a.csv", "--fail-on", "worse"), "--fail-on worse: expected slower, different, undecided"),
+        (("--how", "hyperfin"), "no loop is known for `hyperfin`: did you mean `hyperfine`?"),
+    ],
+)
+def test_a_wrong_word_or_file_ends_in_a_sentence(words: tuple[str, ...], message: str, judge: Judge) -> None:
+    Path("text.txt").write_text("nothing\n")
+    Path("broken.json").write_text('{"results": [')
+    Path("deep.json").write_text("[" * 100_000)
+    Path("failed.json").write_text('{"results": [{"command": "./a", "times": [1], "exit_codes": [0, 1]}]}')
+    Path("lone.csv").write_text("load,qps\n1,1\n2,2\n")
+    Path("a.csv").write_text("version,value\nx,1\ny,2\n")
+    status, text = judge(*words)
+    assert status in (1, 2)
+    assert message in text
+    assert "Traceback" not in text
+
+
+def test_the_loop_of_a_tool_is_printed(judge: Judge) -> None:
+    _, text = judge("--how", "hyperfine")
+    assert text.startswith("for i in $(seq 5); do for arm in")
+    assert "stepgrid judge old=old-*.json new=new-*.json" in text
+
+
+def test_a_pattern_reads_any_text(judge: Judge) -> None:
+    for arm, rate in (("a", 100), ("b", 200)):
+        for load in (1, 2, 3):
+            Path(f"{arm}-{load}.log").write_text(f"noise\nrate of get: {rate + load} ops\nrate of put: {rate} ops\n")
+    words = ("--pattern", r"rate of (?P<step>\w+): (?P<value>\d+)", "--better", "higher", "--format", "json")
+    report = json.loads(judge("a=a-*.log", "b=b-*.log", *words)[1])
+    assert {"get", "put"} <= {row["step"] for row in report["comparisons"]}
+
+
+TREES = st.recursive(
+    st.none() | st.booleans() | st.floats() | st.integers() | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(
+        st.sampled_from(["results", "benchmarks", "context", "machine_info", "result", "system", "times", "command",
+                         "env_name", "value", "stats", "primaryMetric", "rawData", "x"]), inner, max_size=4),
+    max_leaves=12,
+)  # fmt: skip
+
+
+@given(TREES)
+def test_no_document_ends_in_anything_but_figures_or_a_sentence(tmp_path_factory: Any, tree: Any) -> None:
+    path = tmp_path_factory.getbasetemp() / "any.json"
+    path.write_text(json.dumps(tree))
+    try:
+        figures = read(path, Columns())
+    except ForeignFileError:
+        return
+    assert all(math.isfinite(value) for sample in figures.samples for value in sample.values)
