@@ -163,6 +163,7 @@ def check(scene: Scene, beginning: Scene, worlds: Worlds, request: pytest.Fixtur
     for command in beginning.commands:
         terminal.run(command)
     text = terminal.text(scene)
+    assert "stopped at an internal error" not in text
     whole = scene.file.read_text(encoding="utf-8")
     start = whole.index(f"# {scene.name}\n")
     end = whole.find("\n# ", start) + 1 or len(whole)
