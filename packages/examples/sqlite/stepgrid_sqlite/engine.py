@@ -26,6 +26,7 @@ class Sqlite(EngineBase):
     kinds: tuple[str, ...] = ("sqlite", "command")
     storage_engines: tuple[str, ...] = ("btree",)
     default_storage_engine = "btree"
+    bookkeeping = ("*-wal", "*-shm", "*-journal")
     reserved: Mapping[str, str] = {"query_only": "", "writable_schema": ""}
     choices: Mapping[str, Sequence[str]] = {
         "auto_vacuum": ("none", "full", "incremental", "0", "1", "2"),
