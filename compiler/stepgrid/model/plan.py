@@ -21,10 +21,7 @@ CLIENT, FILES = "client", "files"  # of a step's setup: the id of its client's b
 LINK = "link"  # of a build's recipe: the number of an order of its object files, from 2; link 1 has no number
 BUILD = "build"  # the axis of builds, among the labels of every cell
 ENGINE_WARM = "engine-warm"  # a start of a stage: the engine loads its own cache before the first step
-STORAGE_REVISION = "storage_revision"  # likewise: of a server's configuration, where what is measured went by it
 SERVICE = "service"  # likewise: what a build's server program is started, reached and stopped by
-INPUTS = "inputs"  # of a step's setup: name of a file that its command reads -> path; its checksum is among FILES
-NAMED = "named"  # likewise of programs of PATH and files that other words name: a command gets these words unchanged
 
 
 @dataclass(frozen=True, slots=True)
