@@ -21,6 +21,7 @@ from stepgrid.model.plan import (
 )
 from stepgrid.plan import plan_file
 from stepgrid.store import plans
+from tests.conftest import Compile
 
 
 def a_plan(ids: list[str]) -> Plan:
@@ -76,3 +77,10 @@ def test_what_a_spec_says_of_builds_that_differ_is_written_only_where_it_does(tm
         plans.write(changed, tmp_path / key)
         assert plan_file.read(tmp_path / key).report == changed.report
         assert plan_file.digest(changed) != plan_file.digest(usual)
+
+
+def test_the_values_of_secrets_are_kept_for_jobs_and_stand_in_no_plan(compile_text: Compile) -> None:
+    text = 'launch: {env: {MY_PASSWORD: hunter22}}\nsteps: [{name: a, kind: command, argv: ["true"]}]\n'
+    plan = compile_text(f'title: t\nbuilds: {{sh: {{engine: program, version: "1", source: {{system: sh}}}}}}\n{text}')
+    assert [secret.value for secret in plans.secrets(plan)] == ["hunter22"]
+    assert "hunter22" not in plan_file.text(plan)

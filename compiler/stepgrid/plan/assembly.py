@@ -246,11 +246,10 @@ def _axes(expansion: Expansion, cells: Sequence[PlannedCell]) -> tuple[Axis, ...
         axes.append(Axis(axis.name, labels, expansion.changes[axis.name]))
     values: dict[str, dict[str, None]] = defaultdict(dict)
     step_names: dict[str, dict[str, None]] = defaultdict(dict)
-    for steps in {id(cell.steps): cell.steps for cell in cells}.values():
-        for step in steps:
-            for name, value in step.variables.items():
-                values[name][value] = None
-                step_names[name][step.step] = None
+    for step in (step for cell in cells for step in cell.steps):
+        for name, value in step.variables.items():
+            values[name][value] = None
+            step_names[name][step.step] = None
     return (*axes, *(Axis(name, tuple(values[name]), tuple(step_names[name])) for name in values))
 
 

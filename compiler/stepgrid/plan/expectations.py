@@ -123,7 +123,7 @@ def _is_name(node: Any) -> bool:
 
 def of_cells(cells: Iterable[PlannedCell]) -> list[Text]:
     """List the expectations of all steps and checkpoints of a plan that is being compiled."""
-    steps = (step for steps in {id(cell.steps): cell.steps for cell in cells}.values() for step in steps)
+    steps = (step for cell in cells for step in cell.steps)
     texts = (text for step in steps for text in (*step.expects, *step.checkpoint_expects))
     return [*{(text, text.where): text for text in texts if isinstance(text, Text)}.values()]
 

@@ -103,7 +103,6 @@ class StageTree:
         self._texts: dict[ResolvedStep, tuple[str, str]] = {}  # that identify a step
         self._readings: dict[str, str] = {}  # what is read of the output, by id
         self._seeds: dict[tuple[int, int, tuple[tuple[str, ...], ...]], list[Seeds]] = {}
-        self._setups: dict[int, tuple[Setup, StepSetup]] = {}  # with the setup: its id() stays its own
         self._steps: dict[tuple[tuple[StepHead, ...], ...], tuple[CellStep, ...]] = {}
 
     def add(self, cell: Cell) -> PlannedCell:
@@ -295,12 +294,9 @@ class StageTree:
         )  # fmt: skip
 
     def _setup_values(self, setup: Setup) -> StepSetup:
-        """Return one object for all steps that share a setup, so that it is written once."""
         if setup.client is None:
             return setup.values
-        if id(setup) not in self._setups:
-            self._setups[id(setup)] = setup, with_fields(setup.values, client=self._builds[setup.client.name][0])
-        return self._setups[id(setup)][1]
+        return with_fields(setup.values, client=self._builds[setup.client.name][0])
 
 
 RAMP = 0.25  # of a step that is shorter than the time between two windows

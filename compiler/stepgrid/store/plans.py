@@ -36,8 +36,9 @@ def secrets(plan: Plan) -> list[Secret]:
 
 def secret_digests(plan: Plan) -> list[tuple[str, str]]:
     """List the variables of a plan that are secrets, with their digests."""
-    setups = {id(step.setup): step.setup for stage in plan.stages for step in stage.steps}.values()
-    return sorted({(pair[0], str(pair[1])) for setup in setups for pair in setup.variables if is_digest(pair[1])})
+    setups = (step.setup for stage in plan.stages for step in stage.steps)
+    variables = (variable for setup in setups for variable in setup.variables)
+    return sorted({(name, text) for name, text in variables if isinstance(text, str) and is_digest(text)})
 
 
 def stored_secrets(store: Store, plan: Plan) -> list[tuple[str, str, str]]:
