@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.signal import lfilter
 
-from stepgrid.model.plan import Axis
+from stepgrid.model.plan import PlannedAxis
 from stepgrid.model.status import Status
 from stepgrid.summarize.data.tables_reader import Run, Tables
 
@@ -29,7 +29,7 @@ Array = NDArray[np.float64]
 
 
 class Made(NamedTuple):
-    axes: tuple[Axis, ...]
+    axes: tuple[PlannedAxis, ...]
     tables: Tables
 
 
@@ -68,7 +68,7 @@ def _experiment(kind: Kind, arms: int, shared: bool, generator: np.random.Genera
         for load in range(kind.loads)
     ]
     kept = {run.place: _points(rates[labels.index(run.build), run.load]) for run in runs} if kind.series else {}
-    return Made((Axis(AXIS, labels, (STEP,) if shared else None),), Tables(tuple(runs), kept, {}))
+    return Made((PlannedAxis(AXIS, labels, (STEP,) if shared else None),), Tables(tuple(runs), kept, {}))
 
 
 def _figures(kind: Kind, place: Array, shared: bool, generator: np.random.Generator) -> tuple[Array, Array]:

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from stepgrid.errors import USAGE, StepgridError
 from stepgrid.language.problems import nearest
-from stepgrid.model.plan import BUILD, IMPORT, Axis, CellStep, Plan, PlannedCell, Repeat, Report
+from stepgrid.model.plan import BUILD, IMPORT, CellStep, Plan, PlannedAxis, PlannedCell, PlannedRepeat, PlannedReport
 from stepgrid.model.status import Status
 from stepgrid.model.units import counted
 from stepgrid.summarize import report as reports
@@ -171,15 +171,17 @@ def _results(
     for number, ((arm, labels), measured) in enumerate(values.items(), 1):
         cell_id, text = f"c{number}", {BUILD: arm, ARM: arm, **dict(labels)}
         numbers = sorted({load for _, load in measured})
-        repeats = tuple(Repeat(load, 1, (f"{cell_id}-{load}",)) for load in numbers)
+        repeats = tuple(PlannedRepeat(load, 1, (f"{cell_id}-{load}",)) for load in numbers)
         cell_steps = tuple(CellStep(step, KIND, 0, index, True, step) for index, step in enumerate(steps))
         cells.append(PlannedCell(cell_id, text, arm, cell_steps, repeats))
         runs += [_run(cell_id, text, steps.index(step), load, group) for (step, load), group in measured.items()]
-    axes = [Axis(ARM, tuple(arms))] + [
-        Axis(name, tuple(dict.fromkeys(dict(figure.labels)[name] for figure in figures if name in dict(figure.labels))))
+    axes = [PlannedAxis(ARM, tuple(arms))] + [
+        PlannedAxis(
+            name, tuple(dict.fromkeys(dict(figure.labels)[name] for figure in figures if name in dict(figure.labels)))
+        )
         for name in label_names
     ]
-    report = Report(base={ARM: base}, smallest_effect=effect, metric=sample.metric)
+    report = PlannedReport(base={ARM: base}, smallest_effect=effect, metric=sample.metric)
     plan = Plan(
         digest="", title=" against ".join(arms[:2]) if len(arms) == 2 else f"{len(arms)} arms", spec=f"{IMPORT} judge",
         scale=None, axes=tuple(axes), cells=tuple(cells), builds=(), stages=(), hardware={}, report=report,

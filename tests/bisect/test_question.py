@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from stepgrid.plan.assembly import Context, compile_spec
+from stepgrid.plan.assembly import CompileContext, compile_spec
 from stepgrid_investigate.bisect.measurement import override_spec
 from stepgrid_investigate.bisect.question import SearchError, Words, find_claim, list_candidates, make_request
 from tests.build.repository import Repository
@@ -82,7 +82,7 @@ def test_the_search_says_how_many_loads(tmp_path: Path, monkeypatch: pytest.Monk
     Path("a.yaml").write_text(spec() + repeat)
     request = make_request(WORDS, compile_spec("a.yaml", None, HOST))
     sets = override_spec(request, None, list_candidates(request, compile_spec("a.yaml", None, HOST))[:2], 3)
-    plan = compile_spec("a.yaml", None, HOST, context=Context(sets=sets))
+    plan = compile_spec("a.yaml", None, HOST, context=CompileContext(sets=sets))
     assert plan.until is None
     assert [(cell.labels["build"], len(cell.repeats)) for cell in plan.cells] == [("ours-1", 3), ("ours-2", 3)]
 

@@ -12,7 +12,7 @@ import pytest
 
 from stepgrid.cli import main
 from stepgrid.host import locks, noise, sysfs, tuning
-from stepgrid.model.plan import Plan, PlannedBuild, Report
+from stepgrid.model.plan import Plan, PlannedBuild, PlannedReport
 from stepgrid.workflow import doctor
 from tests.build.repository import Repository
 from tests.cli.samples import SPEC
@@ -85,7 +85,7 @@ def test_what_a_spec_needs(folder: Path, capsys: Capture, monkeypatch: pytest.Mo
 )
 def test_what_the_recipe_of_a_build_needs(engine: str, source: Any, flags: Any, programs: str) -> None:
     build = PlannedBuild("b-0", "mine", engine, "", source, recipe={"flags": flags})
-    found = doctor.needed_programs(Plan("p", "t", "a.yaml", None, (), (), (build,), (), {}, Report()), ())
+    found = doctor.needed_programs(Plan("p", "t", "a.yaml", None, (), (), (build,), (), {}, PlannedReport()), ())
     assert found == dict.fromkeys(programs.split(), "the build mine")
 
 

@@ -8,14 +8,14 @@ import pytest
 
 from stepgrid.language.problems import SpecError, format_problems
 from stepgrid.model.plan import Plan
-from stepgrid.plan.assembly import Context, compile_spec
+from stepgrid.plan.assembly import CompileContext, compile_spec
 from tests.conftest import HOST
 from tests.expand.samples import BASE, SWEEP, ids
 
 
 def narrowed(tmp_path: Path, only: str | None = None, sets: tuple[str, ...] = ()) -> Plan:
     (tmp_path / "a.yaml").write_text(BASE + SWEEP)
-    return compile_spec(str(tmp_path / "a.yaml"), None, HOST, context=Context(only, sets))
+    return compile_spec(str(tmp_path / "a.yaml"), None, HOST, context=CompileContext(only, sets))
 
 
 def test_only(tmp_path: Path) -> None:
@@ -42,7 +42,7 @@ define: {options: {small: {engine: mysql, options: {innodb_buffer_pool_size: 64M
 steps: [{name: one, kind: sql, sql: [select 1]}]
 """
     (tmp_path / "b.yaml").write_text(text)
-    assert len(compile_spec(str(tmp_path / "b.yaml"), None, HOST, context=Context("build == 'pg'")).cells) == 1
+    assert len(compile_spec(str(tmp_path / "b.yaml"), None, HOST, context=CompileContext("build == 'pg'")).cells) == 1
     (tmp_path / "b.yaml").write_text(text.replace("  my:", "  other: {extends: pg, version: 17.10}\n  #"))
     with pytest.raises(SpecError) as caught:
         compile_spec(str(tmp_path / "b.yaml"), None, HOST)

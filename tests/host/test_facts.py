@@ -7,7 +7,7 @@ import pytest
 
 from stepgrid.host import disk as disk_module
 from stepgrid.host import facts, sysfs
-from stepgrid.model.plan import Plan, PlannedCell, PlannedStage, PlannedStep, Repeat, Report
+from stepgrid.model.plan import Plan, PlannedCell, PlannedRepeat, PlannedReport, PlannedStage, PlannedStep
 from stepgrid.store.store import Store
 from stepgrid.workflow import run_request
 from tests.run import finished
@@ -133,9 +133,9 @@ def plan():
     from stepgrid.model.plan import PlannedBuild
 
     builds = tuple(PlannedBuild(f"b-{n}", f"r{n}", "rocksdb", "1", {"system": "x"}) for n in (1, 2))
-    cells = tuple(PlannedCell(f"c-{s.id}", {}, s.build, (), (Repeat(0, 0, (s.id,)),)) for s in (LOAD, FAR))
+    cells = tuple(PlannedCell(f"c-{s.id}", {}, s.build, (), (PlannedRepeat(0, 0, (s.id,)),)) for s in (LOAD, FAR))
     machines = {"here": HERE, "dell32": BIG}
-    return Plan("p", "t", "a.yaml", None, (), cells, builds, (LOAD, FAR), HERE, Report(), machines=machines)
+    return Plan("p", "t", "a.yaml", None, (), cells, builds, (LOAD, FAR), HERE, PlannedReport(), machines=machines)
 
 
 def test_when_the_rest_is_done_there_is_nothing_to_do_here(plan, tmp_path):

@@ -16,7 +16,7 @@ from typing import Any
 
 import psutil
 
-from stepgrid.model.plan import Option, Plan, PlannedBuild, PlannedStage, PlannedStep, Report
+from stepgrid.model.plan import Option, Plan, PlannedBuild, PlannedReport, PlannedStage, PlannedStep
 from stepgrid.store import plans
 from stepgrid.store.store import Store
 from tests.waiting import until
@@ -52,7 +52,7 @@ class Lab:
         (node,) = [path.name for path in self.store.root.glob("builds/*") if engine_of(path) == name]
         planned = PlannedBuild(build or node, name, name, "", {"system": name})
         stage = PlannedStage("s-1", f"{name}: {step.name}", planned.id, None, (), 0, 0, "h", (step,), 1.0, 0)
-        plan = Plan("p", "t", "x", None, (), (), (planned,), (stage,), {"id": "h", "declared": False}, Report())
+        plan = Plan("p", "t", "x", None, (), (), (planned,), (stage,), {"id": "h", "declared": False}, PlannedReport())
         shutil.rmtree(self.store.plan("p"), ignore_errors=True)
         plans.write(plan, self.store.plan("p"))
 

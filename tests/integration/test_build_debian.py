@@ -11,7 +11,7 @@ import psutil
 import pytest
 
 from stepgrid.build.record import programs
-from stepgrid.model.plan import Plan, PlannedBuild, Report
+from stepgrid.model.plan import Plan, PlannedBuild, PlannedReport
 from stepgrid.store import plans
 from stepgrid.store.store import Store
 from tests.needs import needs
@@ -33,7 +33,9 @@ def folder(tmp_path: Path) -> Path:
 def plan(folder: Path, suite: str, version: str, package: str = "rocksdb-tools") -> str:
     source = {"debian": package, "suite": suite}
     build = PlannedBuild(f"b-{suite}", f"rocksdb-{version}", "rocksdb", version, source, "specs/x.yaml:4:3")
-    plans.write(Plan(PLAN, "t", "s", None, (), (), (build,), (), {}, Report()), Store(folder / "outputs").plan(PLAN))
+    plans.write(
+        Plan(PLAN, "t", "s", None, (), (), (build,), (), {}, PlannedReport()), Store(folder / "outputs").plan(PLAN)
+    )
     return build.id
 
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from stepgrid.model.plan import Option, Plan, PlannedBuild, PlannedStage, PlannedStep, Report
+from stepgrid.model.plan import Option, Plan, PlannedBuild, PlannedReport, PlannedStage, PlannedStep
 from stepgrid.plan import plan_file
 from stepgrid.plugins.hit_rate import expected_percent
 from stepgrid.plugins.metrics import METRICS
@@ -55,7 +55,9 @@ def checkout(tmp_path: Path, db_bench: Path) -> Path:
     store.build("b-1").mkdir(parents=True)
     record = {"id": "b-1", "version": "0", "programs": {"db_bench": [str(db_bench)]}}
     (store.build("b-1") / "build.json").write_text(json.dumps(record))
-    plan = Plan("p", "t", "x.yaml", None, (), (), (build,), (LOAD, READ), {"id": "h", "declared": False}, Report())
+    plan = Plan(
+        "p", "t", "x.yaml", None, (), (), (build,), (LOAD, READ), {"id": "h", "declared": False}, PlannedReport()
+    )
     plans.write(plan, store.plan("p"))
     return tmp_path
 

@@ -23,7 +23,7 @@ from stepgrid.model.plan import Plan
 from stepgrid.model.records import OptionInfo
 from stepgrid.model.site import Site
 from stepgrid.plan import checks
-from stepgrid.plan.assembly import Context, compile_spec
+from stepgrid.plan.assembly import CompileContext, compile_spec
 from stepgrid.workflow.host_plan import stand_in_differences
 
 FOLDER = Path(__file__).resolve().parents[2] / "docs/problems"
@@ -69,7 +69,7 @@ def problems_of(path: str, scale: str | None = None, sets: Sequence[str] = ()) -
             scale,
             HOST,
             problems,
-            Context(
+            CompileContext(
                 sets=sets,
                 differs=differs,
                 no_power_cut="it needs root",

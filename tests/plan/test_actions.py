@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from stepgrid.model.plan import Axis, Plan, PlannedStage, Report
+from stepgrid.model.plan import Plan, PlannedAxis, PlannedReport, PlannedStage
 from stepgrid.model.status import Action, NodeStatus, Status
 from stepgrid.plan import actions
 from stepgrid.plan.actions import NO_IMAGE, add_replays, arms, decide_action, leave_unsupported
@@ -131,7 +131,11 @@ def test_on_a_server_that_runs_already_a_load_is_run_again_for_each_stage_after_
 # Arms: where an axis names the builds, they are compared by it
 
 
-AXES = (Axis("build", ("my", "ma")), Axis("server", ("innodb", "maria", "rocks")), Axis("range", ("10", "100"), ("x",)))
+AXES = (
+    PlannedAxis("build", ("my", "ma")),
+    PlannedAxis("server", ("innodb", "maria", "rocks")),
+    PlannedAxis("range", ("10", "100"), ("x",)),
+)
 CELLS = (
     {"build": "my", "server": "innodb"},
     {"build": "ma", "server": "maria"},
@@ -140,7 +144,7 @@ CELLS = (
 
 
 def names(cells: Any = CELLS, **said: Any) -> list[str]:
-    return [axis.name for axis in arms(AXES, cells, Report(**{"base": {"server": "innodb"}, **said}))]
+    return [axis.name for axis in arms(AXES, cells, PlannedReport(**{"base": {"server": "innodb"}, **said}))]
 
 
 def test_an_axis_that_names_the_builds_stands_for_them() -> None:

@@ -14,7 +14,7 @@ from stepgrid.language.files import tree_checksum
 from stepgrid.language.problems import Problems
 from stepgrid.model.plan import Plan, PlannedBuild
 from stepgrid.plan import identity
-from stepgrid.plan.assembly import Context, ExistingBuild, FindBuild, check_scales, compile_spec
+from stepgrid.plan.assembly import CompileContext, ExistingBuild, FindBuild, check_scales, compile_spec
 from stepgrid.plan.difference import differences
 from tests.plan.test_difference import chain
 
@@ -37,7 +37,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def compiled(builds: str, rest: str = "", problems: Problems | None = None, spec: str = "a.yaml") -> Plan:
     Path(spec).write_text(f"title: t\nbuilds: {{{builds}}}\n{REST}{rest}")
-    return compile_spec(spec, None, HOST, problems, Context(pin_source=pin))
+    return compile_spec(spec, None, HOST, problems, CompileContext(pin_source=pin))
 
 
 def built(builds: str, spec: str = "a.yaml") -> PlannedBuild:
@@ -135,7 +135,7 @@ def test_another_program_of_a_system_counts_and_earlier_ids_stay(folder: Path) -
         for name, text in programs.items():
             (folder / "bin" / name).write_text(text)
             (folder / "bin" / name).chmod(0o755)
-        return compile_spec("a.yaml", None, HOST, context=Context(pin_source=pin, find_build=made))
+        return compile_spec("a.yaml", None, HOST, context=CompileContext(pin_source=pin, find_build=made))
 
     before, after = planned(one="1", two="2"), planned(two="3")
     (old,), (new,) = before.builds, after.builds
@@ -163,7 +163,7 @@ GFLAGS = "c0ffee00" * 8  # an artifact that no pin is about
 def planned(pins: Mapping[str, str], existing: Mapping[str, ExistingBuild] | None = None) -> PlannedBuild:
     lock_file.path("a.yaml").write_text(lock_file.text(pins))
     Path("a.yaml").write_text(f"title: t\nbuilds: {{{of(JAR)}}}\n{REST}")
-    return compile_spec("a.yaml", None, HOST, context=Context(find_build=(existing or {}).get)).builds[0]
+    return compile_spec("a.yaml", None, HOST, context=CompileContext(find_build=(existing or {}).get)).builds[0]
 
 
 def made(*digests: str, is_local: bool = True) -> ExistingBuild:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from stepgrid.model.plan import Plan
 from stepgrid.plan import difference
-from stepgrid.plan.difference import UNSET, Input, Link, differences, input_text, value_text, yaml_text
+from stepgrid.plan.difference import UNSET, ChangedInput, Link, differences, input_text, value_text, yaml_text
 from stepgrid.summarize.comparisons import builds
 from stepgrid.summarize.setup import _setting
 from tests.conftest import Compile
@@ -34,7 +34,7 @@ def chain(plan: Plan) -> list[Link]:
     return [Link.of(stages[node], builds.__getitem__) for node in plan.cells[0].repeats[0].stages]
 
 
-def between(compile_text: Compile, *edits: tuple[str, str]) -> tuple[Input, ...]:
+def between(compile_text: Compile, *edits: tuple[str, str]) -> tuple[ChangedInput, ...]:
     new = SPEC
     for old_text, new_text in edits:
         assert old_text in new
@@ -42,7 +42,7 @@ def between(compile_text: Compile, *edits: tuple[str, str]) -> tuple[Input, ...]
     return differences(chain(compile_text(SPEC)), chain(compile_text(new)))
 
 
-def named(inputs: tuple[Input, ...]) -> list[tuple[str, Any, Any]]:
+def named(inputs: tuple[ChangedInput, ...]) -> list[tuple[str, Any, Any]]:
     return [(entry.field, entry.old, entry.new) for entry in inputs]
 
 
@@ -53,8 +53,10 @@ def named(inputs: tuple[Input, ...]) -> list[tuple[str, Any, Any]]:
 
 
 def test_an_input_as_a_line() -> None:
-    assert input_text(Input("options.cache_size", 8 << 20, 16 << 20)) == "options.cache_size: 8 MiB -> 16 MiB"
-    assert input_text(Input("params.flags", UNSET, [1, True, None])) == "params.flags: not set -> [1, true, null]"
+    assert input_text(ChangedInput("options.cache_size", 8 << 20, 16 << 20)) == "options.cache_size: 8 MiB -> 16 MiB"
+    assert (
+        input_text(ChangedInput("params.flags", UNSET, [1, True, None])) == "params.flags: not set -> [1, true, null]"
+    )
 
 
 @pytest.mark.parametrize(
@@ -77,7 +79,7 @@ JSON = st.recursive(
 @given(JSON)
 def test_no_value_is_shown_as_python_has_it(setting: Any) -> None:
     """In the reasons of a plan, under what the steps do, in `explain`, of a build's facts."""
-    line = input_text(Input("params.metrics", UNSET, setting))
+    line = input_text(ChangedInput("params.metrics", UNSET, setting))
     for text in (line, _setting("metrics", [setting], None), yaml_text(setting), builds.value_text(setting)):
         assert not re.search(r"'|None|True|False", text)
 
@@ -85,5 +87,5 @@ def test_no_value_is_shown_as_python_has_it(setting: Any) -> None:
 def test_a_setting_with_parts_is_shown_as_the_spec_has_it() -> None:
     metrics = {"qps": {"pattern": "per second: ([0-9.]+)", "json": None, "required": True}}
     shown = '{qps: {pattern: "per second: ([0-9.]+)", required: true}}'
-    assert input_text(Input("params.metrics", UNSET, metrics)) == f"params.metrics: not set -> {shown}"
+    assert input_text(ChangedInput("params.metrics", UNSET, metrics)) == f"params.metrics: not set -> {shown}"
     assert value_text([metrics]) == f"[{shown}]"

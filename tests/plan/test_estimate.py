@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from stepgrid.model.plan import Plan, Report
+from stepgrid.model.plan import Plan, PlannedReport
 from stepgrid.model.status import NodeStatus, Status
 from stepgrid.plan.actions import decide_action
 from stepgrid.plan.estimate import (
@@ -52,7 +52,7 @@ def test_the_noisiest_step_decides(compile_text: Compile) -> None:
     assert (loads, verdict) == (6, 35)
     assert power == Power("readww", pytest.approx(spread), loads, 1000.0 / 2 * loads, verdict)
     # no number of loads gives a verdict of what counts as the same
-    same = replace(plan, report=Report(smallest_effect=0.03))
+    same = replace(plan, report=PlannedReport(smallest_effect=0.03))
     assert estimate_power(figures, same, None) == Power("readww", pytest.approx(spread), loads, None, None)
 
 

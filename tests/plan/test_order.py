@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from stepgrid.model.plan import AdaptiveRepeat, Plan, load_counts
-from stepgrid.plan.assembly import Context, compile_spec
+from stepgrid.plan.assembly import CompileContext, compile_spec
 from stepgrid.plan.order import NO_RECORDS, ORDERS, LoadRecords, Order, ranks
 from tests.conftest import HOST, Compile
 from tests.language.bases import BASE, SWEEP
@@ -100,7 +100,7 @@ def test_an_unknown_order_is_named() -> None:
 
 def planned(compile_text: Compile, repeat: str, records: LoadRecords = NO_RECORDS) -> Plan:
     plan = compile_text(BASE + SWEEP + f"repeat: {repeat}\n")
-    return plan if records is NO_RECORDS else compile_spec("a.yaml", None, HOST, context=Context(loads=records))
+    return plan if records is NO_RECORDS else compile_spec("a.yaml", None, HOST, context=CompileContext(loads=records))
 
 
 def lasts(plan: Plan, load: int = 0) -> list[str]:

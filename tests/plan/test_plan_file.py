@@ -7,16 +7,16 @@ from pathlib import Path
 
 from stepgrid.model.plan import (
     SAME_QUALITY,
-    Axis,
     CellStep,
     Option,
     Plan,
+    PlannedAxis,
     PlannedBuild,
     PlannedCell,
+    PlannedRepeat,
+    PlannedReport,
     PlannedStage,
     PlannedStep,
-    Repeat,
-    Report,
     encode,
 )
 from stepgrid.plan import plan_file
@@ -43,11 +43,13 @@ def a_plan(ids: list[str]) -> Plan:
         for n, i in enumerate(sorted(ids))
     )
     cell = PlannedCell(
-        "c-1", {"build": "x"}, "b-1", (CellStep("fillseq", "db_bench", 0, 0, True),), (Repeat(0, 0, ("s-1",)),)
+        "c-1", {"build": "x"}, "b-1", (CellStep("fillseq", "db_bench", 0, 0, True),), (PlannedRepeat(0, 0, ("s-1",)),)
     )
     build = PlannedBuild("b-1", "x", "rocksdb", "7.8.3", {"system": "db_bench"})
-    axes = (Axis("build", ("x",)), Axis("t", ("1",), ("fillseq",)))
-    return Plan("d", "title", "a.yaml", None, axes, (cell,), (build,), stages, {"id": "h"}, Report({"build": "x"}))
+    axes = (PlannedAxis("build", ("x",)), PlannedAxis("t", ("1",), ("fillseq",)))
+    return Plan(
+        "d", "title", "a.yaml", None, axes, (cell,), (build,), stages, {"id": "h"}, PlannedReport({"build": "x"})
+    )
 
 
 def test_what_is_written_is_read(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from stepgrid.language.problems import Problems
 from stepgrid.model.plan import Plan
-from stepgrid.plan.assembly import Context, compile_spec
+from stepgrid.plan.assembly import CompileContext, compile_spec
 from stepgrid.plan.order import LoadRecords
 from stepgrid.plan.stage_tree import id_faults
 from tests.conftest import HOST, Compile
@@ -82,7 +82,7 @@ def test_steps_that_differ_are_those_that_a_report_asked_for(tmp_path: Path, com
     asked = plain.cells[0].repeats[0].stages[-1]
     Path("a.yaml").write_text(f"{SPEC}profile: changed\n", encoding="utf-8")
     records = LoadRecords(lambda _: 0, lambda _: False, lambda node: ["readww"] if node == asked else [])
-    plan = compile_spec("a.yaml", None, HOST, Problems(), Context(loads=records))
+    plan = compile_spec("a.yaml", None, HOST, Problems(), CompileContext(loads=records))
     assert plan.profile is not None
     assert plan.adds_stages
     assert {*plan.profile.stages} == {repeat.stages[1] for repeat in plain.cells[0].repeats if not repeat.run}

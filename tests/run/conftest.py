@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from stepgrid.model.plan import Option, Plan, PlannedBuild, PlannedStage, PlannedStep, Report
+from stepgrid.model.plan import Option, Plan, PlannedBuild, PlannedReport, PlannedStage, PlannedStep
 from stepgrid.store import plans
 from stepgrid.store.store import Store
 from tests import forked, waiting
@@ -61,7 +61,9 @@ class Checkout:
         hardware = hardware or {"id": "h", "declared": False}
         machines = machines or {"h": hardware}
         ranked = tuple(replace(each, rank=rank) for rank, each in enumerate(stages))  # parents before their children
-        plan = Plan("p", "t", "spec.yaml", None, (), (), tuple(builds), ranked, hardware, Report(), machines=machines)
+        plan = Plan(
+            "p", "t", "spec.yaml", None, (), (), tuple(builds), ranked, hardware, PlannedReport(), machines=machines
+        )
         self.store.root.mkdir(exist_ok=True)
         shutil.rmtree(self.store.plan("p"), ignore_errors=True)
         plans.write(plan, self.store.plan("p"))

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from msgspec import convert
 
-from stepgrid.model.plan import Plan, PlannedBuild, Report
+from stepgrid.model.plan import Plan, PlannedBuild, PlannedReport
 from stepgrid.model.records import StepSetup
 from stepgrid.run import attempt
 from stepgrid.run.attempt import attach, keep_database_files
@@ -112,7 +112,7 @@ def test_a_client_that_changed_is_refused(checkout, stage, step, tmp_path):
 def test_a_stage_waits_for_the_clients_of_all_that_it_may_run_again(tmp_path):
     load = make_stage("s-load", _with_client(make_step()), children=["s-read"])
     read = make_stage("s-read", make_step("read"), parent="s-load")
-    plan = Plan("p", "t", "a.yaml", None, (), (), (BUILD, CLIENT), (load, read), {"id": "h"}, Report())
+    plan = Plan("p", "t", "a.yaml", None, (), (), (BUILD, CLIENT), (load, read), {"id": "h"}, PlannedReport())
     store = Store(tmp_path)
     finished.result(store, load)
     work = RemainingWork(plan, store, StatusReader(store, plan).read())

@@ -14,7 +14,7 @@ import pytest
 
 from stepgrid.host.files import Tree, write_json
 from stepgrid.host.locks import locked
-from stepgrid.model.plan import Plan, PlannedBuild, PlannedStage, PlannedStep, Report
+from stepgrid.model.plan import Plan, PlannedBuild, PlannedReport, PlannedStage, PlannedStep
 from stepgrid.run.status_lines import head
 from stepgrid.store import plans
 from stepgrid.store.active_run import hold_run_lock
@@ -42,7 +42,16 @@ PARTS = [stage(name, "s-load", rank=rank) for rank, name in enumerate("abcd", 1)
 def store(tmp_path: Path) -> Store:
     store = Store(tmp_path / "outputs")
     plan = Plan(
-        "d1", "t", "spec.yaml", None, (), (), (PlannedBuild("b-1", "b", "e", "1", {}),), (LOAD, *PARTS), {}, Report()
+        "d1",
+        "t",
+        "spec.yaml",
+        None,
+        (),
+        (),
+        (PlannedBuild("b-1", "b", "e", "1", {}),),
+        (LOAD, *PARTS),
+        {},
+        PlannedReport(),
     )
     store.plan("d1").parent.mkdir(parents=True)
     plans.write(plan, store.plan("d1"))
@@ -100,7 +109,7 @@ def test_an_estimate_that_the_plan_lacks_is_unknown_until_it_was_measured(tmp_pa
     store = Store(tmp_path)
     store.plan("d2").parent.mkdir(parents=True)
     stages = (replace(LOAD, seconds=0.0), replace(LOAD, id="s-again", seconds=0.0), PARTS[0])
-    plans.write(Plan("d2", "t", "s", None, (), (), (), stages, {}, Report()), store.plan("d2"))
+    plans.write(Plan("d2", "t", "s", None, (), (), (), stages, {}, PlannedReport()), store.plan("d2"))
     assert head(job_status(store, "d2")) == "[0/3 done] ETA ?"
     finish(store, LOAD, 7.0)
     assert head(job_status(store, "d2")) == "[1/3 done] ETA ~17s"

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from stepgrid.model.plan import Plan
-from stepgrid.plan.assembly import Context, compile_spec
+from stepgrid.plan.assembly import CompileContext, compile_spec
 
 SPECS = Path(__file__).resolve().parents[2] / "specs"
 HOST = {"cpu": "a", "cores": 2, "memory": 2**33, "storage": {"filesystem": "ext4", "max_sectors_kb": 128}}
@@ -15,7 +15,7 @@ HOST = {"cpu": "a", "cores": 2, "memory": 2**33, "storage": {"filesystem": "ext4
 
 @cache
 def shipped_plan(path: Path, scale: str | None = None, sets: tuple[str, ...] = ()) -> Plan:
-    return compile_spec(str(path), scale, HOST, context=Context(sets=sets))
+    return compile_spec(str(path), scale, HOST, context=CompileContext(sets=sets))
 
 
 @pytest.fixture(scope="session")

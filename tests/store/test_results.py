@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from stepgrid.host.files import write_json
-from stepgrid.model.plan import Plan, PlannedBuild, PlannedStage, PlannedStep, Report
+from stepgrid.model.plan import Plan, PlannedBuild, PlannedReport, PlannedStage, PlannedStep
 from stepgrid.model.records import StoredFile, plain
 from stepgrid.model.status import Status
 from stepgrid.store import attempts, results
@@ -228,7 +228,7 @@ FILLED = PlannedStage("s-1", "one", "b-1", None, (), 0, 0, "h", (FILL, FILL), 1.
 ONE_BUILD = PlannedBuild("b-1", "one", "rocksdb", "1", {"system": "x"})
 
 
-ONE_PLAN = Plan("p", "t", "a.yaml", None, (), (), (ONE_BUILD,), (FILLED,), {"id": "h"}, Report())
+ONE_PLAN = Plan("p", "t", "a.yaml", None, (), (), (ONE_BUILD,), (FILLED,), {"id": "h"}, PlannedReport())
 
 
 @pytest.fixture

@@ -23,7 +23,16 @@ from stepgrid.collect.query import open_tables
 from stepgrid.host import locks
 from stepgrid.host.files import write_json
 from stepgrid.host.locks import locked
-from stepgrid.model.plan import CellStep, Plan, PlannedBuild, PlannedCell, PlannedStage, PlannedStep, Repeat, Report
+from stepgrid.model.plan import (
+    CellStep,
+    Plan,
+    PlannedBuild,
+    PlannedCell,
+    PlannedRepeat,
+    PlannedReport,
+    PlannedStage,
+    PlannedStep,
+)
 from stepgrid.model.status import Action, Status
 from stepgrid.plan.estimate import preview_json
 from stepgrid.store import plans, stage_requests
@@ -53,7 +62,7 @@ FAR = replace(LOAD, id="s-far", title="far", children=(), hardware="big", rank=9
 
 
 CELLS = tuple(
-    PlannedCell(f"c-{s.id}", {}, "b-1", (CellStep("read", "db_bench", 0, 0, True),), (Repeat(0, 0, (s.id,)),))
+    PlannedCell(f"c-{s.id}", {}, "b-1", (CellStep("read", "db_bench", 0, 0, True),), (PlannedRepeat(0, 0, (s.id,)),))
     for s in (LOAD, *STAGES, FAR)
 )
 
@@ -61,7 +70,9 @@ CELLS = tuple(
 MACHINES = {"here": HERE, "big": BIG}
 
 
-PLAN = Plan("p", "t", "a.yaml", None, (), CELLS, (BUILD,), (LOAD, *STAGES, FAR), HERE, Report(), machines=MACHINES)
+PLAN = Plan(
+    "p", "t", "a.yaml", None, (), CELLS, (BUILD,), (LOAD, *STAGES, FAR), HERE, PlannedReport(), machines=MACHINES
+)
 
 
 HOLD = """

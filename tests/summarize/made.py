@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime, timedelta
 from typing import Any
 
-from stepgrid.model.plan import PlannedCell, Repeat
+from stepgrid.model.plan import PlannedCell, PlannedRepeat
 from stepgrid.summarize.data.points import Point
 from stepgrid.summarize.data.tables_reader import PastFigure, Run, Tables
 
@@ -62,4 +62,4 @@ def tables(runs: Iterable[Run], **more: Any) -> Tables:
 
 def cell(labels: Mapping[str, str], stage: str, build: str = "b") -> PlannedCell:
     """A cell of one load and one stage."""
-    return PlannedCell(stage, labels, build, (), (Repeat(0, 0, (stage,)),))
+    return PlannedCell(stage, labels, build, (), (PlannedRepeat(0, 0, (stage,)),))

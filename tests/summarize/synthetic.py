@@ -10,16 +10,16 @@ from pathlib import Path
 from typing import Any
 
 from stepgrid.model.plan import (
-    Axis,
     CellStep,
     Option,
     Plan,
+    PlannedAxis,
     PlannedBuild,
     PlannedCell,
+    PlannedRepeat,
+    PlannedReport,
     PlannedStage,
     PlannedStep,
-    Repeat,
-    Report,
 )
 from stepgrid.model.records import plain
 from stepgrid.store import plans, results
@@ -85,9 +85,9 @@ class Experiment:
             spec=self.spec,
             scale=None,
             axes=(
-                Axis("build", tuple(self.builds)),
-                Axis("cache", tuple(self.caches), STEPS),
-                Axis("threads", tuple(self.threads), STEPS),
+                PlannedAxis("build", tuple(self.builds)),
+                PlannedAxis("cache", tuple(self.caches), STEPS),
+                PlannedAxis("threads", tuple(self.threads), STEPS),
             ),
             cells=tuple(self._cells()),
             builds=tuple(
@@ -96,7 +96,7 @@ class Experiment:
             ),
             stages=tuple(stages[node] for node in sorted(stages)),
             hardware=HARDWARE,
-            report=Report(
+            report=PlannedReport(
                 self.base,
                 0.02,
                 tuple(self.tables),
@@ -163,7 +163,9 @@ class Experiment:
                 f"b-{build}",
                 steps,
                 tuple(
-                    Repeat(load, run, (self.load_stage(build, load), self.stage(build, cache, threads, load, run)))
+                    PlannedRepeat(
+                        load, run, (self.load_stage(build, load), self.stage(build, cache, threads, load, run))
+                    )
                     for load in range(self.loads)
                     for run in range(self.runs)
                 ),

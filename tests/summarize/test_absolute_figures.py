@@ -5,7 +5,7 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import cast
 
-from stepgrid.model.plan import Axis
+from stepgrid.model.plan import PlannedAxis
 from stepgrid.summarize.absolute_figures import table
 from stepgrid.summarize.comparisons.comparison_axes import StepPoints
 from stepgrid.summarize.data.points import Point
@@ -20,7 +20,7 @@ REPORT = SimpleNamespace(
 
 def last_row(*points: Point) -> dict[str, str]:
     """Return the last row by column."""
-    section = StepPoints("read", (Axis("arm", ("a", "b")),), points)
+    section = StepPoints("read", (PlannedAxis("arm", ("a", "b")),), points)
     figures = table.__wrapped__(cast(Report, REPORT), section)
     return {column.head: cell.text for column, cell in zip(figures.columns, figures.rows[-1], strict=True)}
 

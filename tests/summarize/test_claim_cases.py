@@ -14,7 +14,7 @@ import pytest
 
 from stepgrid.cli import output
 from stepgrid.collect.job import collect
-from stepgrid.model.plan import Axis
+from stepgrid.model.plan import PlannedAxis
 from stepgrid.store import stage_requests
 from stepgrid.summarize.claim_judgement import ClaimEvidence
 from stepgrid.summarize.claims import ClaimCase, JudgedClaim, judge_claims
@@ -95,7 +95,7 @@ def test_an_undecided_claim_fails_a_gate_that_asks_for_it(report: Report, strict
     assert output.claim_status(judged, strict) == status
 
 
-AXES = [Axis("arm", ("a", "b"))]
+AXES = [PlannedAxis("arm", ("a", "b"))]
 FASTER = "qps(arm='b') >= {least} * qps(arm='a')"
 
 

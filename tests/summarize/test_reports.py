@@ -19,15 +19,15 @@ from msgspec import convert
 
 from stepgrid.model.plan import (
     AdaptiveRepeat,
-    Axis,
     Option,
     Plan,
+    PlannedAxis,
     PlannedBuild,
     PlannedCell,
+    PlannedRepeat,
+    PlannedReport,
     PlannedStage,
     PlannedStep,
-    Repeat,
-    Report,
 )
 from stepgrid.model.records import StepSetup
 from stepgrid.plan.difference import Link
@@ -118,7 +118,7 @@ def plan_of(case: Mapping[str, Any], loads: int) -> Plan:
         names = [f"s-{name}-{load + 1}-0" for load in range(loads)]
         stages += [PlannedStage(node, node, f"b-{build}", None, (), load, 0, "h", steps, 1.0, 0)
                    for load, node in enumerate(names)]  # fmt: skip
-        repeats = tuple(Repeat(load, 0, (node,)) for load, node in enumerate(names))
+        repeats = tuple(PlannedRepeat(load, 0, (node,)) for load, node in enumerate(names))
         cells.append(PlannedCell(name, dict(zip(axes, labels, strict=True)), f"b-{build}", (), repeats))
     report = {"base": {next(iter(axes)): next(iter(axes.values()))[0]}, **case.get("report", {})}
     facts, engine = case.get("builds", {}), known.get("engine", "rocksdb")
@@ -133,12 +133,12 @@ def plan_of(case: Mapping[str, Any], loads: int) -> Plan:
         title="title",
         spec="a.yaml",
         scale=case.get("scale"),
-        axes=tuple(Axis(name, tuple(values), shared) for name, values in axes.items()),
+        axes=tuple(PlannedAxis(name, tuple(values), shared) for name, values in axes.items()),
         cells=tuple(cells),
         builds=tuple(builds),
         stages=tuple(stages),
         hardware={"id": "h", "declared": False, "cores": 2},
-        report=Report(**report),
+        report=PlannedReport(**report),
         warnings=tuple(case.get("warnings", ())),
         until=until,
     )

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from stepgrid.model.plan import Axis
+from stepgrid.model.plan import PlannedAxis
 from stepgrid.model.table import Table
 from stepgrid.summarize import report_tables
 from stepgrid.summarize.data.tables_reader import Place, Run, StepDetails
@@ -17,7 +17,7 @@ from stepgrid.summarize.report_tables import TableInputs
 from tests.golden import Golden
 from tests.summarize import made
 
-AXES = (Axis("server", ("my", "pg")), Axis("range", ("10", "100"), ("read-only.pre", "read-only")))
+AXES = (PlannedAxis("server", ("my", "pg")), PlannedAxis("range", ("10", "100"), ("read-only.pre", "read-only")))
 STEPS: tuple[tuple[str, dict[str, str], dict[str, float]], ...] = (
     ("load", {}, {"insert_seconds": 2.0, "seconds": 2.5, "data_bytes": 1.0}),
     ("settle", {}, {"data_bytes": 2.0**20, "database_bytes": 3.0 * 2**20}),
@@ -51,7 +51,7 @@ RUNS = [sysbench(server, index) for server in ("my", "pg") for index in range(le
 
 
 def tables(
-    runs: Sequence[Run] = RUNS, requests: Sequence[Mapping[str, Any]] = (), axes: Sequence[Axis] = AXES
+    runs: Sequence[Run] = RUNS, requests: Sequence[Mapping[str, Any]] = (), axes: Sequence[PlannedAxis] = AXES
 ) -> list[Table]:
     return report_tables.tables(requests, TableInputs(axes, {"server": "my"}, made.tables(runs)))[0]
 
@@ -107,7 +107,7 @@ def test_inserts_of_arms_outside_the_base_are_tables_of_their_own() -> None:
         )
         for (server, clients), rate in rates.items()
     ]
-    axes = (Axis("server", ("pg", "my")), Axis("clients", ("1", "2")))
+    axes = (PlannedAxis("server", ("pg", "my")), PlannedAxis("clients", ("1", "2")))
     by_block = {table.block: rows(table) for table in tables(runs, [{"layout": "insert_benchmark"}], axes)}
     assert by_block["clients=1, relative to my"] == ["pg 3.00", "my 1.00"]
     assert by_block["clients=2, relative to my"] == ["pg 1.25", "my 1.00"]
@@ -152,7 +152,7 @@ def probed(gc: str, **seconds: float) -> Run:
 
 
 def probe_tables(runs: Sequence[Run], **more: Any) -> list[tuple[str, list[str]]]:
-    inputs = TableInputs((Axis("gc", ("base", "sd8k")),), {"gc": "base"}, made.tables(runs, **more))
+    inputs = TableInputs((PlannedAxis("gc", ("base", "sd8k")),), {"gc": "base"}, made.tables(runs, **more))
     return [(table.name, rows(table)) for table in report_tables.tables([], inputs)[0]]
 
 

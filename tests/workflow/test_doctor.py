@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from msgspec import convert
 
-from stepgrid.model.plan import Plan, PlannedBuild, PlannedStage, PlannedStep, Report
+from stepgrid.model.plan import Plan, PlannedBuild, PlannedReport, PlannedStage, PlannedStep
 from stepgrid.model.records import StepSetup
 from stepgrid.model.site import Site
 from stepgrid.workflow.doctor import launch_line, missing_tools, placement
@@ -53,7 +53,7 @@ def points(engine: str = "postgres", kind: str = "sysbench", launch: Any = None,
     )
     stage = PlannedStage("s-1", "t", "b-1", None, (), 0, 0, "h", steps, 1.0, 0)
     build = PlannedBuild("b-1", engine, engine, "", {})
-    return Plan("p", "t", "x", None, (), (), (build,), (stage,), {"id": "h", "declared": False}, Report())
+    return Plan("p", "t", "x", None, (), (), (build,), (stage,), {"id": "h", "declared": False}, PlannedReport())
 
 
 @pytest.mark.parametrize(

@@ -25,7 +25,7 @@ from stepgrid.collect.step_figures import ENGINE, StepFigures
 from stepgrid.errors import FINE
 from stepgrid.host import files
 from stepgrid.language.problems import nearest
-from stepgrid.model.plan import Plan, PlannedCell, Report
+from stepgrid.model.plan import Plan, PlannedCell, PlannedReport
 from stepgrid.model.table import NOTHING, Table
 from stepgrid.plan.actions import arms
 from stepgrid.plugins.collector import RECORDED, ComparingCollector, Recording
@@ -83,7 +83,7 @@ def _counter_tables(args: argparse.Namespace, plan: Plan, cells: Sequence[Planne
 
 def _distinct_labels(plan: Plan, cells: Sequence[PlannedCell]) -> dict[str, str]:
     """Label each cell on the axes on which these cells differ."""
-    axes = arms(plan.axes, [cell.labels for cell in cells], Report())
+    axes = arms(plan.axes, [cell.labels for cell in cells], PlannedReport())
     names = [axis.name for axis in axes if len({cell.labels.get(axis.name) for cell in cells}) > 1]
     return {cell.id: ", ".join(cell.labels[name] for name in names if name in cell.labels) or "grown" for cell in cells}
 

@@ -17,7 +17,7 @@ from stepgrid.language.requirements import HASH
 from stepgrid.language.site import current_site
 from stepgrid.model.plan import Plan
 from stepgrid.model.units import counted
-from stepgrid.plan.assembly import Context, compile_spec, scales
+from stepgrid.plan.assembly import CompileContext, compile_spec, scales
 from stepgrid.summarize.formats import aligned
 from stepgrid.workflow import host_plan
 
@@ -120,7 +120,7 @@ def _compile_scales(args: argparse.Namespace, renew: bool = False) -> tuple[Sequ
         problems.append(problem)
     spec, facts = host_plan.spec_name(args.spec), host_plan.host_facts(host_plan.store())
     newest = ReleaseAnswers(current_site(), renew=renew, report=_print_progress)
-    context = Context(
+    context = CompileContext(
         differs=host_plan.stand_in_differences(current_site(), facts), ask_releases=unlimited()(newest.find)
     )
     for scale in args.scales or (None, *scales(spec)):

@@ -25,7 +25,7 @@ from stepgrid.model.plan import BUILD, MOST_LOADS
 from stepgrid.model.status import Action, Status
 from stepgrid.model.units import counted, duration, percent, size
 from stepgrid.plan import difference, estimate
-from stepgrid.plan.difference import Input
+from stepgrid.plan.difference import ChangedInput
 from stepgrid.plan.estimate import MADE_BY, Node, Preview, search_text
 from stepgrid.run.status_lines import loads_so_far
 from stepgrid.summarize import formats
@@ -236,7 +236,7 @@ def _group_lines(nodes: Sequence[Node], build_labels: Mapping[str, Iterable[str]
         yield f"  … and {len(nodes) - len(listed):,} more (--all)"
 
 
-def _input_lines(inputs: Sequence[Input], most: int | None) -> Iterator[str]:
+def _input_lines(inputs: Sequence[ChangedInput], most: int | None) -> Iterator[str]:
     for change in inputs[:most]:
         yield f"    {difference.input_text(change)}{f' ({change.where})' if change.where else ''}"
     if most is not None and len(inputs) > most:

@@ -146,7 +146,7 @@ def check_scales(
     store = host_plan.store()
     facts, judge = host_plan.host_facts(store), partial(host_plan.build_problems, store=store)
     full_plan = None if narrowing(args) else plan
-    context = assembly.Context(differs=host_plan.stand_in_differences(current_site(), facts), judge=judge)
+    context = assembly.CompileContext(differs=host_plan.stand_in_differences(current_site(), facts), judge=judge)
     assembly.check_scales(host_plan.spec_name(spec), facts, problems, full_plan, context)
     return problems.items
 

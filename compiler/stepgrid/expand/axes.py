@@ -82,7 +82,7 @@ def chosen_builds(document: Document, builds: Sequence[Build], problems: Problem
     return list(chosen.values())
 
 
-def _resolve_axis(name: str, model: models.Axis, sweep: Map, problems: Problems) -> Axis | None:
+def _resolve_axis(name: str, model: models.SpecAxis, sweep: Map, problems: Problems) -> Axis | None:
     where, nodes = sweep.at[name], sweep[name]
     assert isinstance(nodes, Map)
     if model.from_ is not None and model.steps is not None:
@@ -100,7 +100,7 @@ def _resolve_axis(name: str, model: models.Axis, sweep: Map, problems: Problems)
     return None
 
 
-def _check_name(name: str, model: models.Axis, where: Location, problems: Problems) -> None:
+def _check_name(name: str, model: models.SpecAxis, where: Location, problems: Problems) -> None:
     """Check that the name of an axis is free in expressions; `storage_engine` stays the param of that name."""
     has_machines = any(point.hardware is not None for point in [*(model.points or {}).values(), *model.groups])
     if name in RESERVED - {BUILD, "storage_engine", *(["hardware"] if has_machines else [])}:
@@ -110,7 +110,7 @@ def _check_name(name: str, model: models.Axis, where: Location, problems: Proble
 
 
 def _has_one_form(
-    name: str, model: models.Axis, axis_names: Sequence[str], where: Location, problems: Problems
+    name: str, model: models.SpecAxis, axis_names: Sequence[str], where: Location, problems: Problems
 ) -> bool:
     has_points = model.points is not None or bool(model.groups)
     forms = [has_points, model.option is not None, model.param is not None]
@@ -123,7 +123,7 @@ def _has_one_form(
     return False
 
 
-def _points(model: models.Axis, nodes: Map, problems: Problems) -> Iterator[Point]:
+def _points(model: models.SpecAxis, nodes: Map, problems: Problems) -> Iterator[Point]:
     """List the points of a map, then those of generated groups."""
     table = nodes.get("points")
     at = table.at if isinstance(table, Map) else {}
@@ -139,14 +139,14 @@ def _points(model: models.Axis, nodes: Map, problems: Problems) -> Iterator[Poin
             yield point
 
 
-def _point(label: str, where: Location, model: models.Point, variables: Mapping[str, Any] | None = None) -> Point:
+def _point(label: str, where: Location, model: models.SpecPoint, variables: Mapping[str, Any] | None = None) -> Point:
     return Point(
         label, where, model.options, model.params, model.build, model.when, model.hardware, model.launch, model.start,
         model.when_unsupported or "cell", variables or {},
     )  # fmt: skip
 
 
-def _generate_points(group: models.Group, problems: Problems) -> Iterator[Point]:
+def _generate_points(group: models.PointGroup, problems: Problems) -> Iterator[Point]:
     """Report an unusable label but keep the point, to avoid follow-up errors."""
     if group.as_ in RESERVED:
         message = f"`{group.as_}` means something else in expressions"
@@ -164,7 +164,7 @@ def _native_value(node: Any) -> Any:
     return {key: _native_value(value) for key, value in node.items()} if isinstance(node, Map) else node
 
 
-def _render_label(group: models.Group, variables: Mapping[str, Any], problems: Problems) -> str:
+def _render_label(group: models.PointGroup, variables: Mapping[str, Any], problems: Problems) -> str:
     try:
         return str(expressions.render(group.name, variables))
     except ExpressionError as error:
@@ -178,7 +178,7 @@ def _render_label(group: models.Group, variables: Mapping[str, Any], problems: P
         return ""
 
 
-def _value_points(model: models.Axis, problems: Problems) -> Iterator[Point]:
+def _value_points(model: models.SpecAxis, problems: Problems) -> Iterator[Point]:
     """Make a point of each value of an option or a param."""
     labels: set[str] = set()
     for value in model.values or ():
@@ -207,7 +207,7 @@ def _check_conflicts(axes: Sequence[Axis], sets: Mapping[str, models.OptionSet],
                     _report_conflict(first.name, axis, f"set the {kind} `{name}`", problems)
 
 
-def _check_builds(axes: Sequence[Axis], sweep: Mapping[str, models.Axis], problems: Problems) -> None:
+def _check_builds(axes: Sequence[Axis], sweep: Mapping[str, models.SpecAxis], problems: Problems) -> None:
     """Check that one axis chooses the build: the listed builds, or an axis whose points name builds."""
     choosing = [axis for axis in axes if any(point.build is not None for point in axis.points)]
     listed = BUILD in sweep and sweep[BUILD].builds is not None

@@ -38,7 +38,7 @@ from stepgrid.language.sources import (
     REQUIREMENTS,
     SOURCES,
     TREES,
-    Fault,
+    SourceFault,
     scalar_text,
     source_kind,
 )
@@ -157,7 +157,9 @@ class Families:
             for name, (version, _) in releases.items()
         ]
 
-    def _releases(self, family: str, links: Sequence[models.Build], problems: Problems) -> list[tuple[str, str, str]]:
+    def _releases(
+        self, family: str, links: Sequence[models.SpecBuild], problems: Problems
+    ) -> list[tuple[str, str, str]]:
         for link in reversed(links):  # name, version, and a suite that is of this version alone
             if isinstance(link.versions, models.Newest):
                 return self._newest_releases(family, _merge_sources(links), link.versions, problems)
@@ -184,14 +186,14 @@ class Families:
             problems.add("no-newest", where, f"build `{family}`: {fault}", hint)
         return [(f"{family}-{version}", version, suite and Text(suite, where)) for version, suite in releases.items()]
 
-    def _links(self, family: str, problems: Problems) -> list[models.Build]:
-        def parent(child: str, name: str) -> models.Build | None:
+    def _links(self, family: str, problems: Problems) -> list[models.SpecBuild]:
+        def parent(child: str, name: str) -> models.SpecBuild | None:
             return (self._spec_builds.get(name) if name != child else None) or self._defined.builds.get(name)
 
         first = self._spec_builds.get(family) or self._defined.builds[family]
         return chain(family, first, parent, self.names(), problems)
 
-    def _engine(self, family: str, links: Sequence[models.Build], where: Location) -> str | None:
+    def _engine(self, family: str, links: Sequence[models.SpecBuild], where: Location) -> str | None:
         """Find the engine of a family; a misspelt one stands for the nearest, so that more faults are found."""
         name: Text | None = _nearest_value(links, "engine")
         if name is not None and name not in ENGINES.names():
@@ -205,7 +207,7 @@ class Families:
         return None if name is None else str(name)
 
     def _check_recipe(
-        self, family: str, links: Sequence[models.Build], engine: str, recipe: Mapping[str, Any], where: Location
+        self, family: str, links: Sequence[models.SpecBuild], engine: str, recipe: Mapping[str, Any], where: Location
     ) -> None:
         plugin = load_engine(engine)
         for fault in sources.extension_faults(recipe.get("extensions", {}), engine, plugin.extensions):
@@ -217,7 +219,7 @@ class Families:
             message = f"build `{family}`: {fault.message}"
             self.problems.add(fault.code, key_location(node, where), message, fault.hint, len(key))
 
-    def _service(self, family: str, links: Sequence[models.Build], engine: str) -> Service | None:
+    def _service(self, family: str, links: Sequence[models.SpecBuild], engine: str) -> Service | None:
         """Take the nearest service as a whole."""
         service: Service | None = _nearest_value(links, "service")
         if service is None or isinstance(load_engine(engine), DeclaredBuilds):
@@ -228,7 +230,7 @@ class Families:
         self._refuse_key(f"build `{family}`: `service`", names, engine, where, hint)
         return None
 
-    def _requirements(self, family: str, links: Sequence[models.Build], engine: str) -> Text | tuple[Text, ...]:
+    def _requirements(self, family: str, links: Sequence[models.SpecBuild], engine: str) -> Text | tuple[Text, ...]:
         """Take the nearest list as a whole."""
         requirements: Text | tuple[Text, ...] = _nearest_value(links, "requirements") or ()
         if not requirements or takes_requirements(engine):
@@ -243,18 +245,18 @@ class Families:
         self.problems.add("wrong-source", where, message, hint)
 
 
-def _engine_flag_faults(engine: str, flags: Mapping[str, Any]) -> Iterable[Fault]:
+def _engine_flag_faults(engine: str, flags: Mapping[str, Any]) -> Iterable[SourceFault]:
     plugin, systems = load_engine(engine), build_systems(engine)
     if isinstance(plugin, DeclaredBuilds):
         return plugin.flag_faults(flags)
     return flag_faults(flags, systems) if systems else ()
 
 
-def _nearest_value(links: Sequence[models.Build], field: str) -> Any:
+def _nearest_value(links: Sequence[models.SpecBuild], field: str) -> Any:
     return next((value for link in reversed(links) if (value := getattr(link, field)) is not None), None)
 
 
-def _merge_sources(links: Sequence[models.Build]) -> dict[str, Any]:
+def _merge_sources(links: Sequence[models.SpecBuild]) -> dict[str, Any]:
     """Merge sources: one of another kind replaces those before it, one of the same kind or of no kind adds to them."""
     source: dict[str, Any] = {}
     for patch in (link.source or {} for link in links):
@@ -410,7 +412,7 @@ class _SourceResolution:
     def _value_location(self, key: str) -> Location:
         return node_location(self._build.source[key], self._build.where)
 
-    def _fault_node(self, fault: Fault) -> tuple[Any, Location]:
+    def _fault_node(self, fault: SourceFault) -> tuple[Any, Location]:
         """Find the value that a fault is about, and the location of what holds it."""
         holder, around = self._build.source, self._build.where
         for key in fault.inside:
@@ -446,11 +448,8 @@ def _kinds_without_version(source: Any) -> Iterator[str]:
     kind = source_kind(source) if isinstance(source, Mapping) else None
     if kind is None:
         return
-    if (
-        kind in _VERSIONED
-        and "version" not in source
-        and not re.search(_RELEASES.get(kind, r"\Z\A"), str(source[kind]))
-    ):
+    names_release = "version" in source or re.search(_RELEASES.get(kind, r"\Z\A"), str(source[kind]))
+    if kind in _VERSIONED and not names_release:
         yield kind
     for key in SOURCES[kind].nested:
         yield from _kinds_without_version(source.get(key))

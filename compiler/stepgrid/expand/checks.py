@@ -18,7 +18,7 @@ from stepgrid.expand.service import unreached_options
 from stepgrid.expand.setup import is_timed, takes_probe
 from stepgrid.expand.steps import Checkpoint, StepEntry
 from stepgrid.language.expressions import references
-from stepgrid.language.models import Collector, OptionSet, Probe, Spec
+from stepgrid.language.models import OptionSet, Spec, SpecCollector, SpecProbe
 from stepgrid.language.problems import MOST_SHOWN, Location, Problems, close_names, nearest
 from stepgrid.language.spec_file import Document, definition_location
 from stepgrid.language.yaml import Map, Node, Seq, Text, key_location, node_location
@@ -53,11 +53,11 @@ def check_probes(document: Document, steps: Sequence[StepEntry], builds: Collect
         _check_probe_names(document.spec.probes, steps, problems)
 
 
-def _complain_of_probe(probe: Probe, predicate: str, problems: Problems) -> None:
+def _complain_of_probe(probe: SpecProbe, predicate: str, problems: Problems) -> None:
     problems.add("probe-form", probe.name.where, f"probe `{probe.name}` {predicate}", width=len(probe.name))
 
 
-def _check_probe_names(probes: Sequence[Probe], steps: Sequence[StepEntry], problems: Problems) -> None:
+def _check_probe_names(probes: Sequence[SpecProbe], steps: Sequence[StepEntry], problems: Problems) -> None:
     """Check that a step has one figure of each name."""
     from stepgrid.plugins.metrics import METRICS
 
@@ -107,7 +107,7 @@ def check_collectors(document: Document, steps: Iterable[StepEntry], problems: P
         names.add(name)
 
 
-def _collector_fault(name: str, collector: Collector, keys: Collection[str]) -> str | None:
+def _collector_fault(name: str, collector: SpecCollector, keys: Collection[str]) -> str | None:
     if len(set(COLLECTOR_FORMS) & set(keys)) != 1:
         return "needs `collector` or `command`, one of them"
     if "command" in keys and not any(collector.command or ()):
@@ -115,7 +115,9 @@ def _collector_fault(name: str, collector: Collector, keys: Collection[str]) -> 
     return None if _FOLDER.fullmatch(name) else "is called what no folder can be: letters, digits and _ . -"
 
 
-def _check_collector_settings(name: str, collector: Collector, at: Mapping[str, Location], problems: Problems) -> None:
+def _check_collector_settings(
+    name: str, collector: SpecCollector, at: Mapping[str, Location], problems: Problems
+) -> None:
     kind, settings = collector.collector, tuple[str, ...]()
     if kind is not None:
         if kind not in COLLECTORS.names():

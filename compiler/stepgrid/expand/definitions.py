@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, Protocol, TypeAlias, TypeVar
 
-from stepgrid.language.models import Build, Definitions, Hardware, OptionSet, Step
+from stepgrid.language.models import Definitions, Hardware, OptionSet, SpecBuild, SpecStep
 from stepgrid.language.problems import Location, Problems, nearest_definition
 from stepgrid.language.spec_file import Document, definition_location
 from stepgrid.language.validation import describe, validate
@@ -15,9 +15,9 @@ from stepgrid.model.site import HERE
 
 class ResolvedDefinitions(NamedTuple):
     hardware: Mapping[str, Hardware]
-    builds: Mapping[str, Build]
+    builds: Mapping[str, SpecBuild]
     options: Mapping[str, OptionSet]
-    workloads: Mapping[str, tuple[Step, ...]]
+    workloads: Mapping[str, tuple[SpecStep, ...]]
 
 
 def gather(document: Document, problems: Problems) -> ResolvedDefinitions:

@@ -14,9 +14,9 @@ from stepgrid.expand.grid import EvaluationCache, Names
 from stepgrid.expand.options import (
     OptionPart,
     OptionSets,
-    Settings,
+    ResolvedSettings,
+    SettingsResolver,
     StepLayers,
-    StepSettings,
     mentioned_by_settings,
     resolve_options,
 )
@@ -28,7 +28,7 @@ from stepgrid.expand.scope import (
     Scope,
     mentioned_names,
 )
-from stepgrid.expand.setup import OptionFile, Setup, SetupResolver, SpecFiles, storage_engine
+from stepgrid.expand.setup import OptionFile, ResolvedSetup, SetupResolver, SpecFiles, storage_engine
 from stepgrid.expand.steps import Checkpoint, StepEntry, StepRange, check_search
 from stepgrid.language.models import Spec
 from stepgrid.language.problems import Location, Problems
@@ -63,9 +63,9 @@ class ResolvedStep:
     """A step under one build and some points, with every layer applied."""
 
     head: StepHead
-    settings: Settings
+    settings: ResolvedSettings
     options: Options
-    setup: Setup
+    setup: ResolvedSetup
     renamed: tuple[Mapping[str, Location], ...] = field(default=(), repr=False)  # as its option parts have it
 
 
@@ -167,7 +167,7 @@ class StepEvaluation:
         dependencies = self._layers.dependencies(context.names.positions(axes), points)
         names = sorted(dependencies.names(OPTIONS))
         self._head = StepHead.of(entry)
-        self._step_settings = StepSettings(
+        self._step_settings = SettingsResolver(
             entry, context.problems, context.intended_settings, build.server_placeholders
         )
         self._step_setup = SetupResolver(entry, build, context.spec, context.files, context.clients)
@@ -220,13 +220,13 @@ class StepEvaluation:
             self._context.problems.add("wrong-kind", entry.where, message, hint, len(entry.name))
         return True
 
-    def _resolve_settings(self, choice: Choice) -> Settings | None:
+    def _resolve_settings(self, choice: Choice) -> ResolvedSettings | None:
         settings = self._step_settings.resolve(self._scope(choice))
         if settings is not None and self._entry.search is not None:
             check_search(self._entry, settings.values, self._context.problems)
         return settings
 
-    def _resolve_setup(self, choice: Choice) -> Setup:
+    def _resolve_setup(self, choice: Choice) -> ResolvedSetup:
         setup, scope, settings = self._step_setup, self._scope(choice), None
         if setup.needs_settings:
             settings = self._settings(choice)

@@ -17,7 +17,7 @@ from stepgrid.expand.scope import (
     UNSET,
     AlreadyReported,
     Dependencies,
-    Entry,
+    LayerEntry,
     Name,
     RenamedValue,
     Scope,
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
 # Layers of options: sets by name or in place, those of another engine left out
 
-Entries: TypeAlias = tuple[tuple[str, Entry], ...]  # a layer's entries by name, lowest first
+Entries: TypeAlias = tuple[tuple[str, LayerEntry], ...]  # a layer's entries by name, lowest first
 
 _NAME = re.compile(r"[A-Za-z0-9_][\w.-]*", re.ASCII)
 
@@ -80,7 +80,7 @@ class OptionSets:
                 message = f"no cell takes the option set `{name}`: it is for {engines}"
                 self._problems.add("unused-set", text.where, message, width=width(text))
 
-    def _layer_entries(self, layer: Any, engine: str, unsupported: str) -> Sequence[tuple[str, Entry]]:
+    def _layer_entries(self, layer: Any, engine: str, unsupported: str) -> Sequence[tuple[str, LayerEntry]]:
         if isinstance(layer, Text):
             return self._set_entries(layer, engine, unsupported)
         if not isinstance(layer, Map):
@@ -96,7 +96,7 @@ class OptionSets:
         inherited = self._set_entries(model.extends, engine, unsupported) if model.extends is not None else []
         return [*inherited, *self._own_entries(model, (model.when,) if model.when is not None else (), unsupported)]
 
-    def _set_entries(self, name: Text, engine: str, unsupported: str) -> list[tuple[str, Entry]]:
+    def _set_entries(self, name: Text, engine: str, unsupported: str) -> list[tuple[str, LayerEntry]]:
         if name not in self._sets:
             self._problems.undefined("option set", name, name.where, self._sets)
             return []
@@ -118,12 +118,12 @@ class OptionSets:
             self._problems.add("undefined-name", name.where, *ENGINES.unknown(name))
         return not unknown_names
 
-    def _own_entries(self, model: OptionSet, when: tuple[Text, ...], unsupported: str) -> list[tuple[str, Entry]]:
+    def _own_entries(self, model: OptionSet, when: tuple[Text, ...], unsupported: str) -> list[tuple[str, LayerEntry]]:
         policy = model.when_unsupported or unsupported
         at: Mapping[str, Location] = getattr(model.options, "at", {})
         return [(name, self._entry(name, node, at[name], when, policy)) for name, node in model.options.items()]
 
-    def _entry(self, name: str, node: Any, where: Location, when: tuple[Text, ...], unsupported: str) -> Entry:
+    def _entry(self, name: str, node: Any, where: Location, when: tuple[Text, ...], unsupported: str) -> LayerEntry:
         if node is None:
             hint = "the engine's own default is `unset`; in a scale null removes"
             message = f"option `{name}`: expected a value, found nothing"
@@ -134,12 +134,12 @@ class OptionSets:
             hint = f"without dashes: `{plain}`" if dashed else "letters, digits and _ - . as the engine has them"
             self._problems.add("option-name", where, f"`{name}` is not the name of an option", hint, len(name))
         policy = node.get("when_unsupported") if isinstance(node, Map) else None
-        return Entry(node, where, when, unsupported if policy is None else str(policy))
+        return LayerEntry(node, where, when, unsupported if policy is None else str(policy))
 
 
-def _rename(entries: Sequence[tuple[str, Entry]], rows: Mapping[str, Renaming]) -> Entries:
+def _rename(entries: Sequence[tuple[str, LayerEntry]], rows: Mapping[str, Renaming]) -> Entries:
     """Add what a layer sets under names of other releases, below what it sets under those of the build's release."""
-    renamed, all_entries = list[tuple[str, Entry]](), list[tuple[str, Entry]]()
+    renamed, all_entries = list[tuple[str, LayerEntry]](), list[tuple[str, LayerEntry]]()
     for name, entry in entries:
         row = rows.get(name)
         # what a binary may lack needs no row that leaves it out
@@ -167,10 +167,12 @@ def _engines(model: OptionSet) -> tuple[str, ...]:
 
 def param_entries(params: Mapping[str, Any], where: Location) -> Entries:
     at: Mapping[str, Location] = getattr(params, "at", {})
-    return tuple((name, Entry(node, node_location(node, at.get(name, where)))) for name, node in params.items())
+    return tuple((name, LayerEntry(node, node_location(node, at.get(name, where)))) for name, node in params.items())
 
 
-def stack_entries(base: Mapping[str, tuple[Entry, ...]], layers: Iterable[Entries]) -> dict[str, tuple[Entry, ...]]:
+def stack_entries(
+    base: Mapping[str, tuple[LayerEntry, ...]], layers: Iterable[Entries]
+) -> dict[str, tuple[LayerEntry, ...]]:
     """Group entries by name, lowest layer first, above those of the base."""
     table = dict(base)
     for layer in layers:
@@ -190,7 +192,9 @@ class StepLayers:
         self._step_options = flatten(entry.options, build)
         self._base_params, self._base_options = stack_entries({}, self._params), stack_entries({}, self._options)
 
-    def stacks(self, points: Sequence[Point]) -> tuple[dict[str, tuple[Entry, ...]], dict[str, tuple[Entry, ...]]]:
+    def stacks(
+        self, points: Sequence[Point]
+    ) -> tuple[dict[str, tuple[LayerEntry, ...]], dict[str, tuple[LayerEntry, ...]]]:
         """Stack the layers of params and of options by name, with those of some points."""
         params = stack_entries(self._base_params, map(self._point_params, points))
         options = stack_entries(self._base_options, [*map(self._point_options, points), self._step_options])
@@ -271,7 +275,7 @@ class PlacedValues(dict[str, Json]):
         self.at = at
 
 
-class Settings(NamedTuple):
+class ResolvedSettings(NamedTuple):
     values: PlacedValues  # complete
     model: BaseModel  # that the driver made of them
     seed_key: str
@@ -297,12 +301,12 @@ class _Field(NamedTuple):
     """A setting of a kind, with the entries of the step itself, nearest last."""
 
     name: str
-    entries: Sequence[Entry]
+    entries: Sequence[LayerEntry]
     is_list: bool
     quantity: str | None
 
 
-class StepSettings:
+class SettingsResolver:
     """Resolves the settings of a step under one build; what no choice changes is computed once."""
 
     def __init__(
@@ -318,7 +322,7 @@ class StepSettings:
         self._driver = driver(entry.kind)
         self._model = self._driver.settings_model()
 
-    def resolve(self, scope: Scope) -> Settings | None:
+    def resolve(self, scope: Scope) -> ResolvedSettings | None:
         entry, plugin = self._entry, self._driver
         values, locations = self._values(scope)
         for name, placeholders in self._placeholders.items():
@@ -331,7 +335,7 @@ class StepSettings:
         for name in values.keys() - model.model_fields_set:  # what an action does not use has its default
             locations.pop(name, None)
         complete = PlacedValues(model.model_dump(mode="json"), locations)
-        return Settings(complete, model, plugin.seed_key(complete), plugin.estimate(complete))
+        return ResolvedSettings(complete, model, plugin.seed_key(complete), plugin.estimate(complete))
 
     def _values(self, scope: Scope) -> tuple[dict[str, tuple[Any, Location]], dict[str, str]]:
         """Find values with their locations, and the locations of all that is given, `unset` too."""
@@ -362,16 +366,16 @@ class StepSettings:
             for name, field in self._model.model_fields.items()
         ]
 
-    def _own_entries(self, names: Mapping[str, Any]) -> Mapping[str, Sequence[Entry]]:
+    def _own_entries(self, names: Mapping[str, Any]) -> Mapping[str, Sequence[LayerEntry]]:
         """List what the step sets itself, nearest last; report what is no setting."""
-        step, by_name = self._entry, dict[str, list[Entry]]()
+        step, by_name = self._entry, dict[str, list[LayerEntry]]()
         for link in step.links:
             at: Mapping[str, Location] = getattr(link.params, "at", {})
             params = [(name, node, at.get(name, step.where)) for name, node in link.params.items()]
             extra = link.model_extra or {}
             keys = [(name, node, link.key_location(name, step.where)) for name, node in extra.items()]
             for name, node, where in (*params, *keys):
-                by_name.setdefault(name, []).append(Entry(node, node_location(node, where)))
+                by_name.setdefault(name, []).append(LayerEntry(node, node_location(node, where)))
         for name, entries in by_name.items():
             if name not in names and not any(name in link.params for link in step.links):
                 where = key_location(entries[-1].node, step.links[-1].key_location(name, step.where))

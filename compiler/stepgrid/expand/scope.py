@@ -81,7 +81,7 @@ def _whole_number(value: Any) -> int | None:
     return int(match[1]) << {"": 0, "K": 10, "M": 20, "G": 30}[match[2].upper()] if match else None
 
 
-class Entry(NamedTuple):
+class LayerEntry(NamedTuple):
     """The value that one layer gives one option or param."""
 
     node: Any
@@ -153,7 +153,7 @@ class View:
         return self._type(value, value.quoted) if isinstance(value, Text) else value
 
 
-Layers: TypeAlias = Mapping[str, Sequence[Entry]]  # name -> entries, lowest first
+Layers: TypeAlias = Mapping[str, Sequence[LayerEntry]]  # name -> entries, lowest first
 
 
 class Scope:
@@ -163,7 +163,7 @@ class Scope:
     ) -> None:  # fmt: skip
         """Make a scope; `misspelt` are params that were given under similar names, which is reported."""
         self.problems, self._misspelt, self._layers = problems, misspelt, {PARAMS: params, OPTIONS: options}
-        self._values: dict[tuple[str, str], tuple[Any, Entry | None]] = {}
+        self._values: dict[tuple[str, str], tuple[Any, LayerEntry | None]] = {}
         self._faults: dict[tuple[str, str], str] = {}
         self._pending: list[tuple[str, str]] = []
         self._conditions: dict[str, bool] = {}
@@ -173,7 +173,7 @@ class Scope:
             OPTIONS: View(self, OPTIONS, scalars.option_value),
         }
 
-    def look_up(self, kind: str, name: str) -> tuple[Any, Entry | None]:
+    def look_up(self, kind: str, name: str) -> tuple[Any, LayerEntry | None]:
         """Find the value that the topmost matching layer gives a param or an option, with that layer's entry."""
         key = (kind, name)
         if key in self._values:
@@ -241,7 +241,7 @@ class Scope:
             value = self.names[match[1]][match[2]] if match else value
         return value if isinstance(value, int) else expressions.render(node, self.names)
 
-    def _topmost(self, layers: Sequence[Entry]) -> tuple[Any, Entry | None]:
+    def _topmost(self, layers: Sequence[LayerEntry]) -> tuple[Any, LayerEntry | None]:
         for entry in reversed(layers):
             if all(self.holds(when) for when in entry.when):
                 node = entry.node
@@ -250,7 +250,7 @@ class Scope:
                     return value, self._with_policy(entry)
         return UNSET, None
 
-    def _with_policy(self, entry: Entry) -> Entry:
+    def _with_policy(self, entry: LayerEntry) -> LayerEntry:
         """Take `when_unsupported` from the one of several values that holds."""
         node = entry.node.node if isinstance(entry.node, RenamedValue) else entry.node
         if not isinstance(node, Seq):
@@ -347,7 +347,7 @@ class Dependencies:
         self._setting_axes: dict[Name, set[int]] = defaultdict(set)
         self._mentioned: dict[Name, set[Name]] = defaultdict(set)
 
-    def add(self, kind: str, entries: Iterable[tuple[str, Entry]], axis: int | None = None) -> None:
+    def add(self, kind: str, entries: Iterable[tuple[str, LayerEntry]], axis: int | None = None) -> None:
         """Add one layer of params or options; `axis` if it is the layer of a point."""
         for name, entry in entries:
             key = (kind, name)

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from stepgrid.errors import StepgridError
 from stepgrid.expand.axes import Point
 from stepgrid.expand.builds import Build, ClientRequest, Clients
-from stepgrid.expand.options import Settings
+from stepgrid.expand.options import ResolvedSettings
 from stepgrid.expand.scope import (
     PARAMS,
     STORAGE_ENGINE,
@@ -27,7 +27,7 @@ from stepgrid.expand.service import mentioned_by_service, resolve_service
 from stepgrid.expand.steps import StepEntry
 from stepgrid.language import files, site
 from stepgrid.language.files import checksum, holds_data
-from stepgrid.language.models import Collector, Launch, Probe, Spec
+from stepgrid.language.models import Launch, Spec, SpecCollector, SpecProbe
 from stepgrid.language.problems import Location, Problems, nearest
 from stepgrid.language.spec_file import Document
 from stepgrid.language.yaml import Text, width
@@ -53,7 +53,7 @@ from stepgrid.plugins.registry import client_engine, driver, engine, input_files
 from stepgrid.plugins.server import RevisedStorage
 
 
-class Input(NamedTuple):
+class InputFile(NamedTuple):
     """A file that a step's command reads where it lies."""
 
     path: str
@@ -66,20 +66,20 @@ class OptionFile(NamedTuple):
     option: str
     path: str
     where: Location
-    inputs: Mapping[str, Input]
+    inputs: Mapping[str, InputFile]
     is_written: bool  # by the engine
 
 
-class Setup(NamedTuple):
+class ResolvedSetup(NamedTuple):
     values: StepSetup
     client: Build | None = None  # of the step: its id is known when its source is
     files: Mapping[str, str] = {}  # name in the step's folder -> text
 
-    def observed(self, collector: Mapping[str, Json]) -> Setup:
+    def observed(self, collector: Mapping[str, Json]) -> ResolvedSetup:
         """Add a collector that no spec declares, and leave out those that it does: they cost time, too."""
         return self._replace(values=with_fields(self.values, collectors=(collector,)))
 
-    def with_files(self, key: str, inputs: Mapping[str, Input]) -> Setup:
+    def with_files(self, key: str, inputs: Mapping[str, InputFile]) -> ResolvedSetup:
         """Add files that its command reads where they lie: their checksums, and their paths under a key."""
         if not inputs:
             return self
@@ -87,12 +87,12 @@ class Setup(NamedTuple):
         paths = {**getattr(self.values, key), **{name: entry.path for name, entry in inputs.items()}}
         return self._replace(values=with_fields(self.values, files=checksums, **{key: paths}))
 
-    def attaching(self, client: Build | None, texts: Mapping[str, str]) -> Setup:
+    def attaching(self, client: Build | None, texts: Mapping[str, str]) -> ResolvedSetup:
         """Add what the step brings along."""
         if not texts:
             return self._replace(client=client)
         checksums = {name: files.digest(text.encode()) for name, text in texts.items()}
-        return Setup(with_fields(self.values, files=checksums), client, texts)
+        return ResolvedSetup(with_fields(self.values, files=checksums), client, texts)
 
 
 def storage_engine(build: Build, scope: Scope) -> str:
@@ -126,7 +126,7 @@ class SetupResolver:
             collectors=tuple(_collector_values(item) for item in spec.collectors if is_observed(item, entry)),
             search=entry.search.to_json() if entry.search is not None else {},
         )
-        self._bases: dict[Any, tuple[Setup, Mapping[str, Input]]] = {}  # without a service
+        self._bases: dict[Any, tuple[ResolvedSetup, Mapping[str, InputFile]]] = {}  # without a service
 
     def axes(self, points: Iterable[tuple[int, Point]]) -> Iterator[int]:
         """List the axes whose points set something here."""
@@ -137,9 +137,9 @@ class SetupResolver:
         yield STORAGE_ENGINE, ""
         yield from mentioned_by_service(self._build)
 
-    def resolve(self, points: Sequence[Point], scope: Scope, settings: Settings | None) -> Setup:
+    def resolve(self, points: Sequence[Point], scope: Scope, settings: ResolvedSettings | None) -> ResolvedSetup:
         base, named = self._base(points, scope)
-        inputs: Mapping[str, Input] = {}
+        inputs: Mapping[str, InputFile] = {}
         attached: Mapping[str, str] = {}
         client: Build | None = None
         if settings is not None:
@@ -163,9 +163,11 @@ class SetupResolver:
             if isinstance(option.value, str)
         ]
 
-    def with_option_files(self, setup: Setup, settings: Settings, option_files: Sequence[OptionFile]) -> Setup:
+    def with_option_files(
+        self, setup: ResolvedSetup, settings: ResolvedSettings, option_files: Sequence[OptionFile]
+    ) -> ResolvedSetup:
         """Add files that options name, without those that a step of this spec writes before."""
-        kind, named = driver(self._entry.kind), dict[str, Input]()
+        kind, named = driver(self._entry.kind), dict[str, InputFile]()
         read = kind.read_options(settings.values) if isinstance(kind, OptionFiles) else ()
         for file in option_files:
             if file.option in read:
@@ -176,7 +178,7 @@ class SetupResolver:
                 named |= file.inputs
         return setup.with_files("named", named)
 
-    def _base(self, points: Sequence[Point], scope: Scope) -> tuple[Setup, Mapping[str, Input]]:
+    def _base(self, points: Sequence[Point], scope: Scope) -> tuple[ResolvedSetup, Mapping[str, InputFile]]:
         """Resolve a setup without files of its settings, and find the files that it names."""
         patches = tuple([point for point in points if point.launch is not None or point.start is not None])
         engine_name = storage_engine(self._build, scope) if self._is_server else None
@@ -204,10 +206,10 @@ class SetupResolver:
         if isinstance(variables := setup.service.get("env"), dict):
             setup = with_fields(setup, service={**setup.service, "env": seal(variables, secrets)})
         setup = with_fields(setup, launch=with_fields(request, env=seal(request.env, secrets)))
-        self._bases[key] = Setup(setup), named
+        self._bases[key] = ResolvedSetup(setup), named
         return self._bases[key]
 
-    def _client(self, settings: Settings) -> Build | None:
+    def _client(self, settings: ResolvedSettings) -> Build | None:
         if self._client_engine is None or settings.values[CLIENT] is None:
             return None
         entry, at = self._entry, settings.values.at.get(CLIENT)
@@ -241,19 +243,19 @@ def is_timed(entry: StepEntry, patterns: Iterable[str]) -> bool:
     return any(name == pattern or fnmatchcase(name, pattern) for pattern in patterns for name in names)
 
 
-def takes_probe(build: Build, probe: Probe) -> bool:
+def takes_probe(build: Build, probe: SpecProbe) -> bool:
     """Decide if a probe suits a build: SQL is for servers."""
     return probe.sql is None or engine(build.engine).server
 
 
-def is_observed(collector: Collector, entry: StepEntry) -> bool:
+def is_observed(collector: SpecCollector, entry: StepEntry) -> bool:
     """Decide if a collector observes a step: without `steps` it observes everything that is measured."""
     if not collector.steps:
         return entry.flag("measured", True)
     return entry.name in collector.steps or entry.base in collector.steps
 
 
-def _probe_request(probe: Probe) -> ProbeRequest:
+def _probe_request(probe: SpecProbe) -> ProbeRequest:
     """Write a probe for the plan; a single name of counters is no list, for the sake of earlier ids."""
     counters = tuple(map(str, probe.counters))
     sql, command = None if probe.sql is None else str(probe.sql), tuple(map(str, probe.command or ()))
@@ -261,7 +263,7 @@ def _probe_request(probe: Probe) -> ProbeRequest:
     return ProbeRequest(name=str(probe.name), sql=sql, command=command, counters=names)
 
 
-def _collector_values(collector: Collector) -> dict[str, Json]:
+def _collector_values(collector: SpecCollector) -> dict[str, Json]:
     """Write a collector for the plan and identity."""
     model = collector.model_dump(mode="json", exclude_defaults=True, exclude={"steps", "settings"})
     return {
@@ -296,10 +298,10 @@ class SpecFiles:
         self._checksums: dict[tuple[str, bool], str | None] = {}
         self._programs: dict[Any, str | None] = {}  # of PATH
         self._option_files: dict[tuple[str, Option, bool], OptionFile] = {}
-        self._libraries: dict[Any, Mapping[str, Input]] = {}
+        self._libraries: dict[Any, Mapping[str, InputFile]] = {}
         self._folder_links: dict[str, Sequence[str]] = {}
 
-    def attached(self, plugin: StepFiles, entry: StepEntry, settings: Settings) -> Mapping[str, str]:
+    def attached(self, plugin: StepFiles, entry: StepEntry, settings: ResolvedSettings) -> Mapping[str, str]:
         """Read the texts that a step brings along, by their names in its folder."""
 
         def read(name: str) -> str:
@@ -317,9 +319,9 @@ class SpecFiles:
 
         return plugin.files(settings.values, read)
 
-    def inputs(self, plugin: InputFiles, entry: StepEntry, settings: Settings) -> Mapping[str, Input]:
+    def inputs(self, plugin: InputFiles, entry: StepEntry, settings: ResolvedSettings) -> Mapping[str, InputFile]:
         """Find the files that a command's words name, and those that it lists, by their names in the spec."""
-        inputs: dict[str, Input] = {}
+        inputs: dict[str, InputFile] = {}
         for word in plugin.words(settings.values):
             path = self._setting_path(word, entry, settings)
             if (item := self._input(path)) is not None:
@@ -334,10 +336,10 @@ class SpecFiles:
         return inputs
 
     def named_by_settings(
-        self, plugin: InputFiles, entry: StepEntry, settings: Settings, env: Mapping[str, Json]
-    ) -> dict[str, Input]:
+        self, plugin: InputFiles, entry: StepEntry, settings: ResolvedSettings, env: Mapping[str, Json]
+    ) -> dict[str, InputFile]:
         """Find programs of PATH, files that are named in any other way, and targets of links in listed folders."""
-        entries: dict[str, Input] = {}
+        entries: dict[str, InputFile] = {}
         for setting in _word_settings(entry.kind):
             words = settings.values.get(setting)
             if isinstance(words, list):
@@ -347,12 +349,12 @@ class SpecFiles:
             entries |= self._link_targets(name, self._setting_path(name, entry, settings))
         return entries
 
-    def named_by_setup(self, values: Mapping[str, Json], secrets: Collection[str] = ()) -> dict[str, Input]:
+    def named_by_setup(self, values: Mapping[str, Json], secrets: Collection[str] = ()) -> dict[str, InputFile]:
         """Find files that `launch.env`, a service, probes and collectors name."""
         parts = [part for key in ("launch", SERVICE) if isinstance(part := values.get(key), dict)]
         forms = [form for part in parts for key in ("ready", "stop") if isinstance(form := part.get(key), dict)]
         lists = [table for key in ("before", "after", "collectors") if isinstance(table := values.get(key), list)]
-        entries: dict[str, Input] = {}
+        entries: dict[str, InputFile] = {}
         for holder in [*parts, *forms, *(item for table in lists for item in table if isinstance(item, dict))]:
             env = launch_environment({"launch": holder}) or launch_environment(values)
             for key in ("argv", "command"):
@@ -383,7 +385,7 @@ class SpecFiles:
         self._problems.add("file-not-found", file.where, message, width=len(file.option))
         raise AlreadyReported(file.option)
 
-    def libraries(self, source: Mapping[str, Any], env: Mapping[str, Json]) -> Mapping[str, Input]:
+    def libraries(self, source: Mapping[str, Any], env: Mapping[str, Json]) -> Mapping[str, InputFile]:
         """Find shared libraries of a system's program, which an upgrade replaces below it."""
         name = str(source.get("system", ""))
         folders = tuple(filter(None, str(env.get("LD_LIBRARY_PATH", "")).split(":")))
@@ -396,9 +398,9 @@ class SpecFiles:
 
     def _named_by_words(
         self, words: Sequence[str], resolve: Callable[[str], str], env: Mapping[str, Json] = _NO_VARIABLES
-    ) -> dict[str, Input]:
+    ) -> dict[str, InputFile]:
         """Find folders only by a path below the spec's, which holds the results, too: `data` is a plain word."""
-        entries: dict[str, Input] = {}
+        entries: dict[str, InputFile] = {}
         program = self._program(words[0], env.get("PATH")) if words else None
         if program and (item := self._input(program)) is not None:
             files.record_program(words[0], item.checksum)
@@ -415,9 +417,9 @@ class SpecFiles:
             self._programs[name, folders] = find_on_path(name, None if folders is None else str(folders))
         return self._programs[name, folders]
 
-    def _link_targets(self, name: str, folder: str) -> Mapping[str, Input]:
+    def _link_targets(self, name: str, folder: str) -> Mapping[str, InputFile]:
         """Find the targets of links in a folder: its checksum has their paths, not what is there."""
-        entries: dict[str, Input] = {}
+        entries: dict[str, InputFile] = {}
         for link in self._links(folder):
             target = os.path.realpath(os.path.join(folder, link))  # noqa: PTH118 - an import less
             if (item := self._input(target, only_files=not site.may_read(target, self._spec))) is not None:
@@ -430,7 +432,7 @@ class SpecFiles:
             self._folder_links[folder] = files.tree_links(Path(folder)) if is_folder else ()
         return self._folder_links[folder]
 
-    def _listed_input(self, name: str, entry: StepEntry, settings: Settings) -> Input:
+    def _listed_input(self, name: str, entry: StepEntry, settings: ResolvedSettings) -> InputFile:
         where, quoted = _setting_location(name, entry, settings)
         path = self._path(name, where)
         if not site.may_read(path, self._spec):  # a folder may be all of the disk
@@ -449,7 +451,7 @@ class SpecFiles:
             self._paths[name] = os.path.normpath(self._spec_folder / name)
         return self._paths[name]
 
-    def _setting_path(self, name: str, entry: StepEntry, settings: Settings) -> str:
+    def _setting_path(self, name: str, entry: StepEntry, settings: ResolvedSettings) -> str:
         if len(self._yaml_files) <= 1:
             return self._spec_path(name)
         return self._path(name, _setting_location(name, entry, settings)[0])
@@ -461,13 +463,13 @@ class SpecFiles:
     def _folder(self, where: Location) -> Path:
         return Path(where.file if where.file in self._yaml_files else self._spec).parent
 
-    def _input(self, path: str, only_files: bool = True) -> Input | None:
+    def _input(self, path: str, only_files: bool = True) -> InputFile | None:
         """Compute a checksum; None if there is nothing to read."""
         key = (path, only_files)
         if key not in self._checksums:
             self._checksums[key] = _try_checksum(path, only_files)
         value = self._checksums[key]
-        return None if value is None else Input(path, value)
+        return None if value is None else InputFile(path, value)
 
 
 @cache
@@ -479,7 +481,7 @@ def _word_settings(kind: str) -> tuple[str, ...]:
     return tuple(plugin.placeholders(()))
 
 
-def _setting_location(name: str, entry: StepEntry, settings: Settings) -> tuple[Location, int]:
+def _setting_location(name: str, entry: StepEntry, settings: ResolvedSettings) -> tuple[Location, int]:
     """Locate the setting that names a file, with the width of the name."""
     for setting, at in settings.values.at.items():
         if name in _texts(settings.values.get(setting)):

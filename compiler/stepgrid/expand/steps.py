@@ -13,7 +13,7 @@ from stepgrid.expand.axes import RESERVED, Axis
 from stepgrid.expand.definitions import ResolvedDefinitions
 from stepgrid.expand.search import AxisSearch, parse_objective, placeholder
 from stepgrid.language.expressions import ExpressionError
-from stepgrid.language.models import Search, Step
+from stepgrid.language.models import SpecSearch, SpecStep
 from stepgrid.language.problems import Location, Problems, nearest, nearest_name
 from stepgrid.language.spec_file import Document
 from stepgrid.language.yaml import Map, Text, key_location, width
@@ -33,7 +33,7 @@ class StepEntry:
     kind: str
     position: int
     where: Location
-    links: tuple[Step, ...]
+    links: tuple[SpecStep, ...]
     options: tuple[Any, ...]  # of all links, nearest last
     base: str = ""  # the name without what `times` and `for` add to it
     table_name: str = ""  # the name in tables, where the variables of a live grid have columns of their own
@@ -104,17 +104,17 @@ def _check_checkpoints(entries: Sequence[StepEntry | Checkpoint], problems: Prob
             seen_at[name] = where
 
 
-def _nearest_value(links: Sequence[Step], field: str) -> Any:
+def _nearest_value(links: Sequence[SpecStep], field: str) -> Any:
     return next((value for link in reversed(links) if (value := getattr(link, field)) is not None), None)
 
 
 class _EntryReader:
     """Reads the entries of `steps`; `workload` is None if it is undefined, so that its steps are unknown."""
 
-    def __init__(self, document: Document, workload: Mapping[str, Step] | None, problems: Problems) -> None:
+    def __init__(self, document: Document, workload: Mapping[str, SpecStep] | None, problems: Problems) -> None:
         self._document, self._workload, self._problems = document, workload, problems
 
-    def read(self, step: Step, position: int) -> StepEntry | Checkpoint:
+    def read(self, step: SpecStep, position: int) -> StepEntry | Checkpoint:
         where = step.where or self._document.nodes.where
         forms = {key: name for key in FORMS if (name := getattr(step, key)) is not None}
         unknown = Checkpoint(UNKNOWN, position, where)
@@ -125,7 +125,7 @@ class _EntryReader:
         if step.checkpoint is not None:
             self._check_checkpoint_keys(step, name)
             return Checkpoint(str(name), position, name.where, step.expects or ())
-        links: tuple[Step, ...] = (step,)
+        links: tuple[SpecStep, ...] = (step,)
         if step.use is not None:
             use = None if self._workload is None else self._workload_name(step.use, self._workload)
             if use is None or self._workload is None:
@@ -138,7 +138,7 @@ class _EntryReader:
         label = str(step.as_ or name)
         return StepEntry(label, kind, position, name.where, links, options, label, label)
 
-    def _report_form(self, step: Step, forms: Mapping[str, Text], where: Location) -> None:
+    def _report_form(self, step: SpecStep, forms: Mapping[str, Text], where: Location) -> None:
         for key in step.model_extra or {}:
             if get_close_matches(key, FORMS, n=1):
                 key_at = step.key_location(key, where)
@@ -152,13 +152,13 @@ class _EntryReader:
             hint = f"not both: {' and '.join(f'`{key}`' for key in forms)}"
         self._problems.add("step-form", where, "a step has one of `use`, `name` and `checkpoint`", hint)
 
-    def _check_checkpoint_keys(self, step: Step, name: Text) -> None:
+    def _check_checkpoint_keys(self, step: SpecStep, name: Text) -> None:
         for attribute in sorted({*step.model_fields_set, *(step.model_extra or {})} - {"checkpoint", "expects"}):
             key = attribute.rstrip("_")
             message, where = f"a checkpoint takes no `{key}`", step.key_location(key, name.where)
             self._problems.add("unknown-key", where, message, "it is a place between steps", len(key))
 
-    def _workload_name(self, use: Text, workload: Mapping[str, Step]) -> str | None:
+    def _workload_name(self, use: Text, workload: Mapping[str, SpecStep]) -> str | None:
         """Find a step of the workload; a misspelt one stands for the nearest, so that more faults are found."""
         if use in workload:
             return str(use)
@@ -169,7 +169,7 @@ class _EntryReader:
         name = nearest_name(use, sorted(workload))
         return None if name in {step.use for step in self._document.spec.steps or ()} else name
 
-    def _kind(self, links: Sequence[Step], name: Text) -> str | None:
+    def _kind(self, links: Sequence[SpecStep], name: Text) -> str | None:
         """Find the kind of a step; a misspelt one stands for the nearest, so that more faults are found."""
         kind: Text | None = _nearest_value(links, "kind")
         if kind is None:
@@ -199,14 +199,14 @@ def _write_out(entry: StepEntry, problems: Problems) -> Iterator[StepEntry | Che
     searches = {
         name: search
         for name, model in variables.items()
-        if isinstance(model, Search) and (search := _read_search(name, model, problems)) is not None
+        if isinstance(model, SpecSearch) and (search := _read_search(name, model, problems)) is not None
     }
     values = {
         name: [Text(f"#{number + 1}", value.for_.where) for number in range(searches[name].points)]
-        if isinstance(value, Search)
+        if isinstance(value, SpecSearch)
         else value
         for name, value in variables.items()
-        if not isinstance(value, Search) or name in searches  # a search with a fault has no points
+        if not isinstance(value, SpecSearch) or name in searches  # a search with a fault has no points
     }
     if len(searches) > 1:
         message = f"step `{entry.name}` searches on {len(searches)} axes: one at a time"
@@ -240,7 +240,7 @@ def _is_sound(entry: StepEntry, values: Values, times: int, problems: Problems) 
     return all(values.values()) and not RESERVED & values.keys()
 
 
-def _check_variables(link: Step, entry_at: Location, values: Values, problems: Problems) -> None:
+def _check_variables(link: SpecStep, entry_at: Location, values: Values, problems: Problems) -> None:
     nodes = link.node("for")
     settings = {**link.params, **(link.model_extra or {})}
     for name in link.for_ or {}:
@@ -261,13 +261,13 @@ def _bind(entry: StepEntry, variables: Mapping[str, Text], searches: Mapping[str
         return entry
     name = f"{entry.name}[{','.join(f'{variable}={value}' for variable, value in variables.items())}]"
     settings = {variable: value for variable, value in variables.items() if variable not in searches}
-    bound = replace(entry, name=name, variables=variables, links=(*entry.links, Step.model_validate(settings)))
+    bound = replace(entry, name=name, variables=variables, links=(*entry.links, SpecStep.model_validate(settings)))
     plugin = driver(entry.kind)
     for variable, search in searches.items():
         point = variables[variable]
         # of one that is put into the words of a command, nothing stands for the value until it is chosen
         in_words = isinstance(plugin, Placeholders) and search.param not in plugin.settings_model().model_fields
-        link = Step.model_validate({} if in_words else {search.param: Text(str(search.least), point.where)})
+        link = SpecStep.model_validate({} if in_words else {search.param: Text(str(search.least), point.where)})
         numbered = replace(search, number=int(point.removeprefix("#")))
         bound = replace(bound, search=numbered, search_at=point.where, links=(*bound.links, link))
     return bound
@@ -288,7 +288,7 @@ def _warmup(entry: StepEntry, problems: Problems) -> Text | None:
 
 def _warming_step(step: StepEntry, duration: Text) -> StepEntry:
     """Make the same step, not measured: the measured one after it finds what it has done, and nothing else."""
-    link = Step.model_validate({DURATION: duration, "measured": Text("false", duration.where), "expects": ()})
+    link = SpecStep.model_validate({DURATION: duration, "measured": Text("false", duration.where), "expects": ()})
     name, base = f"{step.name}.{WARMUP}", f"{step.base}.{WARMUP}"
     return replace(step, name=name, base=base, table_name=f"{step.table_name}.{WARMUP}", links=(*step.links, link))
 
@@ -298,7 +298,7 @@ def _warming_step(step: StepEntry, duration: Text) -> StepEntry:
 LEAST_POINTS = 4
 
 
-def _read_search(variable: str, model: Search, problems: Problems) -> AxisSearch | None:
+def _read_search(variable: str, model: SpecSearch, problems: Problems) -> AxisSearch | None:
     """Read a search; None if it has a fault, which is reported."""
     low, high = (units.number(str(end)) for end in model.search)
     where, text = model.search[0].where, model.for_

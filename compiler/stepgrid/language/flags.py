@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
 
-from stepgrid.language.sources import Fault, scalar_text
+from stepgrid.language.sources import SourceFault, scalar_text
 
 ENVIRONMENT = "env."
 
@@ -49,23 +49,23 @@ def read_flags(recipe: Mapping[str, Any]) -> Flags:
     return Flags(**values, variables=variables, environment=environment)
 
 
-def flag_faults(flags: Mapping[str, Any], systems: Sequence[str]) -> Iterator[Fault]:
+def flag_faults(flags: Mapping[str, Any], systems: Sequence[str]) -> Iterator[SourceFault]:
     """Check flags; `systems` are the build systems of the engine, the default first."""
     for name, value in flags.items():
         text = scalar_text(value)
         bare = name.removeprefix(ENVIRONMENT)
         is_variable = (bare != name or name != name.lower()) and re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", bare)
         if name not in _CHECKS and not is_variable:
-            yield Fault("unknown-key", name, f"`flags` has no `{name}`", _hint(name))
+            yield SourceFault("unknown-key", name, f"`flags` has no `{name}`", _hint(name))
             continue
         complaint = _choice(systems)(text) if name == "system" else _CHECKS[name](text) if name in _CHECKS else None
         if not text.isprintable():
-            yield Fault("wrong-flag", name, f"`{name}` holds a character that cannot be printed")
+            yield SourceFault("wrong-flag", name, f"`{name}` holds a character that cannot be printed")
         elif complaint:
-            yield Fault("wrong-flag", name, f"`{name}: {text}` {complaint}")
+            yield SourceFault("wrong-flag", name, f"`{name}: {text}` {complaint}")
     if "type" in flags and scalar_text(flags.get("system", systems[0])) in ("make", "configure"):
         hint = "with make say `assertions: true` or `cflags`"
-        yield Fault("wrong-flag", "type", "`type` is of cmake and meson", hint)
+        yield SourceFault("wrong-flag", "type", "`type` is of cmake and meson", hint)
 
 
 def _hint(name: str) -> str:

@@ -157,7 +157,7 @@ Versions = Annotated[
 ]
 
 
-class Build(Model):
+class SpecBuild(Model):
     engine: Label | None = None
     version: Version | None = None
     versions: Versions | None = None
@@ -174,7 +174,7 @@ class Build(Model):
     params: FreeMap = {}
 
     @model_validator(mode="after")
-    def _check(self) -> Build:
+    def _check(self) -> SpecBuild:
         if self.version is not None and self.versions is not None:
             raise sentence_error("not_both", "it has both `version` and `versions`: keep one")
         return self
@@ -188,7 +188,7 @@ class OptionSet(Model):
     options: FreeMap = {}
 
 
-class Search(Model):
+class SpecSearch(Model):
     """A variable of a live grid whose values are chosen while it runs."""
 
     param: Name | None = None
@@ -197,7 +197,7 @@ class Search(Model):
     points: Count = 10
 
 
-class Step(Model):
+class SpecStep(Model):
     """A step or its use; keys that are not named here are settings of the step's kind."""
 
     model_config = ConfigDict(extra="allow")
@@ -209,9 +209,9 @@ class Step(Model):
     as_: Name | None = Field(default=None, alias="as")
     when: Label | None = None
     times: Count | None = None
-    for_: dict[str, Annotated[Search | tuple[Label, ...], accepts(Search | tuple[Label, ...] | Label)]] | None = Field(
-        default=None, alias="for"
-    )
+    for_: (
+        dict[str, Annotated[SpecSearch | tuple[Label, ...], accepts(SpecSearch | tuple[Label, ...] | Label)]] | None
+    ) = Field(default=None, alias="for")
     warmup: Duration | None = None
     measured: bool | None = None
     mutates: bool | None = None
@@ -223,7 +223,7 @@ class Step(Model):
 
     @model_validator(mode="wrap")
     @classmethod
-    def _keep_nodes(cls, value: Any, validate: ModelWrapValidatorHandler[Step]) -> Step:
+    def _keep_nodes(cls, value: Any, validate: ModelWrapValidatorHandler[SpecStep]) -> SpecStep:
         step = validate(value)
         if isinstance(value, Map):
             step._nodes = value
@@ -241,10 +241,10 @@ class Step(Model):
         return self._nodes.at.get(name, default) if self._nodes is not None else default
 
 
-Steps = tuple[Annotated[Step, accepts(Step | Label)], ...]
+Steps = tuple[Annotated[SpecStep, accepts(SpecStep | Label)], ...]
 
 
-class Point(Model):
+class SpecPoint(Model):
     """A point of an axis: a patch."""
 
     hardware: HardwareUse = None
@@ -257,7 +257,7 @@ class Point(Model):
     when_unsupported: Literal["drop"] | None = None
 
 
-class Group(Point):
+class PointGroup(SpecPoint):
     """Generated points: one for each value."""
 
     values: Annotated[tuple[Any, ...], Field(min_length=1, alias="each")]
@@ -270,13 +270,13 @@ class AxisScope(Model):
     steps: tuple[Label, ...] | None = None
 
 
-Points = dict[str, Point]
+Points = dict[str, SpecPoint]
 
 
-class Axis(AxisScope):
+class SpecAxis(AxisScope):
     builds: tuple[Label, ...] | None = None
-    points: Annotated[Points, accepts(Points | tuple[Group, ...])] | None = None
-    groups: tuple[Group, ...] = ()
+    points: Annotated[Points, accepts(Points | tuple[PointGroup, ...])] | None = None
+    groups: tuple[PointGroup, ...] = ()
     option: Label | None = None
     param: Label | None = None
     values: tuple[Name, ...] | None = None
@@ -289,13 +289,13 @@ class NamedPoints(AxisScope):
     __pydantic_extra__: Points
 
 
-class GeneratedPoints(AxisScope, Group):
+class GeneratedPoints(AxisScope, PointGroup):
     """Short form of an axis: one group, with or without named points."""
 
     points: Points | None = None
 
 
-AxisForm = Axis | tuple[Name, ...] | NamedPoints | GeneratedPoints
+AxisForm = SpecAxis | tuple[Name, ...] | NamedPoints | GeneratedPoints
 
 
 class SweepForms(Model):
@@ -323,7 +323,7 @@ def _read_width(value: object) -> object:
     return width
 
 
-class Repeat(Model):
+class SpecRepeat(Model):
     """`repeat`: a number of loads, or loads until there is a verdict or a narrow interval."""
 
     loads: Count = 1
@@ -334,7 +334,7 @@ class Repeat(Model):
     within: Duration | None = None
 
     @model_validator(mode="after")
-    def _check(self) -> Repeat:
+    def _check(self) -> SpecRepeat:
         if self.until is None:
             if names := [name for name in ("least", "most", "within") if name in self.model_fields_set]:
                 message = f"`{names[0]}` needs `until`, such as `until: decided` or `until: 2%`"
@@ -364,7 +364,7 @@ class Repeat(Model):
         return self.loads if self.until is None else self.most
 
 
-class Probe(Model):
+class SpecProbe(Model):
     """A small command that is timed before or after steps; its name is a metric, in seconds."""
 
     name: Name
@@ -375,7 +375,7 @@ class Probe(Model):
     counters: Labels = ()  # of the server, by name, pattern or table: their growth around the probe
 
 
-class Collector(Model):
+class SpecCollector(Model):
     """A program that observes steps while they run. Its cost is in their figures, and the report says so."""
 
     name: Name | None = None  # else the name of its kind
@@ -389,7 +389,7 @@ class Collector(Model):
     settings: dict[str, Any] = {}  # of its own, which its kind names
 
 
-CollectorUse = Annotated[Collector, accepts(Collector | Label)]
+CollectorUse = Annotated[SpecCollector, accepts(SpecCollector | Label)]
 Collectors = Annotated[tuple[CollectorUse, ...], accepts(tuple[CollectorUse, ...] | CollectorUse)]
 
 
@@ -407,7 +407,7 @@ class Profile(Model):
 Filter = dict[str, Label | tuple[Label, ...]]  # axis (or `step`) -> a label, or any of several
 
 
-class Table(Model):
+class SpecTable(Model):
     """A table of the report; one that names a layout may omit all other keys."""
 
     title: Title | None = None
@@ -427,7 +427,7 @@ class Table(Model):
 
     @model_validator(mode="wrap")
     @classmethod
-    def _keep_location(cls, value: Any, validate: ModelWrapValidatorHandler[Table]) -> Table:
+    def _keep_location(cls, value: Any, validate: ModelWrapValidatorHandler[SpecTable]) -> SpecTable:
         table = validate(value)
         if isinstance(value, Map):
             table._location = value.where
@@ -438,23 +438,23 @@ class Table(Model):
         return self._location or Location("", 1, 1)
 
 
-class Claim(Model):
+class SpecClaim(Model):
     claim: Annotated[str, Field(min_length=1)]
     expect: Label
     where: Filter = {}
     confirm: Loads | None = None  # fresh loads that must fail it, too
 
 
-class Report(Model):
+class SpecReport(Model):
     base: dict[str, Label] = {}
     metric: Annotated[Label | None, Field(description="the metric that the report leads with, such as p99_us")] = None
     smallest_effect: Annotated[float, Field(ge=0, lt=1)] = SMALLEST_EFFECT
-    tables: tuple[Annotated[Table, accepts(Table | Label)], ...] = ()
+    tables: tuple[Annotated[SpecTable, accepts(SpecTable | Label)], ...] = ()
 
 
 class Definitions(Model):
     hardware: dict[str, Hardware] = {}
-    builds: dict[str, Build] = {}
+    builds: dict[str, SpecBuild] = {}
     options: dict[str, OptionSet] = {}
     workloads: dict[str, Steps] = {}
 
@@ -468,26 +468,26 @@ class Spec(Library):
     spec: Literal["1"] | None = None
     title: Title
     hardware: HardwareUse = None
-    builds: Annotated[dict[str, Build], Field(min_length=1)]
+    builds: Annotated[dict[str, SpecBuild], Field(min_length=1)]
     options: Options = ()
     params: FreeMap = {}
     workload: Label | None = None
     steps: Steps | None = None
-    sweep: Annotated[dict[str, Axis], accepts(SweepForms)] = {}
+    sweep: Annotated[dict[str, SpecAxis], accepts(SweepForms)] = {}
     exclude: Labels = ()
     also: Annotated[tuple[dict[str, Label], ...], accepts(tuple[dict[str, Label], ...] | dict[str, Label])] = ()
-    repeat: Annotated[Repeat, accepts(Repeat | Label)] = Field(default_factory=Repeat)
+    repeat: Annotated[SpecRepeat, accepts(SpecRepeat | Label)] = Field(default_factory=SpecRepeat)
     share: bool = True
     launch: Launch = Field(default_factory=Launch)
     start: Start | None = None
-    probes: tuple[Probe, ...] = ()
+    probes: tuple[SpecProbe, ...] = ()
     collectors: Collectors = ()
     profile: Annotated[Profile | None, accepts(Profile | Label)] = None
-    claims: tuple[Claim, ...] = ()
+    claims: tuple[SpecClaim, ...] = ()
     allow: dict[str, Annotated[str, Field(min_length=1)]] = {}
     strict: Literal["same-quality"] | None = None
     compare_within: Duration | None = None
     order: Literal["randomized", "interleaved", "as_written"] = "randomized"
     seed: Annotated[int, Field(ge=0, lt=2**63)] = 1
-    report: Report = Field(default_factory=Report)
+    report: SpecReport = Field(default_factory=SpecReport)
     scales: dict[str, Any] = {}

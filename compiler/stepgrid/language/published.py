@@ -45,7 +45,7 @@ class Published(Model):
     tables: tuple[PublishedTable, ...] = ()
 
 
-class PublishedFigure(NamedTuple):
+class TableFigure(NamedTuple):
     """A figure, the labels of the cells and the step that it is of, and its table."""
 
     labels: Mapping[str, str]
@@ -73,14 +73,14 @@ def read(spec: str, problems: Problems) -> Published | None:
     return published
 
 
-def figures(published: Published) -> Iterator[PublishedFigure]:
+def figures(published: Published) -> Iterator[TableFigure]:
     for table in published.tables:
         for row, values in table.figures.items():
             for column, value in zip(table.labels, values, strict=False):
                 if value is not None:
                     labels = {**table.where, table.rows: row, table.columns: column}
                     metric = labels.pop(METRIC, None) or table.metric or ""
-                    yield PublishedFigure(labels, metric, value, table)
+                    yield TableFigure(labels, metric, value, table)
 
 
 def read_again(table: PublishedTable, names: Mapping[str, str], file: Path) -> PublishedTable:

@@ -42,7 +42,7 @@ class Form(NamedTuple):
         return (*self.required, *self.optional, *self.nested)
 
 
-class Fault(NamedTuple):
+class SourceFault(NamedTuple):
     """A fault of a source: at the value of a key, or of all of it."""
 
     code: str
@@ -189,11 +189,11 @@ def network_sources(source: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
             yield from network_sources(part)
 
 
-def source_faults(source: Mapping[str, Any], is_any_program: bool = True) -> Iterator[Fault]:
+def source_faults(source: Mapping[str, Any], is_any_program: bool = True) -> Iterator[SourceFault]:
     """Check a source whose values are resolved for its version. Only builds of any program have parts."""
     kind = source_kind(source)
     if kind is None:
-        yield Fault("no-source", None, "a source is of one kind", f"one of: {', '.join(SOURCES)}")
+        yield SourceFault("no-source", None, "a source is of one kind", f"one of: {', '.join(SOURCES)}")
         return
     form, takes_parts = SOURCES[kind], is_any_program and kind in TREES
     unknown_keys = [key for key in source if key not in (kind, *form.keys, *([SOURCE_PARTS] if takes_parts else []))]
@@ -202,10 +202,10 @@ def source_faults(source: Mapping[str, Any], is_any_program: bool = True) -> Ite
     for key in unknown_keys:
         keys = ", ".join((kind, *form.keys))
         hint = f"did you mean `{corrections[key]}`?" if key in corrections else f"it takes: {keys}"
-        yield Fault("unknown-key", key, f"a {kind} source takes no `{key}`", hint)
+        yield SourceFault("unknown-key", key, f"a {kind} source takes no `{key}`", hint)
     for key in form.required:
         if key not in source and key not in corrections.values():
-            yield Fault("missing-key", None, f"a {kind} source needs `{key}`")
+            yield SourceFault("missing-key", None, f"a {kind} source needs `{key}`")
     checks = {kind: form.main, **form.required, **form.optional}
     for key, check in checks.items():
         if key in source:
@@ -217,9 +217,9 @@ def source_faults(source: Mapping[str, Any], is_any_program: bool = True) -> Ite
         yield from _part_faults(source[SOURCE_PARTS])
 
 
-def _part_faults(parts: Any) -> Iterator[Fault]:
+def _part_faults(parts: Any) -> Iterator[SourceFault]:
     if not isinstance(parts, Mapping) or not parts:
-        yield Fault(
+        yield SourceFault(
             "wrong-type",
             SOURCE_PARTS,
             f"`{SOURCE_PARTS}` has sources by name",
@@ -228,23 +228,23 @@ def _part_faults(parts: Any) -> Iterator[Fault]:
         return
     for name, source in parts.items():
         if complaint := _PART(name):
-            yield Fault("wrong-source", name, f"`{name}` {complaint}", inside=(SOURCE_PARTS,))
+            yield SourceFault("wrong-source", name, f"`{name}` {complaint}", inside=(SOURCE_PARTS,))
         yield from _nested_faults(source, (SOURCE_PARTS, name), PART_KINDS)
 
 
-def _value_faults(key: str, value: Any, check: Check) -> Iterator[Fault]:
+def _value_faults(key: str, value: Any, check: Check) -> Iterator[SourceFault]:
     for text in map(scalar_text, value if isinstance(value, list | tuple) and key in LISTED else [value]):
         if complaint := check(text):
             shown_value = f"`{key}`" if complaint == _PASSWORD else f"`{key}: {text}`"
-            yield Fault("wrong-source", key, f"{shown_value} {complaint}")
+            yield SourceFault("wrong-source", key, f"{shown_value} {complaint}")
 
 
-def _nested_faults(source: Any, keys: tuple[str, ...], kinds: Sequence[str]) -> Iterator[Fault]:
+def _nested_faults(source: Any, keys: tuple[str, ...], kinds: Sequence[str]) -> Iterator[SourceFault]:
     """Check a source within another, to which `keys` lead."""
     kind = source_kind(source) if isinstance(source, Mapping) else None
     if kind not in kinds or (keys[0] == SOURCE_PARTS and SOURCE_PARTS in source):
         message = f"`{keys[-1]}` is a source of one kind, of those that bring a tree"
-        yield Fault("no-source", keys[-1], message, f"one of: {', '.join(kinds)}", keys[:-1])
+        yield SourceFault("no-source", keys[-1], message, f"one of: {', '.join(kinds)}", keys[:-1])
         return
     for fault in source_faults(source):
         yield fault._replace(inside=(*keys, *fault.inside))
@@ -260,12 +260,12 @@ def scalar_text(value: Any) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
-def extension_faults(extensions: Mapping[str, Any], engine: str, names: Sequence[str]) -> Iterator[Fault]:
+def extension_faults(extensions: Mapping[str, Any], engine: str, names: Sequence[str]) -> Iterator[SourceFault]:
     """Check a build's `extensions: {NAME: VERSION}` against the extensions of its engine."""
     for name, version in extensions.items():
         if name not in names:
             hint = f"it has: {', '.join(names)}" if names else "it has none"
-            yield Fault("undefined-name", name, f"{engine} has no extension `{name}`", hint)
+            yield SourceFault("undefined-name", name, f"{engine} has no extension `{name}`", hint)
         else:
             yield from _value_faults(name, scalar_text(version), _VERSION)
 

@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, runtime_che
 from stepgrid.language.problems import Location
 
 if TYPE_CHECKING:
-    from stepgrid.lint.subject import Subject
+    from stepgrid.lint.subject import LintSubject
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class LintFinding:
     """A place that a rule objects to. `cells`: positions of the cells that it concerns; None = the spec."""
 
     where: Location
@@ -28,7 +28,7 @@ class Finding:
     width: int = 1
 
 
-Check: TypeAlias = "Callable[[Subject], Iterable[Finding]]"
+Check: TypeAlias = "Callable[[LintSubject], Iterable[LintFinding]]"
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +118,7 @@ class StepRule:
     judge: Callable[[Facts], Verdict | None]
     needs: tuple[str, ...]
 
-    def __call__(self, subject: Subject) -> Iterator[Finding]:
+    def __call__(self, subject: LintSubject) -> Iterator[LintFinding]:
         table = subject.table
         if not table.rows or any(table.values(name) <= {None} for name in self.needs):
             return
@@ -134,7 +134,7 @@ class StepRule:
         for position, row in enumerate(table.rows if verdicts else ()):
             if verdict := verdicts.get(tuple(column[position] for column in columns)):
                 where = subject.location(row, verdict.at)
-                yield Finding(where, verdict.message, verdict.hint, table.cells(row))
+                yield LintFinding(where, verdict.message, verdict.hint, table.cells(row))
 
 
 def each_step(reads: Sequence[str], judge: Callable[[Facts], Verdict | None], needs: Sequence[str] = ()) -> StepRule:

@@ -10,7 +10,7 @@ from stepgrid.language.spec_file import Document
 from stepgrid.language.yaml import Map
 from stepgrid.lint import spec_rules
 from stepgrid.lint.rule import Rule, RuleProvider
-from stepgrid.lint.subject import Subject
+from stepgrid.lint.subject import LintSubject
 from stepgrid.model.table import group
 from stepgrid.plugins.registry import DRIVERS, ENGINES, driver, engine
 
@@ -22,7 +22,7 @@ def check(document: Document, expansion: Expansion, problems: Problems) -> None:
     segments = {id(segment): segment for cell in expansion.cells for segment in cell.segments}
     kinds = {step.head.kind for segment in segments.values() for step in segment.steps}
     rules = applicable_rules({build.engine for build in expansion.builds}, kinds)
-    subject = Subject(document, expansion, frozenset().union(*(rule.options for rule in rules)))
+    subject = LintSubject(document, expansion, frozenset().union(*(rule.options for rule in rules)))
     allow = document.spec.allow
     silenced: set[str] = set()
     for rule in rules:
@@ -64,7 +64,7 @@ def all_rules() -> list[Rule]:
     return list({rule.code: rule for rule in applicable_rules(ENGINES.names(), DRIVERS.names())}.values())
 
 
-def _count(cells: set[int], subject: Subject) -> str:
+def _count(cells: set[int], subject: LintSubject) -> str:
     total = len(subject.cells)
     if not cells or total == 1:
         return ""

@@ -15,8 +15,8 @@ from stepgrid.expand.evaluation import Segment
 from stepgrid.language import lock_file
 from stepgrid.language.problems import Location, Problems
 from stepgrid.language.sources import TREES, can_move, declared_libraries, source_key, source_kind, source_parts
-from stepgrid.lint.rule import Facts, Finding, Rule, Verdict, each_step
-from stepgrid.lint.subject import COUNTED, Subject
+from stepgrid.lint.rule import Facts, LintFinding, Rule, Verdict, each_step
+from stepgrid.lint.subject import COUNTED, LintSubject
 from stepgrid.model.plan import CLIENT, SAME_QUALITY
 from stepgrid.model.table import group
 from stepgrid.model.units import counted, duration, size
@@ -38,7 +38,7 @@ _DURABILITY_HINT = (
 _WORTH = 3600.0  # seconds that a missing checkpoint costs
 
 
-def _no_base(subject: Subject) -> Iterator[Finding]:
+def _no_base(subject: LintSubject) -> Iterator[LintFinding]:
     base = {axis: str(label) for axis, label in subject.spec.report.base.items()}
     labels = {axis.name: {point.label for point in axis.points} for axis in subject.expansion.axes}
     labels["build"] = {build.name for build in subject.expansion.builds}
@@ -48,16 +48,18 @@ def _no_base(subject: Subject) -> Iterator[Finding]:
         return
     listed = ", ".join(f"{axis} {label}" for axis, label in base.items())
     message = f"no cell is at the base, {listed}: nothing can be compared with it"
-    yield Finding(subject.places.key("report", "base"), message, "`exclude` or a point's `when` leaves it out", width=4)
+    yield LintFinding(
+        subject.places.key("report", "base"), message, "`exclude` or a point's `when` leaves it out", width=4
+    )
 
 
-def compares_builds(subject: Subject, *axes: str) -> bool:
+def compares_builds(subject: LintSubject, *axes: str) -> bool:
     """Decide if builds (or points of these axes) are compared: a base of others is in the cells of each build."""
     base = subject.spec.report.base
     return not base or not base.keys().isdisjoint(("build", *axes))
 
 
-def _mixed_quality(subject: Subject) -> Iterator[Finding]:
+def _mixed_quality(subject: LintSubject) -> Iterator[LintFinding]:
     """Find builds that will get no verdict, of one engine or of the clients of one step."""
     is_strict = subject.spec.strict == SAME_QUALITY
     if compares_builds(subject):
@@ -74,7 +76,7 @@ def _mixed_quality(subject: Subject) -> Iterator[Finding]:
             yield from _refused("clients", builds, is_strict)
 
 
-def _refused(noun: str, builds: Sequence[Build], is_strict: bool) -> Iterator[Finding]:
+def _refused(noun: str, builds: Sequence[Build], is_strict: bool) -> Iterator[LintFinding]:
     ways: dict[str, Build] = {}
     for build in builds:
         ways.setdefault(_quality(build) if is_strict else _checked_quality(build), build)
@@ -83,10 +85,10 @@ def _refused(noun: str, builds: Sequence[Build], is_strict: bool) -> Iterator[Fi
         listed = "; ".join(f"{build.name}: {quality}" for quality, build in ways.items())
         message = f"{noun} may get no verdict against each other: {listed}"
         hint = "one route and the same flags for all; or `allow: {mixed-quality: REASON}` compares them as shipped"
-        yield Finding(second.where, message, hint, width=len(second.family))
+        yield LintFinding(second.where, message, hint, width=len(second.family))
 
 
-def _mixed_durability(subject: Subject) -> Iterator[Finding]:
+def _mixed_durability(subject: LintSubject) -> Iterator[LintFinding]:
     """Find steps that write, and promise more in one arm than in another."""
     by_segment: dict[int, dict[str, Classes]] = {}
     for cell in subject.cells:
@@ -104,7 +106,7 @@ def _mixed_durability(subject: Subject) -> Iterator[Finding]:
         yield from _unequal_arms(subject, step, list(arms.values()))
 
 
-def _compared_arms(subject: Subject, position: int) -> Iterator[tuple[tuple[object, ...], str]]:
+def _compared_arms(subject: LintSubject, position: int) -> Iterator[tuple[tuple[object, ...], str]]:
     """Name a cell as an arm of each axis that is compared, with those that it is compared with."""
     labels, base = subject.labels(position), subject.spec.report.base
     for axis in [axis for axis in labels if not base or axis in base]:
@@ -122,7 +124,9 @@ def _write_classes(segment: Segment, build: Build) -> Iterator[tuple[str, Classe
                 yield step.head.name, classes
 
 
-def _unequal_arms(subject: Subject, step: str, arms: Sequence[Mapping[str, tuple[int, Classes]]]) -> Iterator[Finding]:
+def _unequal_arms(
+    subject: LintSubject, step: str, arms: Sequence[Mapping[str, tuple[int, Classes]]]
+) -> Iterator[LintFinding]:
     cells, listed = set[int](), ""
     for members in arms:
         first = next(iter(members.values()))[1]
@@ -139,7 +143,7 @@ def _unequal_arms(subject: Subject, step: str, arms: Sequence[Mapping[str, tuple
         listed = listed or ", ".join(f"`{text}` under {arm}" for text, arm in by_class.items())
     if cells:
         message = f"step `{step}` writes with unequal durability: {listed}"
-        yield Finding(subject.places.of_step(step, "durability"), message, _DURABILITY_HINT, cells)
+        yield LintFinding(subject.places.of_step(step, "durability"), message, _DURABILITY_HINT, cells)
 
 
 # flags that decide how fast the code is; the others say what is in it
@@ -186,7 +190,7 @@ def _flags(build: Build) -> dict[str, str]:
     return {name: str(value) for name, value in build.recipe.get("flags", {}).items()}
 
 
-def _no_repeats(subject: Subject) -> Iterator[Finding]:
+def _no_repeats(subject: LintSubject) -> Iterator[LintFinding]:
     repeat = subject.spec.repeat
     if len(subject.cells) < 2 or repeat.highest > 1:
         return
@@ -194,7 +198,7 @@ def _no_repeats(subject: Subject) -> Iterator[Finding]:
     if repeat.runs > 1:
         message = f"{repeat.runs} runs of one load are no repeats: they share its tree, so there can be no verdict"
     hint = "`repeat: 3`; one load gives ratios and at most the word indicative"
-    yield Finding(subject.places.key("repeat"), message, hint, width=6 if "repeat" in subject.document.nodes else 5)
+    yield LintFinding(subject.places.key("repeat"), message, hint, width=6 if "repeat" in subject.document.nodes else 5)
 
 
 # the name of a release (v9.9.3, mysql-8.0.31, REL_15_1, REL_19_BETA1), or the beginning of a commit
@@ -204,7 +208,7 @@ _FIXED = re.compile(
 _RELATIVE = re.compile(r"(?:[~^]\d{0,9}|\^\{\w{0,20}\}){1,20}$")  # REF^
 
 
-def _open_refs(subject: Subject) -> Iterator[Finding]:
+def _open_refs(subject: LintSubject) -> Iterator[LintFinding]:
     hint = "`stepgrid lock` writes it into the lock file; `NAME==VERSION` is as good"
     open_parts = [
         (build, source, f"`{library.text}` takes several versions, and nothing says which", hint)
@@ -223,10 +227,10 @@ def _open_refs(subject: Subject) -> Iterator[Finding]:
     pins = lock_file.read(subject.document.path, Problems()).pins if open_parts else {}
     for build, source, message, hint in open_parts:
         if source_key(source) not in pins:
-            yield Finding(build.where, message, hint, width=len(build.family))
+            yield LintFinding(build.where, message, hint, width=len(build.family))
 
 
-def _missing_checkpoint(subject: Subject) -> Iterator[Finding]:
+def _missing_checkpoint(subject: LintSubject) -> Iterator[LintFinding]:
     """Find the beginning that cells have in common, run each for itself, and that takes longest."""
     saved = defaultdict[str, float](float)
     for segments in _by_parent(subject).values():
@@ -236,10 +240,10 @@ def _missing_checkpoint(subject: Subject) -> Iterator[Finding]:
     if seconds >= _WORTH:
         message = f"a checkpoint after step `{step}` would save {duration(seconds)}: cells repeat what leads to it"
         hint = f"add `{{checkpoint: NAME}}` after `{step}`, and `from: NAME` to the axes that change only what follows"
-        yield Finding(subject.places.of_step(step, None), message, hint, width=len(step))
+        yield LintFinding(subject.places.of_step(step, None), message, hint, width=len(step))
 
 
-def _by_parent(subject: Subject) -> Mapping[tuple[int, ...], dict[int, Segment]]:
+def _by_parent(subject: LintSubject) -> Mapping[tuple[int, ...], dict[int, Segment]]:
     """Group the distinct segments by those before them."""
     by_path = defaultdict[tuple[int, ...], dict[int, Segment]](dict)
     for segments in {tuple(map(id, cell.segments)): cell.segments for cell in subject.cells}.values():
@@ -264,7 +268,7 @@ def _shared_beginnings(segments: Sequence[Segment]) -> Iterator[tuple[str, float
         length += 1
 
 
-def _repeated_loads(subject: Subject) -> Iterator[Finding]:
+def _repeated_loads(subject: LintSubject) -> Iterator[LintFinding]:
     """Find axes that load once for each point, though their options change no database."""
     checkpoints = subject.expansion.before_checkpoints
     checkpoint = next((name for name, steps in checkpoints.items() if steps), None)
@@ -278,7 +282,7 @@ def _repeated_loads(subject: Subject) -> Iterator[Finding]:
                 verb = "change" if len(names) > 1 else "changes"
                 message = f"axis `{axis.name}` repeats the load for each value, but {listed} {verb} no database"
                 hint = f"`from: {checkpoint}` saves {counted(count, 'stage')}"
-                yield Finding(axis.where, message, hint, width=len(axis.name))
+                yield LintFinding(axis.where, message, hint, width=len(axis.name))
 
 
 def _needless_loads(cells: Sequence[Cell], axis: int, before: frozenset[str]) -> tuple[set[str], int]:
@@ -375,7 +379,7 @@ def cache_over_memory(*options: str) -> Rule:
     return Rule("cache-over-memory", "a cache larger than the memory", check)
 
 
-def _shared_programs(subject: Subject) -> Iterator[Finding]:
+def _shared_programs(subject: LintSubject) -> Iterator[LintFinding]:
     """Find builds of a local folder that consist of the programs of other versions, too."""
     local = (build for build in subject.expansion.builds if "path" in build.source)
     families = group((build.family, build) for build in local if isinstance(engine(build.engine), DeclaredBuilds))
@@ -386,7 +390,7 @@ def _shared_programs(subject: Subject) -> Iterator[Finding]:
             yield finding
 
 
-def _programs_of_others(build: Build, versions: Iterable[str]) -> Iterator[Finding]:
+def _programs_of_others(build: Build, versions: Iterable[str]) -> Iterator[LintFinding]:
     kind = engine(build.engine)
     assert isinstance(kind, DeclaredBuilds)
     for path in kind.program_paths(build.recipe).values():
@@ -394,13 +398,13 @@ def _programs_of_others(build: Build, versions: Iterable[str]) -> Iterator[Findi
         if other != build.version:
             message = f"`{build.name}` consists of {path}, too: an edit of it measures the cells of all versions again"
             hint = f'one program for each version: `programs: "{path.replace(other, "{{ version }}")}"`'
-            yield Finding(build.where, message, hint, width=len(build.family))
+            yield LintFinding(build.where, message, hint, width=len(build.family))
 
 
 LINKED = tuple(kind for kind in TREES if kind != "pypi")  # sources whose programs are linked here
 
 
-def _without_link(subject: Subject) -> Iterator[Finding]:
+def _without_link(subject: LintSubject) -> Iterator[LintFinding]:
     """Find builds that cannot be linked in several orders."""
     clients = {build.family for build in subject.expansion.clients}
     for build, where in _relinked_builds(subject):
@@ -413,19 +417,19 @@ def _without_link(subject: Subject) -> Iterator[Finding]:
             reason = "a client has one link for all loads"
         if reason:
             hint = f"leave `relinks` out; programs of these sources are linked here: {', '.join(LINKED)}"
-            yield Finding(where, f"build `{build.family}`: {reason}", hint, width=len("relinks"))
+            yield LintFinding(where, f"build `{build.family}`: {reason}", hint, width=len("relinks"))
 
 
-def _repeated_links(subject: Subject) -> Iterator[Finding]:
+def _repeated_links(subject: LintSubject) -> Iterator[LintFinding]:
     loads = subject.spec.repeat.highest
     for build, where in _relinked_builds(subject):
         if build.relinks < loads:
             message = f"`{build.family}` has {build.relinks} links for {loads} loads: intervals count loads of one link"
             hint = f"`relinks: {loads}`, or {build.relinks} loads"
-            yield Finding(where, f"{message} as independent", hint, width=len("relinks"))
+            yield LintFinding(where, f"{message} as independent", hint, width=len("relinks"))
 
 
-def _relinked_builds(subject: Subject) -> Iterator[tuple[Build, Location]]:
+def _relinked_builds(subject: LintSubject) -> Iterator[tuple[Build, Location]]:
     """Yield one build of each family that has several links."""
     builds = {build.family: build for build in (*subject.expansion.builds, *subject.expansion.clients)}
     for build in builds.values():
@@ -436,7 +440,7 @@ def _relinked_builds(subject: Subject) -> Iterator[tuple[Build, Location]]:
 _CORE_NAMES = ("step", "measured", *_COUNTS, "hardware.smt", "hardware.threads")
 
 
-def _renamed(subject: Subject) -> Iterator[Finding]:
+def _renamed(subject: LintSubject) -> Iterator[LintFinding]:
     """Tell what became of options under names of other releases, each once with the cells that it concerns."""
     by_segment: dict[int, list[tuple[str, Location]]] = {}
     cells_by_text: dict[str, tuple[Location, set[int]]] = {}
@@ -448,7 +452,7 @@ def _renamed(subject: Subject) -> Iterator[Finding]:
             for text, where in by_segment[id(segment)]:
                 cells_by_text.setdefault(text, (where, set()))[1].add(position)
     hint = "the build gets what its release has; `allow: {option-renamed: …}` silences this"
-    yield from (Finding(where, text, hint, cells) for text, (where, cells) in cells_by_text.items())
+    yield from (LintFinding(where, text, hint, cells) for text, (where, cells) in cells_by_text.items())
 
 
 RULES = (

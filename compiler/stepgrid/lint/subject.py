@@ -14,7 +14,7 @@ from typing import Any, TypeAlias
 from stepgrid.expand.builds import Build
 from stepgrid.expand.cells import Cell, Expansion
 from stepgrid.expand.evaluation import ResolvedStep, Segment
-from stepgrid.language.models import Step
+from stepgrid.language.models import SpecStep
 from stepgrid.language.problems import Location
 from stepgrid.language.spec_file import Document
 from stepgrid.language.yaml import Map, key_location, node_location
@@ -26,12 +26,12 @@ COUNTED = "counted"  # fact of a step: its CountedWork
 SegmentKey: TypeAlias = tuple[int, int]  # ids of a segment and of the machine that runs it
 
 
-class Subject:
+class LintSubject:
     def __init__(self, document: Document, expansion: Expansion, options: frozenset[str]) -> None:
         """`options`: those that rules read."""
         self.document, self.expansion = document, expansion
         self.places = Places(document, expansion)
-        self.table = Table(expansion.cells, options)
+        self.table = StepTable(expansion.cells, options)
 
     @property
     def spec(self) -> Any:
@@ -47,7 +47,7 @@ class Subject:
         points = zip(self.expansion.axes, choice.points, strict=True)
         return {"build": choice.build.name, **{axis.name: point.label for axis, point in points if point is not None}}
 
-    def location(self, row: Row, name: str) -> Location:
+    def location(self, row: StepRow, name: str) -> Location:
         """Locate an option or a setting (`step.NAME`), the `step` or its `build`."""
         if name == "build":
             return row.build.where
@@ -88,7 +88,7 @@ class Places:
         names = (label.where for step in steps for label in (step.as_, step.use, step.name) if label is not None)
         return next(settings, None) or next(names, None) or self.key("steps")
 
-    def _setting_locations(self, steps: list[Step], setting: str) -> Iterator[tuple[Any, Location]]:
+    def _setting_locations(self, steps: list[SpecStep], setting: str) -> Iterator[tuple[Any, Location]]:
         for step in steps:
             for settings in (step.model_extra or {}, step.params):
                 if setting in settings:
@@ -102,7 +102,7 @@ class Places:
             if setting in params:
                 yield params[setting], key_location(params[setting], self.key("params", setting))
 
-    def _steps_named(self, name: str) -> Iterator[Step]:
+    def _steps_named(self, name: str) -> Iterator[SpecStep]:
         """List uses before definitions, which are in the workload of the spec: a step of its own has none."""
         uses = self._uses.get(name, ())
         yield from uses
@@ -115,7 +115,7 @@ class Places:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Row:
+class StepRow:
     """A step as some cells run it, as far as rules can see."""
 
     step: ResolvedStep
@@ -124,7 +124,7 @@ class Row:
     segments: list[SegmentKey] = field(default_factory=list)  # that it stands in
 
 
-_COLUMNS: Mapping[str, Callable[[Row], Any]] = {
+_COLUMNS: Mapping[str, Callable[[StepRow], Any]] = {
     "step": lambda row: row.step.head.name,
     "kind": lambda row: row.step.head.kind,
     "measured": lambda row: row.step.head.measured,
@@ -132,7 +132,7 @@ _COLUMNS: Mapping[str, Callable[[Row], Any]] = {
 }
 
 
-class Table:
+class StepTable:
     def __init__(self, cells: Sequence[Cell], options: frozenset[str]) -> None:
         self._cells: dict[SegmentKey, list[int]] = {}  # positions of the cells with a segment
         self._groups = self._group(cells, options)
@@ -140,7 +140,7 @@ class Table:
         self.column = cache(self._column)
         self.values = cache(lambda name: set(self.column(name)))
 
-    def cells(self, row: Row) -> set[int]:
+    def cells(self, row: StepRow) -> set[int]:
         """Return the positions of the cells that run a step."""
         return set().union(*(self._cells[key] for key in row.segments))
 
@@ -153,7 +153,7 @@ class Table:
                 first.setdefault(key, (segment, cell))
                 self._cells.setdefault(key, []).append(position)
         is_read: dict[int, bool] = {}  # by id of a part of the options
-        groups: dict[tuple[int, int], dict[tuple[int, ...], Row]] = {}
+        groups: dict[tuple[int, int], dict[tuple[int, ...], StepRow]] = {}
         for key, (segment, cell) in first.items():
             for step in segment.steps:
                 for part in step.options.parts:
@@ -162,7 +162,7 @@ class Table:
                 rows = groups.setdefault((id(step.head), key[1]), {})
                 distinct = (id(step.settings), *(id(part) for part in step.options.parts if is_read[id(part)]))
                 if distinct not in rows:
-                    rows[distinct] = Row(step, cell.choice.build, cell.hardware)
+                    rows[distinct] = StepRow(step, cell.choice.build, cell.hardware)
                 rows[distinct].segments.append(key)
         return [_Group(list(rows.values())) for rows in groups.values()]
 
@@ -184,7 +184,7 @@ class Table:
     def _facts(self) -> Sequence[Mapping[str, Any]]:
         """Facts of the steps' kinds, beyond options and settings."""
 
-        def facts(row: Row) -> Mapping[str, Any]:
+        def facts(row: StepRow) -> Mapping[str, Any]:
             kind, settings = driver(row.step.head.kind), row.step.settings.values
             work = kind.counted_work(settings) if isinstance(kind, Counting) else None
             described = kind.facts(settings, row.build) if isinstance(kind, StepDescriber) else {}
@@ -198,7 +198,7 @@ class Table:
 class _Group:
     """The rows of one step of a build: their options come in the same parts, most of them the same in all rows."""
 
-    def __init__(self, rows: Sequence[Row]) -> None:
+    def __init__(self, rows: Sequence[StepRow]) -> None:
         self.rows = rows
         parts = [row.step.options.parts for row in rows]
         columns = list(zip(*parts, strict=True)) if len(set(map(len, parts))) == 1 else []

@@ -128,7 +128,7 @@ class CellStep:
 
 
 @dataclass(frozen=True, slots=True)
-class Repeat:
+class PlannedRepeat:
     load: int
     run: int
     stages: tuple[str, ...]  # the chain, root first
@@ -141,11 +141,11 @@ class PlannedCell:
     labels: Mapping[str, str]  # axis -> label; `build` is always there
     build: str
     steps: tuple[CellStep, ...]
-    repeats: tuple[Repeat, ...]
+    repeats: tuple[PlannedRepeat, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Axis:
+class PlannedAxis:
     name: str
     labels: tuple[str, ...]
     steps: tuple[str, ...] | None = None  # the steps that it changes; None = all
@@ -157,7 +157,7 @@ MOST_LOADS = 100  # that a plan or report counts as needed: more than anyone wou
 
 
 @dataclass(frozen=True, slots=True)
-class Report:
+class PlannedReport:
     base: Mapping[str, str] = field(default_factory=dict)
     smallest_effect: float = SMALLEST_EFFECT
     tables: tuple[Mapping[str, Any], ...] = ()  # as the spec says them
@@ -239,12 +239,12 @@ class Plan:
     title: str
     spec: str  # the path as given
     scale: str | None
-    axes: tuple[Axis, ...]
+    axes: tuple[PlannedAxis, ...]
     cells: tuple[PlannedCell, ...]
     builds: tuple[PlannedBuild, ...]  # sorted by id
     stages: tuple[PlannedStage, ...]  # sorted by id
     hardware: Mapping[str, Json]  # id, declared or described facts, of the spec
-    report: Report
+    report: PlannedReport
     warnings: tuple[str, ...] = ()
     machines: Mapping[str, Mapping[str, Json]] = field(default_factory=dict)  # all that stages name, by id
     share: bool = True  # whether cells share what they have in common

@@ -13,7 +13,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import TypeAlias
 
-from stepgrid.model.plan import BUILD, Axis, CellStep, Plan, PlannedCell, PlannedStage, Report
+from stepgrid.model.plan import BUILD, CellStep, Plan, PlannedAxis, PlannedCell, PlannedReport, PlannedStage
 from stepgrid.model.records import Catalogues
 from stepgrid.model.status import MEASURES, Action, NodeStatus, Status
 from stepgrid.model.units import duration
@@ -124,7 +124,7 @@ _PLACES = ("rows", "columns", "by", "where", "base")  # of a table, that name ax
 _Key: TypeAlias = tuple[str, int, int, tuple[tuple[str, str | None], ...]]  # step, load, run, labels on its axes
 
 
-def arms(axes: Sequence[Axis], cells: Collection[Labels], report: Report) -> tuple[Axis, ...]:
+def arms(axes: Sequence[PlannedAxis], cells: Collection[Labels], report: PlannedReport) -> tuple[PlannedAxis, ...]:
     """Choose the axes by which arms are compared: all of them, or all but the build where another stands for it.
 
     With `server: {my: {build: mysql}, pg: {build: postgres}}` an arm is a server: if its build counted once more,
@@ -149,7 +149,7 @@ def _names_builds(axis: str, cells: Iterable[Labels]) -> bool:
     return all(len(names) == 1 for names in builds) and len(set().union(*builds)) > 1
 
 
-def choose_base(axes: Sequence[Axis], base: Labels) -> dict[str, str]:
+def choose_base(axes: Sequence[PlannedAxis], base: Labels) -> dict[str, str]:
     """Return the report's base; without one, the first label of the first axis that varies, builds last."""
     if declared := {axis.name: base[axis.name] for axis in axes if axis.name in base}:
         return declared
@@ -171,7 +171,7 @@ def base_stages(plan: Plan) -> dict[str, set[str]]:
     return bases
 
 
-def _measurements(plan: Plan, axes: Sequence[Axis]) -> Iterator[tuple[_Key, str]]:
+def _measurements(plan: Plan, axes: Sequence[PlannedAxis]) -> Iterator[tuple[_Key, str]]:
     for cell in plan.cells:
         for step in cell.steps:
             if step.measured:

@@ -12,8 +12,7 @@ from itertools import combinations
 from pathlib import PurePath
 from typing import Any, NamedTuple, TypeAlias
 
-from stepgrid.expand.axes import Axis as SweptAxis
-from stepgrid.expand.axes import Point
+from stepgrid.expand.axes import Axis, Point
 from stepgrid.expand.builds import Build
 from stepgrid.expand.cells import Expansion, expand
 from stepgrid.expand.definitions import Differs, stands_in_for_none
@@ -26,7 +25,18 @@ from stepgrid.language.spec_file import Document, read_spec
 from stepgrid.language.yaml import MOST_FILE_BYTES, Map, load
 from stepgrid.lint import runner as lint
 from stepgrid.lint.subject import Places
-from stepgrid.model.plan import ALL, BUILD, CHANGED, LINK, Axis, Json, Plan, PlannedBuild, PlannedCell, ProfilePass
+from stepgrid.model.plan import (
+    ALL,
+    BUILD,
+    CHANGED,
+    LINK,
+    Json,
+    Plan,
+    PlannedAxis,
+    PlannedBuild,
+    PlannedCell,
+    ProfilePass,
+)
 from stepgrid.plan import identity, plan_file, report_check
 from stepgrid.plan.order import NO_RECORDS, LoadCounts, LoadRecords
 from stepgrid.plan.stage_tree import StageTree
@@ -47,7 +57,7 @@ Judge: TypeAlias = Callable[[Plan], Iterable[Problem]]
 
 
 @dataclass(frozen=True, slots=True)
-class Context:
+class CompileContext:
     """The part of a spec that is compiled, and what the host and the store answer; by default they know nothing."""
 
     only: str | None = None  # an expression that the cells must fulfil
@@ -62,7 +72,7 @@ class Context:
     no_power_cut: str = ""  # why this host cannot cut the power of a disk
 
 
-NO_CONTEXT = Context()
+NO_CONTEXT = CompileContext()
 
 
 def compile_spec(
@@ -70,7 +80,7 @@ def compile_spec(
     scale: str | None,
     host: Mapping[str, Any],
     problems: Problems | None = None,
-    context: Context = NO_CONTEXT,
+    context: CompileContext = NO_CONTEXT,
 ) -> Plan:
     """Compile a spec; SpecError holds all of its problems. `problems` gets the warnings."""
     problems = Problems() if problems is None else problems
@@ -96,7 +106,11 @@ def compile_spec(
 
 
 def check_scales(
-    path: str, host: Mapping[str, Any], problems: Problems, base: Plan | None = None, context: Context = NO_CONTEXT
+    path: str,
+    host: Mapping[str, Any],
+    problems: Problems,
+    base: Plan | None = None,
+    context: CompileContext = NO_CONTEXT,
 ) -> None:
     """Add what is wrong in the scales of a spec that is not wrong without them, with the scales' names.
 
@@ -108,7 +122,7 @@ def check_scales(
         errors: Sequence[Problem] = ()
         draft: Plan | None
         try:
-            draft = compile_spec(path, scale, host, context=Context(differs=context.differs))
+            draft = compile_spec(path, scale, host, context=CompileContext(differs=context.differs))
             plans.append(draft)
         except SpecError as error:
             draft, errors = error.draft, [problem for problem in error.problems if problem.severity == "error"]
@@ -134,7 +148,7 @@ def scales(path: str) -> list[str]:
     return list(names) if isinstance(names, Map) else []
 
 
-def _expand(document: Document, host: Mapping[str, Any], problems: Problems, context: Context) -> Expansion:
+def _expand(document: Document, host: Mapping[str, Any], problems: Problems, context: CompileContext) -> Expansion:
     lock_problems = Problems()  # reported with the lock file's pins
     lock = lock_file.read(document.path, lock_problems)
     if not lock_problems.errors:
@@ -173,7 +187,7 @@ def _problem_key(problem: Problem) -> tuple[str, Location, str]:
 
 
 def _assemble(
-    document: Document, expansion: Expansion, pins: Mapping[str, Pins], problems: Problems, context: Context
+    document: Document, expansion: Expansion, pins: Mapping[str, Pins], problems: Problems, context: CompileContext
 ) -> Plan:
     """Plan the cells. With errors it is a draft: nothing more is reported."""
     spec, is_narrowed = document.spec, bool(context.only or problems.errors)
@@ -237,20 +251,20 @@ def _load_counts(document: Document, records: LoadRecords) -> LoadCounts:
     return LoadCounts(repeat.fewest, repeat.highest + fresh, records, repeat.until is not None)
 
 
-def _axes(expansion: Expansion, cells: Sequence[PlannedCell]) -> tuple[Axis, ...]:
+def _axes(expansion: Expansion, cells: Sequence[PlannedCell]) -> tuple[PlannedAxis, ...]:
     """List the build axis, the sweep's, and variables of live grids, with the labels that cells have, in order."""
-    axes = [Axis(BUILD, tuple(dict.fromkeys(cell.labels[BUILD] for cell in cells)))]
+    axes = [PlannedAxis(BUILD, tuple(dict.fromkeys(cell.labels[BUILD] for cell in cells)))]
     for axis in expansion.axes:
         used = {cell.labels.get(axis.name) for cell in cells}
         labels = tuple(point.label for point in axis.points if point.label in used)
-        axes.append(Axis(axis.name, labels, expansion.changes[axis.name]))
+        axes.append(PlannedAxis(axis.name, labels, expansion.changes[axis.name]))
     values: dict[str, dict[str, None]] = defaultdict(dict)
     step_names: dict[str, dict[str, None]] = defaultdict(dict)
     for step in (step for cell in cells for step in cell.steps):
         for name, value in step.variables.items():
             values[name][value] = None
             step_names[name][step.step] = None
-    return (*axes, *(Axis(name, tuple(values[name]), tuple(step_names[name])) for name in values))
+    return (*axes, *(PlannedAxis(name, tuple(values[name]), tuple(step_names[name])) for name in values))
 
 
 def _searches(cells: Iterable[PlannedCell], tree: StageTree) -> Iterator[dict[str, Json]]:
@@ -268,7 +282,7 @@ def _searches(cells: Iterable[PlannedCell], tree: StageTree) -> Iterator[dict[st
 
 def _check_identical_points(expansion: Expansion, cells: Sequence[PlannedCell], problems: Problems) -> None:
     """Report points that make no difference: an axis whose points resolve alike in every cell compares nothing."""
-    axes: Iterable[SweptAxis] = expansion.axes
+    axes: Iterable[Axis] = expansion.axes
     if any("real" in cell.hardware for cell in expansion.cells):  # a host that stands in for several machines
         axes = [axis for axis in axes if all(point.hardware is None for point in axis.points)]
     counts = Counter(cell.repeats[0].stages for cell in cells)
@@ -312,7 +326,7 @@ class Pins(NamedTuple):
         return " ".join(parts)
 
 
-def _pin(build: Build, spec: str, lock: lock_file.Lock, problems: Problems, context: Context) -> Pins:
+def _pin(build: Build, spec: str, lock: lock_file.Lock, problems: Problems, context: CompileContext) -> Pins:
     """Pin a build by the lock file, the content of what is on this machine, and the contents of patches."""
     pins: dict[str, str] = {}
     for source in source_parts(build.source):

@@ -53,7 +53,7 @@ def option_problems(
     faults = list(_OptionCheck(plan, catalogues, releases or {}, all_known).faults())
     measured_stages = set(measured()) if faults else set()
     certain = {(fault.code, fault.option.where) for fault in faults if fault.certain}
-    groups: dict[tuple[str, str], list[Fault]] = {}
+    groups: dict[tuple[str, str], list[OptionFault]] = {}
     for fault in faults:
         if not fault.stages <= measured_stages and (fault.certain or (fault.code, fault.option.where) not in certain):
             groups.setdefault((fault.option.where, fault.message), []).append(fault)
@@ -68,7 +68,7 @@ class ReleaseOptions(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Fault:
+class OptionFault:
     code: str
     name: str
     option: Option
@@ -90,7 +90,7 @@ class _OptionCheck:
         self._plan, self._catalogues, self._releases, self._all_known = plan, catalogues, releases, cache(all_known)
         self._builds = {build.id: build for build in plan.builds}
 
-    def faults(self) -> Iterator[Fault]:
+    def faults(self) -> Iterator[OptionFault]:
         """Yield a fault for each build and option that is requested, with the stages that request it."""
         requests: dict[str, dict[tuple[str, Option], set[str]]] = defaultdict(lambda: defaultdict(set))
         for stage in self._plan.stages:
@@ -103,7 +103,7 @@ class _OptionCheck:
                 fault.stages.update(stages[fault.name, fault.option])
                 yield fault
 
-    def _certain_faults(self, build: PlannedBuild, options: Requests) -> Iterator[Fault]:
+    def _certain_faults(self, build: PlannedBuild, options: Requests) -> Iterator[OptionFault]:
         builds = [peer for peer in self._builds.values() if peer.engine == build.engine and peer.id != build.id]
         peers = [self._catalogues.get(peer.id) for peer in builds]  # one without a catalogue may have any option
         for name, option in options:
@@ -115,9 +115,9 @@ class _OptionCheck:
                 describe_option(build.engine, name, catalogue) is not None for catalogue in peers
             )
             if option.unsupported != "drop" and not may_lack:
-                yield Fault("unknown-option", name, option, f"no option `{name}`", self._hint(build, name), build)
+                yield OptionFault("unknown-option", name, option, f"no option `{name}`", self._hint(build, name), build)
 
-    def _probable_faults(self, build: PlannedBuild, options: Requests) -> Iterator[Fault]:
+    def _probable_faults(self, build: PlannedBuild, options: Requests) -> Iterator[OptionFault]:
         """Compare with the releases: a fork or a patch may add options, but hardly one that is nearly theirs."""
         catalogue, newest = self._releases.get(build.engine, ReleaseOptions({}))
         yield from _compiled_out(build, options)
@@ -130,7 +130,7 @@ class _OptionCheck:
                 and is_release
                 and (hint := self._other_engine(build, name))
             ):
-                yield Fault("unknown-option", name, option, f"no option `{name}`", hint, build)
+                yield OptionFault("unknown-option", name, option, f"no option `{name}`", hint, build)
             elif info is None and option.unsupported != "drop":
                 close = get_close_matches(name, catalogue, 1, ALIKE)
                 if close or is_release:
@@ -138,7 +138,7 @@ class _OptionCheck:
                     similar = close[0] if close else nearest_name(name, catalogue)
                     command = shlex.join(["stepgrid", "builds", self._plan.spec, "--make"])
                     hint = f"did you mean `{similar}`?" if similar else f"`{command}` asks the build itself"
-                    yield Fault("unknown-option", name, option, message, hint, build, certain=False)
+                    yield OptionFault("unknown-option", name, option, message, hint, build, certain=False)
                 info = describe_option(build.engine, close[0], catalogue) if close else None
             if info:
                 yield from _value_faults(name, option, info, build, certain=is_release and name in catalogue)
@@ -161,7 +161,7 @@ class _OptionCheck:
         return f"it is an option of {' and '.join(owners)}" if owners else ""
 
 
-def _compiled_out(build: PlannedBuild, options: Requests) -> Iterator[Fault]:
+def _compiled_out(build: PlannedBuild, options: Requests) -> Iterator[OptionFault]:
     """Yield a fault for each option that the build's flags leave out of its binary."""
     kind = engine(build.engine)
     if not isinstance(kind, FlaggedOptions) or source_kind(build.source) not in TREES:
@@ -172,7 +172,7 @@ def _compiled_out(build: PlannedBuild, options: Requests) -> Iterator[Fault]:
         for name, option in options if variable in off else ():
             if fnmatch(name, pattern) and option.unsupported == REFUSE:
                 hint = f"its flags say `{variable}: {off[variable]}`, which leaves it out: leave one of the two out"
-                yield Fault("unknown-option", name, option, f"no option `{name}`", hint, build)
+                yield OptionFault("unknown-option", name, option, f"no option `{name}`", hint, build)
 
 
 def _is_known_release(build: PlannedBuild, newest: str) -> bool:
@@ -186,13 +186,13 @@ def _is_known_release(build: PlannedBuild, newest: str) -> bool:
 
 def _value_faults(
     name: str, option: Option, info: OptionInfo, build: PlannedBuild, certain: bool = True
-) -> Iterator[Fault]:
+) -> Iterator[OptionFault]:
     if text := option_fault(engine(build.engine), info, option.value):
         message, _, hint = text.partition("; ")
-        yield Fault("wrong-option", name, option, f"`{name}` {message}", hint, build, certain)
+        yield OptionFault("wrong-option", name, option, f"`{name}` {message}", hint, build, certain)
 
 
-def _problem(faults: list[Fault], spec: str) -> Problem:
+def _problem(faults: list[OptionFault], spec: str) -> Problem:
     """Report one fault of several builds."""
     first = faults[0]
     message = first.message

@@ -41,7 +41,7 @@ UNSET = Unset()
 
 
 @dataclass(frozen=True, slots=True)
-class Input:
+class ChangedInput:
     """A value that a stage is made of, as it was and as it is."""
 
     field: str  # options.cache_size, params.keys …
@@ -69,9 +69,9 @@ def links_of(plan: Plan) -> Callable[[Sequence[str]], list[Link]]:
     return lambda chain: [Link.of(stages[node], builds.__getitem__) for node in chain]
 
 
-def differences(old: Sequence[Link], new: Sequence[Link]) -> tuple[Input, ...]:
+def differences(old: Sequence[Link], new: Sequence[Link]) -> tuple[ChangedInput, ...]:
     """Compare two chains of stages, root first: each input once, though many steps may have it."""
-    inputs: list[Input] = []
+    inputs: list[ChangedInput] = []
     if old and new:
         if old[0].build.id != new[0].build.id:
             inputs += _build_inputs("build", old[0].build, new[0].build)
@@ -79,8 +79,8 @@ def differences(old: Sequence[Link], new: Sequence[Link]) -> tuple[Input, ...]:
     for before, after in zip(old, new, strict=False):
         inputs += _stage_inputs(before, after)
     if len(old) != len(new):
-        inputs.append(Input("checkpoints before it", len(old) - 1, len(new) - 1))
-    distinct: dict[tuple[str, str, str], Input] = {}
+        inputs.append(ChangedInput("checkpoints before it", len(old) - 1, len(new) - 1))
+    distinct: dict[tuple[str, str, str], ChangedInput] = {}
     for entry in inputs:
         distinct.setdefault((entry.field, repr(entry.old), repr(entry.new)), entry)
     return tuple(distinct.values())
@@ -89,12 +89,12 @@ def differences(old: Sequence[Link], new: Sequence[Link]) -> tuple[Input, ...]:
 # Builds
 
 
-def _build_inputs(name: str, old: PlannedBuild, new: PlannedBuild) -> list[Input]:
+def _build_inputs(name: str, old: PlannedBuild, new: PlannedBuild) -> list[ChangedInput]:
     # with nothing else that differs, another version of this program made the plan
-    return [*_declared_inputs(name, old, new)] or [Input(name, old.id, new.id, new.where)]
+    return [*_declared_inputs(name, old, new)] or [ChangedInput(name, old.id, new.id, new.where)]
 
 
-def _declared_inputs(build: str, old: PlannedBuild, new: PlannedBuild) -> Iterator[Input]:
+def _declared_inputs(build: str, old: PlannedBuild, new: PlannedBuild) -> Iterator[ChangedInput]:
     where = new.where
     source = [*_map_inputs(f"{build}.source", _flat(old.source), _flat(new.source), where)]
     # another source has another pin, which tells nothing new
@@ -137,12 +137,12 @@ def _patch_checksums(build: PlannedBuild) -> list[str]:
 # Stages and steps
 
 
-def _stage_inputs(old: Link, new: Link) -> Iterator[Input]:
+def _stage_inputs(old: Link, new: Link) -> Iterator[ChangedInput]:
     yield from _value_inputs("load", old.stage.load, new.stage.load)
     yield from _value_inputs("run", old.stage.run, new.stage.run)
     if [step.kind for step in old.stage.steps] != [step.kind for step in new.stage.steps]:
         names = [[step.name for step in link.stage.steps] for link in (old, new)]
-        yield Input("steps", names[0], names[1])
+        yield ChangedInput("steps", names[0], names[1])
         return
     for before, after in zip(old.stage.steps, new.stage.steps, strict=True):
         yield from _step_inputs(before, after)
@@ -150,7 +150,7 @@ def _stage_inputs(old: Link, new: Link) -> Iterator[Input]:
         yield from _map_inputs("files", _file_checksums(before), _file_checksums(after))
 
 
-def _step_inputs(old: PlannedStep, new: PlannedStep) -> Iterator[Input]:
+def _step_inputs(old: PlannedStep, new: PlannedStep) -> Iterator[ChangedInput]:
     yield from _value_inputs(f"revision of {new.kind}", old.revision, new.revision)
     yield from _map_inputs("params", _settings(old), _settings(new))
     yield from _option_inputs(old, new)
@@ -167,7 +167,7 @@ def _settings(step: PlannedStep) -> Mapping[str, Any]:
     return {name: value for name, value in step.settings.items() if name not in omitted}
 
 
-def _option_inputs(old: PlannedStep, new: PlannedStep) -> Iterator[Input]:
+def _option_inputs(old: PlannedStep, new: PlannedStep) -> Iterator[ChangedInput]:
     for name in sorted({*old.options, *new.options}):
         before, after = old.options.get(name), new.options.get(name)
         where = after.where if after else ""
@@ -175,10 +175,10 @@ def _option_inputs(old: PlannedStep, new: PlannedStep) -> Iterator[Input]:
         yield from _value_inputs(f"options.{name}", values[0], values[1], where)
         if before and after and (before.unsupported == "drop") != (after.unsupported == "drop"):
             policies = ["drop" if option.unsupported == "drop" else "error" for option in (before, after)]
-            yield Input(f"options.{name}.when_unsupported", policies[0], policies[1], where)
+            yield ChangedInput(f"options.{name}.when_unsupported", policies[0], policies[1], where)
 
 
-def _client_inputs(old: PlannedBuild | None, new: PlannedBuild | None) -> Iterator[Input]:
+def _client_inputs(old: PlannedBuild | None, new: PlannedBuild | None) -> Iterator[ChangedInput]:
     if old is not None and new is not None and old.id != new.id:
         yield from _build_inputs(CLIENT, old, new)
     elif (old is None) != (new is None):
@@ -190,16 +190,16 @@ def _file_checksums(step: PlannedStep) -> dict[str, str]:
     return {name: checksum[:CHECKSUM_DIGITS] for name, checksum in step.setup.files.items()}
 
 
-def _map_inputs(prefix: str, old: Mapping[str, Any], new: Mapping[str, Any], where: str = "") -> Iterator[Input]:
+def _map_inputs(prefix: str, old: Mapping[str, Any], new: Mapping[str, Any], where: str = "") -> Iterator[ChangedInput]:
     for name in sorted({*old, *new}):
         yield from _value_inputs(f"{prefix}.{name}", old.get(name, UNSET), new.get(name, UNSET), where)
 
 
-def _value_inputs(field: str, old: Any, new: Any, where: str = "") -> Iterator[Input]:
+def _value_inputs(field: str, old: Any, new: Any, where: str = "") -> Iterator[ChangedInput]:
     is_absent = [value is UNSET or value is None for value in (old, new)]
     # 1, 1.0 and true are equal in Python and different on a command line
     if not all(is_absent) and (type(old), old) != (type(new), new):
-        yield Input(field, old, new, where)
+        yield ChangedInput(field, old, new, where)
 
 
 # The setup of a step: launch, start, service, probes, collectors
@@ -257,7 +257,7 @@ _PLAIN = re.compile(r"(?![-?] |[%@])[\w./+%=@-]+(?: [\w./+%=@-]+)*")
 _WORDS = frozenset({"null", "true", "false", ".inf", "+.inf", "-.inf", ".nan"})
 
 
-def input_text(entry: Input) -> str:
+def input_text(entry: ChangedInput) -> str:
     """options.cache_size: 8MiB -> 16MiB"""
     old, new = (value_text(value, may_be_size(entry.field)) for value in (entry.old, entry.new))
     return f"{entry.field}: {old} -> {new}"

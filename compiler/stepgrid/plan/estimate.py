@@ -16,7 +16,7 @@ from stepgrid.model.plan import BUILD, Json, Plan, PlannedCell, PlannedStage
 from stepgrid.model.status import Action, NodeStatus, Status
 from stepgrid.model.units import SIZED, exact_size
 from stepgrid.plan.actions import choose_base
-from stepgrid.plan.difference import UNSET, Input
+from stepgrid.plan.difference import UNSET, ChangedInput
 
 # Time: what stages take, what sharing saves, and the loads that a difference needs
 
@@ -87,7 +87,7 @@ class Node:
     status: NodeStatus
     load: bool  # a stage that others begin from
     cells: tuple[str, ...]
-    inputs: tuple[Input, ...] = ()  # that differ from the most similar stage that has a result
+    inputs: tuple[ChangedInput, ...] = ()  # that differ from the most similar stage that has a result
     compared: str | None = None  # that stage
     bytes: int | None = None
 
@@ -183,7 +183,7 @@ def _node_json(node: Node) -> dict[str, Any]:
     }
 
 
-def _input_json(entry: Input) -> dict[str, Any]:
+def _input_json(entry: ChangedInput) -> dict[str, Any]:
     """Leave out `old` of a new input and `new` of one that is gone: null is a value."""
     sides: Mapping[str, Any] = {"old": entry.old, "new": entry.new}
     values = {name: value for name, value in sides.items() if value is not UNSET}
@@ -235,7 +235,7 @@ def search_text(search: Mapping[str, Json]) -> str:
 SWEEPS = 1000  # groups that are moved at most
 
 
-class Group(NamedTuple):
+class StageGroup(NamedTuple):
     """Jobs that are compared with each other, with those that they begin from: they stay on one machine."""
 
     name: str
@@ -247,7 +247,7 @@ class _Machine:
     seconds: Mapping[str, float]  # of each job
     busy: float = 0.0
     uses: Counter[str] = field(default_factory=Counter)  # job -> groups here that have it
-    groups: list[Group] = field(default_factory=list)  # that may move
+    groups: list[StageGroup] = field(default_factory=list)  # that may move
 
     def seconds_with(self, jobs: Iterable[str]) -> float:
         return self.busy + sum(self.seconds[job] for job in jobs if not self.uses[job])
@@ -255,12 +255,12 @@ class _Machine:
     def seconds_without(self, jobs: Iterable[str]) -> float:
         return self.busy - sum(self.seconds[job] for job in jobs if self.uses[job] == 1)
 
-    def add(self, group: Group) -> None:
+    def add(self, group: StageGroup) -> None:
         self.busy = self.seconds_with(group.jobs)
         self.uses.update(group.jobs)
         self.groups.append(group)
 
-    def remove(self, group: Group) -> None:
+    def remove(self, group: StageGroup) -> None:
         self.busy = self.seconds_without(group.jobs)
         self.uses.subtract(group.jobs)
         self.groups.remove(group)
@@ -268,7 +268,7 @@ class _Machine:
 
 def distribute(
     seconds: Mapping[str, float],
-    groups: Sequence[Group],
+    groups: Sequence[StageGroup],
     machines: int,
     begun: Mapping[str, int] = MappingProxyType({}),
     databases: Mapping[str, int] = MappingProxyType({}),
@@ -280,7 +280,7 @@ def distribute(
     `begun`: the machines of groups that stay there, by name. `databases`: the machines of jobs that are done: what
     begins from them need not repeat them there."""
     free = [group for group in groups if group.name not in begun]
-    families: dict[frozenset[str], list[Group]] = {}
+    families: dict[frozenset[str], list[StageGroup]] = {}
     joined = _join(group.jobs for group in free)
     for group in free:
         families.setdefault(joined[group.jobs[0]], []).append(group)
@@ -309,7 +309,7 @@ def _join(sets: Iterable[Collection[str]]) -> dict[str, frozenset[str]]:
     return joined
 
 
-def _arrange(fleet: Sequence[_Machine], parts: Sequence[Sequence[Group]]) -> None:
+def _arrange(fleet: Sequence[_Machine], parts: Sequence[Sequence[StageGroup]]) -> None:
     """Place the longest part first, where it ends first; then move groups, as long as the last machine ends earlier."""
     seconds = fleet[0].seconds
     joined = [(dict.fromkeys(job for group in part for job in group.jobs), part) for part in parts]
@@ -344,7 +344,7 @@ def _move_group(fleet: Sequence[_Machine]) -> bool:
 _Key: TypeAlias = tuple[tuple[str, str], ...]  # labels on axes
 
 
-def _groups(plan: Plan, running: Collection[str]) -> Iterator[Group]:
+def _groups(plan: Plan, running: Collection[str]) -> Iterator[StageGroup]:
     """Group the stages of each load by cells that the report compares."""
     groups: dict[tuple[_Key, int], dict[str, None]] = {}
     for key, cell in _keyed_cells(plan):
@@ -353,7 +353,7 @@ def _groups(plan: Plan, running: Collection[str]) -> Iterator[Group]:
             jobs.update(dict.fromkeys(stage for stage in repeat.stages if stage in running))
     for (key, load), jobs in groups.items():
         if jobs:
-            yield Group(", ".join([*(f"{axis}={label}" for axis, label in key), f"load {load + 1}"]), tuple(jobs))
+            yield StageGroup(", ".join([*(f"{axis}={label}" for axis, label in key), f"load {load + 1}"]), tuple(jobs))
 
 
 def _keyed_cells(plan: Plan) -> Iterator[tuple[_Key, PlannedCell]]:
@@ -394,7 +394,7 @@ def assign_nodes(plan: Plan, progress: Progress, nodes: Sequence[str]) -> dict[s
     return {stage: nodes[begun[stage] if stage in begun else busiest(stage)] for stage in progress.running}
 
 
-def _work(plan: Plan, progress: Progress) -> tuple[dict[str, float], list[Group]]:
+def _work(plan: Plan, progress: Progress) -> tuple[dict[str, float], list[StageGroup]]:
     """List what runs, with the stages that it begins from: where their databases are not, they run again."""
     stages = {stage.id: stage for stage in plan.stages}
     ancestors = [ancestor for stage in progress.running for ancestor in _ancestors(stages, stage)]
@@ -420,7 +420,7 @@ def _compared_stages(plan: Plan) -> Iterable[set[str]]:
     return compared.values()
 
 
-def _begun_groups(groups: Sequence[Group], begun: Mapping[str, int]) -> dict[str, int]:
+def _begun_groups(groups: Sequence[StageGroup], begun: Mapping[str, int]) -> dict[str, int]:
     """Locate groups that have a job of their own which was begun: a load that several share does not hold them."""
     uses = Counter(job for group in groups for job in group.jobs)
     located: dict[str, int] = {}

@@ -24,10 +24,10 @@ from stepgrid.model.plan import (
     Options,
     Plan,
     PlannedBuild,
+    PlannedRepeat,
+    PlannedReport,
     PlannedStage,
     PlannedStep,
-    Repeat,
-    Report,
     encode,
     fields,
     quoted,
@@ -78,9 +78,9 @@ def text(plan: Plan) -> str:
 
 _OMITTED: Mapping[type, frozenset[str]] = {  # as long as they are empty
     Plan: frozenset({"searches", "until", "profile"}),
-    Report: frozenset({"as_shipped", "strict", "metric", "declared", "mixed_durability"}),
+    PlannedReport: frozenset({"as_shipped", "strict", "metric", "declared", "mixed_durability"}),
     CellStep: frozenset({"expects", "checkpoint_expects"}),
-    Repeat: frozenset({"origin"}),
+    PlannedRepeat: frozenset({"origin"}),
     PlannedStage: frozenset({"origin"}),
 }
 

@@ -12,12 +12,12 @@ from typing import Any, TypeAlias
 from stepgrid.errors import StepgridError
 from stepgrid.expand.scope import Label
 from stepgrid.language.expressions import ExpressionError, find_nodes, parse
-from stepgrid.language.models import Claim, Step, Table
+from stepgrid.language.models import SpecClaim, SpecStep, SpecTable
 from stepgrid.language.problems import Problem, Problems, nearest
 from stepgrid.language.spec_file import Document
 from stepgrid.language.yaml import Text, key_location
 from stepgrid.model import units
-from stepgrid.model.plan import BUILD, Axis, Json, PlannedCell, PlannedStep, Report
+from stepgrid.model.plan import BUILD, Json, PlannedAxis, PlannedCell, PlannedReport, PlannedStep
 from stepgrid.plan import expectations
 from stepgrid.plugins.layout import STEP
 from stepgrid.plugins.registry import DRIVERS, LAYOUTS
@@ -32,11 +32,11 @@ _EXAMPLE = "for example qps(cache='best') >= 2 * qps(cache='lru')"
 
 def compile_report(
     document: Document,
-    axes: Sequence[Axis],
+    axes: Sequence[PlannedAxis],
     cells: Sequence[PlannedCell],
     steps: Mapping[str, Sequence[PlannedStep]],
     problems: Problems,
-) -> Report:
+) -> PlannedReport:
     """Check what a spec says of its report, and write it as a plan has it. `steps`: by stage."""
     spec = document.spec
     _check_labels("report.base", spec.report.base, {axis.name: set(axis.labels) for axis in axes}, problems)
@@ -56,7 +56,7 @@ def compile_report(
     tables, as_shipped = tuple(map(_plain, spec.report.tables)), spec.allow.get(MIXED_QUALITY)
     effect, within = spec.report.smallest_effect, spec.compare_within
     metric, declared = spec.report.metric, tuple(_declared_metrics(step_lists))
-    return Report(
+    return PlannedReport(
         base, effect, tables, tuple(claims), within, as_shipped, spec.strict, metric and str(metric), declared,
         spec.allow.get(MIXED_DURABILITY),
     )  # fmt: skip
@@ -84,7 +84,7 @@ def check_declared(
         expectations.check_names(expects, names.measured, names.exact, problems)
 
 
-def _plain(entry: Table | Claim) -> Mapping[str, Json]:
+def _plain(entry: SpecTable | SpecClaim) -> Mapping[str, Json]:
     return {name: _json(value) for name, value in entry.model_dump(exclude_defaults=True).items()}
 
 
@@ -125,7 +125,7 @@ class _Anything(set[str]):
 
 def _planned_names(
     document: Document,
-    axes: Sequence[Axis],
+    axes: Sequence[PlannedAxis],
     cells: Iterable[PlannedCell],
     stages: Iterable[Sequence[PlannedStep]],
 ) -> _Names:
@@ -173,7 +173,7 @@ def _declared_names(document: Document, swept: Mapping[str, set[str]]) -> _Names
     return _Names(exact, families, figures, {}, _Anything())
 
 
-def _declared_steps(document: Document) -> list[Step]:
+def _declared_steps(document: Document) -> list[SpecStep]:
     libraries = (document.spec, *(source.library for source in document.includes))
     workloads = [workload for library in libraries for workload in library.define.workloads.values()]
     return [*(document.spec.steps or ()), *(step for workload in workloads for step in workload)]
@@ -230,7 +230,7 @@ def _check_labels(
                 problems.add("undefined-name", label.where, message, nearest(label, labels[axis]), len(label))
 
 
-def _check_table(table: Table, names: _Names, problems: Problems) -> None:
+def _check_table(table: SpecTable, names: _Names, problems: Problems) -> None:
     _check_layout(table, problems)
     _check_distinct_axes(table, problems)
     for name in (*(table.rows or ()), *table.columns, *table.by):
@@ -254,7 +254,7 @@ def _check_table(table: Table, names: _Names, problems: Problems) -> None:
         _check_window(table.window, seconds, problems)
 
 
-def _check_layout(table: Table, problems: Problems) -> None:
+def _check_layout(table: SpecTable, problems: Problems) -> None:
     """Check a table's layout; a table without one says itself what it shows."""
     if table.layout is None:
         for key in ("title", "rows"):
@@ -270,7 +270,7 @@ def _check_layout(table: Table, problems: Problems) -> None:
         problems.add("missing-key", table.location, "`counters` is missing: `top` says how many of them are shown")
 
 
-def _check_distinct_axes(table: Table, problems: Problems) -> None:
+def _check_distinct_axes(table: SpecTable, problems: Problems) -> None:
     keys: dict[str, str] = {}
     for key in ("rows", "columns", "by"):
         for name in getattr(table, key) or ():

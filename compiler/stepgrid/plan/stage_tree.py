@@ -10,7 +10,7 @@ from typing import TypeAlias
 
 from stepgrid.expand.cells import Cell
 from stepgrid.expand.evaluation import ResolvedStep, Segment, StepHead
-from stepgrid.expand.setup import Setup
+from stepgrid.expand.setup import ResolvedSetup
 from stepgrid.language.models import Profile, Spec
 from stepgrid.model.plan import (
     ALL,
@@ -20,9 +20,9 @@ from stepgrid.model.plan import (
     Json,
     Plan,
     PlannedCell,
+    PlannedRepeat,
     PlannedStage,
     PlannedStep,
-    Repeat,
     encode,
     stage_label,
 )
@@ -135,7 +135,7 @@ class StageTree:
             for cell, several in zip(planned, repeats, strict=True)
         ])  # fmt: skip
 
-    def _other_repeats(self, cell: Cell, planned: PlannedCell) -> Iterator[tuple[tuple[str, int], Repeat]]:
+    def _other_repeats(self, cell: Cell, planned: PlannedCell) -> Iterator[tuple[tuple[str, int], PlannedRepeat]]:
         records = self._loads.records
         host_loads = records.imported(planned.repeats[0].stages[-1]) if planned.repeats else ()
         for origin, load in sorted(host_loads):
@@ -171,7 +171,12 @@ class StageTree:
         return tuple(sorted(planned, key=lambda stage: stage.id))
 
     def _profile(
-        self, profile: Profile, segments: Sequence[Segment], labels: Labels, roots: _Roots, repeats: Sequence[Repeat]
+        self,
+        profile: Profile,
+        segments: Sequence[Segment],
+        labels: Labels,
+        roots: _Roots,
+        repeats: Sequence[PlannedRepeat],
     ) -> None:
         """Add stages that do the same again, from the same images, under a profiler: one for each load."""
         names = set(map(str, profile.where))
@@ -220,7 +225,7 @@ class StageTree:
             )
         return self._steps[heads]
 
-    def _repeat(self, segments: Sequence[Segment], labels: Labels, roots: _Roots, load: int, run: int) -> Repeat:
+    def _repeat(self, segments: Sequence[Segment], labels: Labels, roots: _Roots, load: int, run: int) -> PlannedRepeat:
         chain: list[str] = []
         for node, key in self._chain(segments, roots, load, run):
             draft = self.drafts.get(node)
@@ -229,7 +234,7 @@ class StageTree:
             else:
                 draft.labels = {axis: label for axis, label in draft.labels.items() if labels.get(axis) == label}
             chain.append(node)
-        return Repeat(load, run, tuple(chain), roots[0].origin)
+        return PlannedRepeat(load, run, tuple(chain), roots[0].origin)
 
     def _chain(self, segments: Sequence[Segment], roots: _Roots, load: int, run: int) -> Iterator[tuple[str, _Key]]:
         """Yield the stages of a repeat, whether or not it is planned."""
@@ -293,7 +298,7 @@ class StageTree:
             self._setup_values(step.setup), step.setup.files,
         )  # fmt: skip
 
-    def _setup_values(self, setup: Setup) -> StepSetup:
+    def _setup_values(self, setup: ResolvedSetup) -> StepSetup:
         if setup.client is None:
             return setup.values
         return with_fields(setup.values, client=self._builds[setup.client.name][0])

@@ -15,7 +15,7 @@ from stepgrid.model.records import Catalogue
 from stepgrid.model.records import OptionInfo as OptionInfo  # for plug-ins
 
 if TYPE_CHECKING:
-    from stepgrid.language.sources import Fault, PublishedLibrary
+    from stepgrid.language.sources import PublishedLibrary, SourceFault
     from stepgrid.model.plan import Value
 
 # runs a program of the build with arguments and gives (stdout, stderr); never a shell
@@ -103,9 +103,9 @@ class DeclaredBuilds(Protocol):
     They may declare a `service` as well.
     """
 
-    def flag_faults(self, flags: Mapping[str, Any]) -> Iterable[Fault]: ...
+    def flag_faults(self, flags: Mapping[str, Any]) -> Iterable[SourceFault]: ...
 
-    def lacking(self, source: Mapping[str, Any], recipe: Mapping[str, Any]) -> Fault | None:
+    def lacking(self, source: Mapping[str, Any], recipe: Mapping[str, Any]) -> SourceFault | None:
         """Find what a build does not say, or says in vain of its source; the message is a sentence's end."""
         ...
 

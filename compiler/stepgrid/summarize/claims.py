@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from stepgrid.expand.scope import Label
 from stepgrid.model import units
-from stepgrid.model.plan import BUILD, Axis, Json
+from stepgrid.model.plan import BUILD, Json, PlannedAxis
 from stepgrid.model.table import Table, group, word_table
 from stepgrid.plan.report_check import (
     SIMILAR,
@@ -182,7 +182,7 @@ Choice = tuple[dict[str, str], dict[Figure, Point]]  # labels that the claim lea
 
 
 class _Scope(NamedTuple):
-    axes: Sequence[Axis]
+    axes: Sequence[PlannedAxis]
     points: Sequence[Point]
     caveat: Caveat
     evidence: ClaimEvidence
@@ -195,7 +195,7 @@ class _Scope(NamedTuple):
 
 def judge_claims(
     claims: Sequence[Mapping[str, Json]],
-    axes: Sequence[Axis],
+    axes: Sequence[PlannedAxis],
     points: Sequence[Point],
     caveat: Caveat = lambda *_: None,
     evidence: ClaimEvidence = ClaimEvidence(),  # noqa: B008  # frozen

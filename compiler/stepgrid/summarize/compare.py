@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass, replace
 
 from stepgrid.model import units
-from stepgrid.model.plan import Axis, Plan, PlannedCell
+from stepgrid.model.plan import Plan, PlannedAxis, PlannedCell
 from stepgrid.model.units import counted
 from stepgrid.plan import difference, plan_file
 from stepgrid.plan.difference import Link
@@ -198,7 +198,7 @@ def _join_headers(first: ResultSet, second: ResultSet, match: _Match) -> Plan:
     return replace(
         second.header,
         title=f"{second.header.title}: {second.name} against {first.name}",
-        axes=(Axis(AXIS, (first.name, second.name)), *_join_axes(first.header, second.header, match)),
+        axes=(PlannedAxis(AXIS, (first.name, second.name)), *_join_axes(first.header, second.header, match)),
         cells=tuple(cells),
         report=replace(second.header.report, base={AXIS: first.name}, tables=(), claims=(), within=None),
         warnings=(),
@@ -208,7 +208,7 @@ def _join_headers(first: ResultSet, second: ResultSet, match: _Match) -> Plan:
     )
 
 
-def _join_axes(first: Plan, second: Plan, match: _Match) -> Iterator[Axis]:
+def _join_axes(first: Plan, second: Plan, match: _Match) -> Iterator[PlannedAxis]:
     first_axes, second_axes = ({axis.name: axis for axis in header.axes} for header in (first, second))
     for name in match.axes:
         one, two = first_axes[name], second_axes[name]
@@ -216,7 +216,7 @@ def _join_axes(first: Plan, second: Plan, match: _Match) -> Iterator[Axis]:
         labels = dict.fromkeys((*two.labels, *one.labels))
         changes_all = one.steps is None or two.steps is None
         steps = None if changes_all else tuple(dict.fromkeys((*(two.steps or ()), *(one.steps or ()))))
-        yield Axis(name, tuple(label for label in labels if label in common), steps)
+        yield PlannedAxis(name, tuple(label for label in labels if label in common), steps)
 
 
 def _relabel_cells(side: ResultSet, cells: Mapping[Key, str], match: _Match) -> Iterator[PlannedCell]:

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from stepgrid.model import units
 from stepgrid.model.figures import NO_FIGURE
 from stepgrid.model.metrics import CLIENT_CPU, SERVER_CPU
-from stepgrid.model.plan import BUILD, Plan, PlannedStep, Report, stage_label
+from stepgrid.model.plan import BUILD, Plan, PlannedReport, PlannedStep, stage_label
 from stepgrid.model.status import Status
 from stepgrid.model.table import group
 from stepgrid.model.units import counted, duration, figure, percent, rate, seconds
@@ -122,7 +122,7 @@ def _named(names: Iterable[str], most: int = MOST_NAMED, separator: str = ", ") 
 # Builds
 
 
-def _of_builds(builds: Iterable[ReportedBuild], report: Report) -> Iterator[Doubt]:
+def _of_builds(builds: Iterable[ReportedBuild], report: PlannedReport) -> Iterator[Doubt]:
     builds = list(builds)
     warnings = ((_without_prefix(text), build.name) for build in builds for text in build.warnings)
     for text, names in group(warnings).items():
@@ -135,7 +135,7 @@ def _of_builds(builds: Iterable[ReportedBuild], report: Report) -> Iterator[Doub
     yield from _differences("clients", [build for build in builds if build.client], report)
 
 
-def _differences(noun: str, builds: Sequence[ReportedBuild], report: Report) -> Iterator[Doubt]:
+def _differences(noun: str, builds: Sequence[ReportedBuild], report: PlannedReport) -> Iterator[Doubt]:
     """Tell which builds are compared as shipped, and which get no verdict."""
     qualities = [build.quality for build in builds]
     differing = quality_differences(quality or {} for quality in qualities)

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from stepgrid.language.problems import Problems, nearest
-from stepgrid.language.published import METRIC, Published, PublishedFigure, figures
+from stepgrid.language.published import METRIC, Published, TableFigure, figures
 from stepgrid.model.plan import BUILD, CellStep, Plan, PlannedCell
 from stepgrid.model.status import Status
 from stepgrid.model.units import counted
@@ -126,16 +126,16 @@ def check_labels(plan: Plan, published: Published, problems: Problems) -> None:
                 problems.add("undefined-name", table.rows.where, message, nearest(label, labels.get(axis, labels)))
 
 
-Sources = Mapping[tuple[tuple[str, int], str], PublishedFigure]  # by the place of a run and the metric
+Sources = Mapping[tuple[tuple[str, int], str], TableFigure]  # by the place of a run and the metric
 
 
-def _runs(plan: Plan, published: Sequence[PublishedFigure]) -> tuple[list[Run], Sources]:
+def _runs(plan: Plan, published: Sequence[TableFigure]) -> tuple[list[Run], Sources]:
     """Make a run of each step of each cell, with the figures that are published of it."""
-    by_step: dict[str | None, list[PublishedFigure]] = {}
+    by_step: dict[str | None, list[TableFigure]] = {}
     for figure in published:
         by_step.setdefault(figure.labels.get(STEP), []).append(figure)
     runs: list[Run] = []
-    sources: dict[tuple[tuple[str, int], str], PublishedFigure] = {}
+    sources: dict[tuple[tuple[str, int], str], TableFigure] = {}
     for cell in plan.cells:
         for number, step in enumerate(cell.steps):
             name, key = step.step or step.name, (cell.id, number)
@@ -197,8 +197,8 @@ class _Sources:
 
 def _is_free_of_factor(
     comparison: ClaimComparison,
-    sources: Mapping[Figure, PublishedFigure],
-    scaled: PublishedFigure,
+    sources: Mapping[Figure, TableFigure],
+    scaled: TableFigure,
     values: Mapping[Figure, float],
 ) -> bool:
     """Decide if a comparison stays as it is when all figures of that table and metric are doubled."""

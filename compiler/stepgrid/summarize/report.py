@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from functools import cache, partial
 
 from stepgrid.model.metrics import QPS
-from stepgrid.model.plan import BUILD, Axis, Plan, load_counts, other_loads
+from stepgrid.model.plan import BUILD, Plan, PlannedAxis, load_counts, other_loads
 from stepgrid.model.result_schema import QUERY_PLANS
 from stepgrid.model.table import Table
 from stepgrid.model.units import counted
@@ -263,7 +263,7 @@ def _metrics(header: Plan, tables: Tables) -> list[ComparedMetric]:
     ]
 
 
-def _section(step: str, axes: Sequence[Axis], runs: Sequence[Run]) -> StepPoints:
+def _section(step: str, axes: Sequence[PlannedAxis], runs: Sequence[Run]) -> StepPoints:
     touching = comparison_axes.touching(axes, step)
     step_points = points(runs, step, [axis.name for axis in touching])
     return StepPoints(step, tuple(touching), tuple(comparison_axes.ordered(step_points, touching)))

@@ -11,7 +11,7 @@ from typing import Any
 
 from stepgrid.collect.step_figures import HOLDS
 from stepgrid.model import units
-from stepgrid.model.plan import BUILD, Axis
+from stepgrid.model.plan import BUILD, PlannedAxis
 from stepgrid.model.status import Status
 from stepgrid.model.table import ABSENT, MOST_ROWS, NOTHING, WITHOUT_FIGURE, Cell, Column, Table, group
 from stepgrid.plugins import metrics, registry
@@ -269,7 +269,7 @@ Caveat = Callable[[Point, Point], str | None]
 
 @dataclass(frozen=True, slots=True)
 class TableInputs:
-    axes: Sequence[Axis]
+    axes: Sequence[PlannedAxis]
     base: Mapping[str, str]
     tables: Tables
     caveat: Caveat = lambda *_: None

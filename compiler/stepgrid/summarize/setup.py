@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from stepgrid.build.option_difference import same, shorten_number
 from stepgrid.host.facts import pseudonym
 from stepgrid.model import units
-from stepgrid.model.plan import ALPHA, BUILD, FILES, AdaptiveRepeat, Axis, Plan, PlannedCell, PlannedStep, is_imported
+from stepgrid.model.plan import ALPHA, BUILD, FILES, Plan, PlannedCell, PlannedStep, is_imported
 from stepgrid.model.table import NOTHING, Table, group, word_table
 from stepgrid.model.units import counted
 from stepgrid.package import __version__
 from stepgrid.plan import difference
-from stepgrid.plan.difference import Input, Link, differences, yaml_text
+from stepgrid.plan.difference import ChangedInput, Link, differences, yaml_text
 from stepgrid.plugins import registry
 from stepgrid.plugins.registry import PluginError
 from stepgrid.plugins.settings import Quantity
@@ -33,6 +33,8 @@ from stepgrid.summarize.data.tables_reader import Place, Tables
 
 if TYPE_CHECKING:
     from pydantic.fields import FieldInfo
+
+    from stepgrid.model.plan import AdaptiveRepeat, PlannedAxis
 
 MOST_INPUTS, MOST_OPTIONS = 12, 24  # inputs of an axis, options of a build that are named
 MOST_STEPS, MOST_VALUES = 2, 3  # steps of an option, values of a setting
@@ -50,7 +52,7 @@ class ReportSetup:
     plan: str
     spec: str
     scale: str | None
-    axes: tuple[Axis, ...]
+    axes: tuple[PlannedAxis, ...]
     base: Mapping[str, str]
     metrics: tuple[ComparedMetric, ...]  # that are compared, the leading one first
     loads: tuple[int, int]  # of a cell, the fewest and the most
@@ -104,7 +106,7 @@ class ArmSettings:
             yield f"{self.axis}={label}", "; ".join(units.first(settings, MOST_INPUTS))
 
 
-def arm_settings(cells: Sequence[PlannedCell], axes: Sequence[Axis], links: Links) -> Iterator[ArmSettings]:
+def arm_settings(cells: Sequence[PlannedCell], axes: Sequence[PlannedAxis], links: Links) -> Iterator[ArmSettings]:
     """List the settings of each axis but the builds, which a report has a list of."""
     for axis in axes:
         if axis.name != BUILD and len(axis.labels) > 1:
@@ -130,7 +132,7 @@ def _chains(cells: Sequence[PlannedCell], axis: str) -> list[tuple[str, _Chains]
     return [(build, max(chains.values(), key=len)) for build, chains in by_build.items()]
 
 
-def _inputs(axis: Axis, chains: _Chains, links: Links) -> _Inputs:
+def _inputs(axis: PlannedAxis, chains: _Chains, links: Links) -> _Inputs:
     """Compare each label with the first; an input that does not differ from it has its value."""
     labels = [label for label in axis.labels if label in chains]
     first = links(chains[labels[0]])
@@ -144,7 +146,7 @@ def _inputs(axis: Axis, chains: _Chains, links: Links) -> _Inputs:
     return inputs
 
 
-def _changed_inputs(inputs: Sequence[Input]) -> dict[str, tuple[str, str]]:
+def _changed_inputs(inputs: Sequence[ChangedInput]) -> dict[str, tuple[str, str]]:
     """Join old and new values of each input, which steps may have several of."""
     sides: dict[str, tuple[dict[str, None], dict[str, None]]] = {}
     for entry in inputs:
@@ -164,7 +166,7 @@ def _joined(by_build: Mapping[str, _Inputs]) -> Iterator[tuple[str, tuple[str, .
 
 
 def common_settings(
-    cells: Sequence[PlannedCell], axes: Sequence[Axis], links: Links, settings: Sequence[ArmSettings]
+    cells: Sequence[PlannedCell], axes: Sequence[PlannedAxis], links: Links, settings: Sequence[ArmSettings]
 ) -> Iterator[tuple[str, str]]:
     """Yield builds and the options that they all set. `settings`: of the arms, which are left out here."""
     changed = {name.partition(" (")[0] for arms in settings for name, _ in arms.rows}
@@ -206,7 +208,7 @@ class ReportedStep:
 _UNITS = {"duration": " s", "rate": "/s", "percent": " %"}
 
 
-def step_settings(cells: Sequence[PlannedCell], axes: Sequence[Axis], links: Links) -> list[ReportedStep]:
+def step_settings(cells: Sequence[PlannedCell], axes: Sequence[PlannedAxis], links: Links) -> list[ReportedStep]:
     """List the steps in the order in which they run."""
     values: dict[tuple[str, str], dict[str, dict[str, Any]]] = {}
     for step in planned_steps(cells, axes, links):
@@ -284,7 +286,7 @@ def _range(values: Sequence[float], form: Callable[[float], str]) -> str:
     return " to ".join(dict.fromkeys(map(form, (min(values), max(values))))) if values else ""
 
 
-def planned_steps(cells: Sequence[PlannedCell], axes: Sequence[Axis], links: Links) -> Iterator[PlannedStep]:
+def planned_steps(cells: Sequence[PlannedCell], axes: Sequence[PlannedAxis], links: Links) -> Iterator[PlannedStep]:
     """Yield the steps of the first cell of each label: all that the axes change is in them."""
     first = {(axis.name, cell.labels.get(axis.name)): cell for cell in reversed(cells) for axis in axes}
     chosen = {cell.id for cell in first.values()} or {cell.id for cell in cells[:1]}

@@ -20,15 +20,15 @@ from stepgrid.model.plan import (
     BUILD,
     IMPORT,
     STAGE_PREFIX,
-    Axis,
     CellStep,
     Plan,
+    PlannedAxis,
     PlannedBuild,
     PlannedCell,
+    PlannedRepeat,
+    PlannedReport,
     PlannedStage,
     PlannedStep,
-    Repeat,
-    Report,
 )
 from stepgrid.model.units import counted
 from stepgrid.plan import identity, plan_file
@@ -217,7 +217,7 @@ def plan_results(
         builds=tuple(sorted(builds.values(), key=lambda build: build.id)),
         stages=tuple(sorted(planner.stages.values(), key=lambda stage: stage.id)),
         hardware=HARDWARE,
-        report=Report({BUILD: axes[0].labels[0]}),
+        report=PlannedReport({BUILD: axes[0].labels[0]}),
         warnings=tuple(warnings),
     )
     return PublishedPlan(replace(plan, digest=plan_file.digest(plan)), planner.steps)
@@ -236,7 +236,7 @@ class _Planner:
         is_whole = all(run.keys() == steps.keys() for run in loads.values())
         blocks = [list(steps)] if is_whole else [[name] for name in steps]
         repeats = tuple(
-            Repeat(load, 0, tuple(self._plan_stage(key, load, block, loads[load]) for block in blocks))
+            PlannedRepeat(load, 0, tuple(self._plan_stage(key, load, block, loads[load]) for block in blocks))
             for load in sorted(loads)
         )
         cell_steps = tuple(
@@ -284,15 +284,15 @@ def _name(step: ImportedStep) -> str:
     return " ".join([step.step, *(f"{name}={value}" for name, value in step.variables.items())])
 
 
-def _list_axes(steps: Sequence[ImportedStep]) -> Iterator[Axis]:
+def _list_axes(steps: Sequence[ImportedStep]) -> Iterator[PlannedAxis]:
     """List builds, labels that differ between databases, and variables that were tried on one database."""
-    yield Axis(BUILD, tuple(dict.fromkeys(step.build for step in steps)))
+    yield PlannedAxis(BUILD, tuple(dict.fromkeys(step.build for step in steps)))
     for name in dict.fromkeys(name for step in steps for name in step.labels):
-        yield Axis(name, _sort_labels(step.labels[name] for step in steps if name in step.labels))
+        yield PlannedAxis(name, _sort_labels(step.labels[name] for step in steps if name in step.labels))
     for name in dict.fromkeys(name for step in steps for name in step.variables):
         users = [step for step in steps if name in step.variables]
         labels = _sort_labels(step.variables[name] for step in users)
-        yield Axis(name, labels, tuple(dict.fromkeys(step.step for step in users)))
+        yield PlannedAxis(name, labels, tuple(dict.fromkeys(step.step for step in users)))
 
 
 def _sort_labels(labels: Iterable[str]) -> tuple[str, ...]:

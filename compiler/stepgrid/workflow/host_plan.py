@@ -41,13 +41,13 @@ def compile_for_host(
     from stepgrid.build.pins import ReleaseAnswers, keep_apart, pin
     from stepgrid.host.disk import missing_for_power_cut
     from stepgrid.host.limits import limited, unlimited
-    from stepgrid.plan.assembly import Context, compile_spec
+    from stepgrid.plan.assembly import CompileContext, compile_spec
     from stepgrid.store.builds import existing_build
     from stepgrid.store.stage_requests import load_records
 
     results = store()
     facts = host_facts(results)
-    context = Context(
+    context = CompileContext(
         only,
         sets,
         differs=stand_in_differences(current_site(), facts),

@@ -12,10 +12,10 @@ from statistics import fmean, median
 from typing import Any, NamedTuple, TypeAlias
 
 from stepgrid.collect.result_figures import figures_file
-from stepgrid.model.plan import Plan, PlannedCell, PlannedStage, Repeat
+from stepgrid.model.plan import Plan, PlannedCell, PlannedRepeat, PlannedStage
 from stepgrid.model.status import Action, NodeStatus, Status
 from stepgrid.plan import actions, plan_file
-from stepgrid.plan.difference import Input, Link, differences, links_of
+from stepgrid.plan.difference import ChangedInput, Link, differences, links_of
 from stepgrid.plan.estimate import MADE_BY, AbandonedResult, Node, Preview, estimate_power, saved_seconds
 from stepgrid.plugins.registry import read_settings
 from stepgrid.store.attempts import attempt_record
@@ -194,7 +194,7 @@ MOST_PLANS, MOST_STAGES, MOST_CELLS = 4, 400, 3  # that are compared: plans, sta
 @dataclass(frozen=True, slots=True)
 class StageInputs:
     because: str = ""
-    inputs: tuple[Input, ...] = ()
+    inputs: tuple[ChangedInput, ...] = ()
     old: Sequence[Link] = ()  # the chain of the stage that it was compared with
 
 
@@ -206,10 +206,10 @@ class _Position:
     """Position of a stage: a cell, its repeat, and the index in the chain."""
 
     cell: PlannedCell
-    repeat: Repeat
+    repeat: PlannedRepeat
     index: int
 
-    def key(self, axes: frozenset[str], repeat: Repeat | None = None) -> _Place:
+    def key(self, axes: frozenset[str], repeat: PlannedRepeat | None = None) -> _Place:
         labels = frozenset((axis, label) for axis, label in self.cell.labels.items() if axis in axes)
         load, run = (repeat.load, repeat.run) if repeat else (self.repeat.load, self.repeat.run)
         return labels, load, run
@@ -269,7 +269,7 @@ class _Comparer:
         _, axes, chains, _ = self._earlier[0]
         if positions[0].key(axes) in chains:
             return StageInputs("was not measured yet")
-        is_measured_cell = positions[0].key(axes, Repeat(0, 0, ())) in chains
+        is_measured_cell = positions[0].key(axes, PlannedRepeat(0, 0, ())) in chains
         return StageInputs("a further repeat" if is_measured_cell else "a new cell")
 
     def _candidates(self, position: _Position) -> Iterator[tuple[_EarlierPlan, Sequence[str]]]:
@@ -284,8 +284,8 @@ class _Comparer:
         cell, stages = position.cell, position.repeat.stages[: position.index + 1]
         inputs = differences(old, self._links(stages))
         if old_plan.plan.share != self._share:
-            inputs = (Input("share", old_plan.plan.share, self._share), *inputs)
+            inputs = (ChangedInput("share", old_plan.plan.share, self._share), *inputs)
         elif not self._share and (axes := old_plan.axes_of(old[0].stage.id)) != sorted(cell.labels):
             # a cell that shares nothing is an input of its stages, by its labels
-            inputs = (Input("axes of the cell (share: false)", axes, sorted(cell.labels)), *inputs)
+            inputs = (ChangedInput("axes of the cell (share: false)", axes, sorted(cell.labels)), *inputs)
         return StageInputs("" if inputs else SAME, inputs, old)

@@ -16,7 +16,7 @@ from stepgrid.errors import StepgridError
 from stepgrid.language.problems import nearest
 from stepgrid.language.site import current_site
 from stepgrid.model.metrics import Metric
-from stepgrid.model.plan import BUILD, Axis, Plan, PlannedBuild, PlannedCell
+from stepgrid.model.plan import BUILD, Plan, PlannedAxis, PlannedBuild, PlannedCell
 from stepgrid.plan.report_check import SIMILAR, ClaimComparison, figures, parse_claim
 from stepgrid.plugins import metrics
 from stepgrid.plugins.engine import VersionedTrees
@@ -186,7 +186,7 @@ def _choose_step(plan: Plan, family: Family, name: str | None) -> str:
     return chosen
 
 
-def _refuse_several_cells(step: str, cells: Sequence[PlannedCell], axes: Sequence[Axis]) -> None:
+def _refuse_several_cells(step: str, cells: Sequence[PlannedCell], axes: Sequence[PlannedAxis]) -> None:
     touching = [axis.name for axis in axes if axis.name != BUILD and (axis.steps is None or step in axis.steps)]
     points = {tuple((axis, cell.labels[axis]) for axis in touching if axis in cell.labels) for cell in cells}
     if len(points) > 1:

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from stepgrid.model.plan import Plan, PlannedBuild, PlannedStage, PlannedStep, Report
+from stepgrid.model.plan import Plan, PlannedBuild, PlannedReport, PlannedStage, PlannedStep
 from stepgrid.plan import plan_file
 from stepgrid.plugins.registry import driver
 from stepgrid.store import plans
@@ -44,7 +44,7 @@ def _step(argv: list[str], metrics: dict[str, Any]) -> PlannedStep:
 def _run(folder: Path, step: PlannedStep) -> tuple[Store, subprocess.CompletedProcess[str]]:
     stage = PlannedStage("s-1", "title", "b-1", None, (), 0, 0, "h", (step,), 1.0, 0)
     store = Store(folder / "outputs")
-    plan = Plan("p", "t", "a.yaml", None, (), (), (BUILD,), (stage,), {"id": "h", "declared": False}, Report())
+    plan = Plan("p", "t", "a.yaml", None, (), (), (BUILD,), (stage,), {"id": "h", "declared": False}, PlannedReport())
     store.root.mkdir()
     store.publish_plan("p", lambda target: plans.write(plan, target))
     store.build("b-1").mkdir(parents=True)

@@ -1,11 +1,11 @@
 import pytest
 
 from stepgrid.language.flags import Flags, flag_faults, read_flags
-from stepgrid.language.sources import Fault
+from stepgrid.language.sources import SourceFault
 from stepgrid.plugins.registry import build_systems
 
 
-def faults(engine: str = "rocksdb", **flags: object) -> list[Fault]:
+def faults(engine: str = "rocksdb", **flags: object) -> list[SourceFault]:
     return list(flag_faults({name.replace("__", "."): value for name, value in flags.items()}, build_systems(engine)))
 
 
@@ -55,4 +55,4 @@ def test_an_unknown_name_with_what_there_is(name: str):
     ],
 )
 def test_a_value_that_cannot_be(name: str, value: str, said: str):
-    assert faults(**{name: value}) == [Fault("wrong-flag", name, said)]
+    assert faults(**{name: value}) == [SourceFault("wrong-flag", name, said)]

@@ -11,15 +11,15 @@ from typing import Any
 from stepgrid.language.files import record_file
 from stepgrid.language.problems import Location, Problem, SpecError
 from stepgrid.model.plan import (
-    Axis,
     CellStep,
     Plan,
+    PlannedAxis,
     PlannedBuild,
     PlannedCell,
+    PlannedRepeat,
+    PlannedReport,
     PlannedStage,
     PlannedStep,
-    Repeat,
-    Report,
 )
 from stepgrid.plan.order import ranks
 
@@ -40,8 +40,8 @@ def compile_spec(
     ranked = tuple(sorted((replace(stage, rank=rank[stage.id]) for stage in stages), key=lambda stage: stage.id))
     builds = tuple(PlannedBuild(f"b-{name}", name, "rocksdb", "1", {}) for name in sorted(raw["builds"]))
     digest = hashlib.sha256(json.dumps(raw, sort_keys=True).encode()).hexdigest()[:12]
-    axes = (Axis("build", tuple(raw["builds"])), Axis("arm", tuple(raw["arms"]), ("read",)))
-    report = Report({"arm": raw["arms"][0]}, within=raw.get("within"))
+    axes = (PlannedAxis("build", tuple(raw["builds"])), PlannedAxis("arm", tuple(raw["arms"]), ("read",)))
+    report = PlannedReport({"arm": raw["arms"][0]}, within=raw.get("within"))
     return Plan(digest, "toy", path, scale, axes, tuple(_cells(raw)), builds, ranked, {}, report)
 
 
@@ -67,6 +67,6 @@ def _stage(
 def _cells(raw: dict[str, Any]) -> Iterator[PlannedCell]:
     for build in raw["builds"]:
         for arm in raw["arms"]:
-            chains = tuple(Repeat(n, 0, (f"s-{build}-{n}", f"s-{build}-{n}-{arm}")) for n in range(raw["loads"]))
+            chains = tuple(PlannedRepeat(n, 0, (f"s-{build}-{n}", f"s-{build}-{n}-{arm}")) for n in range(raw["loads"]))
             steps = CellStep("fill", "db_bench", 0, 0, False), CellStep("read", "db_bench", 1, 0, True)
             yield PlannedCell(f"{build}-{arm}", {"build": build, "arm": arm}, f"b-{build}", steps, chains)

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from stepgrid.model.figures import ClientRate, Figures
-from stepgrid.model.plan import Axis
+from stepgrid.model.plan import PlannedAxis
 from stepgrid.plugins.importer import ImportedStep
 from stepgrid.store.store import Store
 from stepgrid.summarize.charts import step_charts
@@ -37,7 +37,7 @@ def bare(report: Report, section: StepPoints) -> Report:
     return replace(report, comparisons=Comparisons((section,)))
 
 
-def section(axes: Sequence[Axis], points: Sequence[Figure]) -> StepPoints:
+def section(axes: Sequence[PlannedAxis], points: Sequence[Figure]) -> StepPoints:
     """Make two loads of each point, 10 % apart in QPS."""
     return StepPoints("read", tuple(axes), tuple(point(number, *figures) for number, figures in enumerate(points)))
 
@@ -61,7 +61,7 @@ def test_qps_and_what_it_costs(report: Report) -> None:
         ({"cache": str(number)}, {"qps": qps, "write_amplification": cost})
         for number, (qps, cost) in enumerate([(100.0, 1.0), (300.0, 4.0), (200.0, 5.0), (250.0, 2.0)])
     ]
-    grid = section([Axis("cache", ("0", "1", "2", "3"))], points)
+    grid = section([PlannedAxis("cache", ("0", "1", "2", "3"))], points)
     (chart,) = step_charts.trade_offs(bare(report, grid), grid, PageMarks())
     assert chart.title == "read: QPS and write amplification, up and to the left is better"
     assert "cache=1: 315 QPS, 4" in titles(chart.svg)

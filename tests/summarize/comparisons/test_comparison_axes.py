@@ -1,9 +1,9 @@
-from stepgrid.model.plan import Axis
+from stepgrid.model.plan import PlannedAxis
 from stepgrid.plan.actions import choose_base
 
-BUILD = Axis("build", ("r-1", "r-2"))
-CACHE = Axis("cache", ("lru", "hyper"), ("readww",))
-THREADS = Axis("threads", ("1",), ("readww",))
+BUILD = PlannedAxis("build", ("r-1", "r-2"))
+CACHE = PlannedAxis("cache", ("lru", "hyper"), ("readww",))
+THREADS = PlannedAxis("threads", ("1",), ("readww",))
 
 
 def test_without_a_base_the_first_axis_that_varies_is_it():

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from stepgrid.model.plan import Axis
+from stepgrid.model.plan import PlannedAxis
 from stepgrid.store import store as store_module
 from stepgrid.summarize import html_page, summary_text
 from stepgrid.summarize.comparisons.judgement import RatioEvidence
@@ -18,7 +18,7 @@ from stepgrid.summarize.data.tables_reader import PastFigure, Tables
 from tests.summarize import made, scenario
 from tests.summarize.synthetic import Experiment
 
-AXES = [Axis("arm", ("a", "b"))]
+AXES = [PlannedAxis("arm", ("a", "b"))]
 DAYS = ("20261116", "20261117", "20261118", "20261119", "20261120")
 NOISE = (1.001, 0.999, 1.0, 1.002)
 HOST = {"host": {"s/1": {"hostname": "here"}}}

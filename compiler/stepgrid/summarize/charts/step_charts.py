@@ -12,7 +12,7 @@ from typing import NamedTuple, TypeVar
 
 from stepgrid.collect.series import Span, dips, mark_stalls
 from stepgrid.model import units
-from stepgrid.model.plan import BUILD, Axis
+from stepgrid.model.plan import BUILD, PlannedAxis
 from stepgrid.model.table import group
 from stepgrid.model.units import number
 from stepgrid.summarize.charts import drawing, forms
@@ -163,7 +163,7 @@ def scaling(report: Report, section: StepPoints, marks: Marks) -> list[Chart]:
     return charts
 
 
-def numeric_axis(section: StepPoints) -> Axis | None:
+def numeric_axis(section: StepPoints) -> PlannedAxis | None:
     """Return the axis with the most labels, all of them numbers."""
     axes = []
     for axis in section.axes:

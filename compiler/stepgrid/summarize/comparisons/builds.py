@@ -15,7 +15,7 @@ from types import MappingProxyType
 from typing import Any
 
 from stepgrid.language.sources import REQUIREMENTS
-from stepgrid.model.plan import BUILD, LINK, Axis
+from stepgrid.model.plan import BUILD, LINK, PlannedAxis
 from stepgrid.model.table import group
 from stepgrid.plan.difference import CHECKSUM_DIGITS
 from stepgrid.summarize.data.points import Point
@@ -103,7 +103,7 @@ class ReportedBuild:
 
 
 def builds(
-    facts: Mapping[str, Mapping[str, str]], runs: Iterable[Run], axes: Iterable[Axis]
+    facts: Mapping[str, Mapping[str, str]], runs: Iterable[Run], axes: Iterable[PlannedAxis]
 ) -> dict[str, ReportedBuild]:
     """Read the builds of the environment table, by id, in the order of the axis and under the names of this report."""
     labels = [label for axis in axes if axis.name == BUILD for label in axis.labels]

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 
-from stepgrid.model.plan import BUILD, Axis
+from stepgrid.model.plan import BUILD, PlannedAxis
 from stepgrid.model.status import Status
 from stepgrid.summarize.data.points import Point
 from stepgrid.summarize.data.tables_reader import Run
@@ -29,7 +29,7 @@ class StepPoints:
     """Points of one measured step."""
 
     step: str
-    axes: tuple[Axis, ...]
+    axes: tuple[PlannedAxis, ...]
     points: tuple[Point, ...]
 
     @property
@@ -47,7 +47,7 @@ class StepPoints:
         return words(key(point, self.names), self.names)
 
 
-def touching(axes: Sequence[Axis], step: str) -> list[Axis]:
+def touching(axes: Sequence[PlannedAxis], step: str) -> list[PlannedAxis]:
     """List the axes that change a step: a checkpoint before it shares the rest."""
     return [axis for axis in axes if axis.steps is None or step in axis.steps]
 
@@ -91,7 +91,7 @@ def _all_have_neighbours(points: Sequence[Point], base: Mapping[str, str]) -> bo
     )
 
 
-def most_able(axes: Sequence[Axis], runs: Iterable[Run]) -> str | None:
+def most_able(axes: Sequence[PlannedAxis], runs: Iterable[Run]) -> str | None:
     """Return the first build that supports the most, one for all steps: rows whose base is unsupported say nothing."""
     builds = next((axis.labels for axis in axes if axis.name == BUILD), ())
     supported = Counter(run.build for run in runs if run.measured and run.status != Status.UNSUPPORTED)
@@ -112,7 +112,7 @@ def present_labels(names: Sequence[str], section: StepPoints) -> list[Labels]:
     return [labels for labels in combinations if labels in present]
 
 
-def ordered(points: Sequence[Point], axes: Sequence[Axis]) -> list[Point]:
+def ordered(points: Sequence[Point], axes: Sequence[PlannedAxis]) -> list[Point]:
     """Sort points as a reader of the spec expects them: the first axis slowest, labels as written."""
     positions = {axis.name: {label: number for number, label in enumerate(axis.labels)} for axis in axes}
     return sorted(

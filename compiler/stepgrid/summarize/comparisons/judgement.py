@@ -12,7 +12,7 @@ from typing import NamedTuple, TypeVar
 
 from stepgrid.model import units
 from stepgrid.model.metrics import QPS
-from stepgrid.model.plan import ALPHA, Axis
+from stepgrid.model.plan import ALPHA, PlannedAxis
 from stepgrid.model.status import Status
 from stepgrid.model.table import ABSENT, SAME, group
 from stepgrid.model.units import counted
@@ -65,7 +65,7 @@ class RatioEvidence:
     shipped: Reason = lambda *_: None  # what their builds differ in, where they get one all the same
     marks: Callable[[Point, Point, bool], Sequence[str]] = lambda *_: ()  # conditions that were not alike
 
-    def floor(self, point: Point, base: Point, axes: Sequence[Axis], metric: str = QPS) -> float | None:
+    def floor(self, point: Point, base: Point, axes: Sequence[PlannedAxis], metric: str = QPS) -> float | None:
         """Return the noise floor of two points, by the axes in which they differ."""
         differing = [axis for axis in axes if point.labels.get(axis.name) != base.labels.get(axis.name)]
         return self.noise.floor(point, base, _share_loads(differing), metric)
@@ -78,7 +78,7 @@ class RatioEvidence:
         return f"{AS_SHIPPED}: {difference}" if difference else None
 
 
-def _share_loads(axes: Iterable[Axis]) -> bool:
+def _share_loads(axes: Iterable[PlannedAxis]) -> bool:
     """Tell whether arms that differ in these axes start from one and the same database."""
     return all(axis.steps is not None for axis in axes)
 
@@ -184,7 +184,7 @@ def _mark_same(
 
 
 def judge(
-    comparisons: Sequence[Comparison], evidence: RatioEvidence, axes: Sequence[Axis], intervals: RatioIntervals
+    comparisons: Sequence[Comparison], evidence: RatioEvidence, axes: Sequence[PlannedAxis], intervals: RatioIntervals
 ) -> list[Comparison]:
     judged = []
     for comparison in comparisons:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from stepgrid.collect.series import CHANCE
 from stepgrid.model import units
 from stepgrid.model.metrics import QPS
-from stepgrid.model.plan import ALPHA, Axis
+from stepgrid.model.plan import ALPHA, PlannedAxis
 from stepgrid.model.table import Cell, Column, Table, group
 from stepgrid.model.units import duration, percent, ratio_with_interval
 from stepgrid.summarize.comparisons import comparison_axes
@@ -92,7 +92,7 @@ class Ladder:
 
 
 def version_ladder(
-    axes: Sequence[Axis], points: Sequence[Point], evidence: RatioEvidence, metric: ComparedMetric
+    axes: Sequence[PlannedAxis], points: Sequence[Point], evidence: RatioEvidence, metric: ComparedMetric
 ) -> Ladder | None:
     """Look for changes along an axis of versions of one engine; None where no point has three of them."""
     axis = next((axis for axis in axes if len(versions(axis.labels)) >= FEWEST_RUNGS), None)
@@ -170,7 +170,7 @@ Days = Mapping[str, Values]  # QPS
 
 
 def date_ladder(
-    axes: Sequence[Axis], points: Iterable[Point], tables: Tables, evidence: RatioEvidence
+    axes: Sequence[PlannedAxis], points: Iterable[Point], tables: Tables, evidence: RatioEvidence
 ) -> Ladder | None:
     """Look for changes of QPS from day to day on the hosts of the plan; None where no point has three days."""
     names = tuple(axis.name for axis in axes if len(axis.labels) > 1)

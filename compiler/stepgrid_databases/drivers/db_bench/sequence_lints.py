@@ -10,9 +10,9 @@ from typing import Any, NamedTuple, TypeAlias
 from stepgrid.expand.builds import Build
 from stepgrid.expand.cells import Cell
 from stepgrid.expand.evaluation import ResolvedStep
-from stepgrid.lint.rule import Facts, Finding, Rule, combinations
+from stepgrid.lint.rule import Facts, LintFinding, Rule, combinations
 from stepgrid.lint.spec_rules import compares_builds
-from stepgrid.lint.subject import Subject
+from stepgrid.lint.subject import LintSubject
 from stepgrid.model.units import size
 from stepgrid_databases.drivers.db_bench.benchmarks import DRAINING, LOADS, READ_ONLY, Release, resolved_benchmark
 from stepgrid_databases.drivers.db_bench.keyspace import LOOKUPS, OPTIONS, Keyspace, keys_after, keys_before
@@ -25,7 +25,7 @@ def _steps(cell: Cell) -> Iterator[ResolvedStep]:
     return (step for segment in cell.segments for step in segment.steps)
 
 
-def _undrained_loads(subject: Subject) -> Iterator[Finding]:
+def _undrained_loads(subject: LintSubject) -> Iterator[LintFinding]:
     """Find measured steps that run into the compaction debt of the load before them."""
     if not LOADS & subject.table.values("benchmark"):
         return
@@ -37,7 +37,7 @@ def _undrained_loads(subject: Subject) -> Iterator[Finding]:
     for name, positions in cells.items():
         message = f"step `{name}` begins while the load's compaction may still run: no step waits for it"
         hint = "a step with flush and waitforcompaction, or of kind quiesce, after the load"
-        yield Finding(subject.places.of_step(name, None), message, hint, positions)
+        yield LintFinding(subject.places.of_step(name, None), message, hint, positions)
 
 
 def _first_in_debt(cell: Cell, effects: dict[int, tuple[bool, bool]]) -> str | None:
@@ -58,7 +58,7 @@ def _first_in_debt(cell: Cell, effects: dict[int, tuple[bool, bool]]) -> str | N
     return None
 
 
-def _empty_databases(subject: Subject) -> Iterator[Finding]:
+def _empty_databases(subject: LintSubject) -> Iterator[LintFinding]:
     """Find first steps that need a database."""
     cells: dict[str, set[int]] = defaultdict(set)
     for position, cell in enumerate(subject.cells):
@@ -68,10 +68,10 @@ def _empty_databases(subject: Subject) -> Iterator[Finding]:
     for name, positions in cells.items():
         message = f"step `{name}` needs a loaded database: it is the first step, and does not set `fresh: true`"
         hint = f"put a load step first, or `{{use: {name}, fresh: true}}`"
-        yield Finding(subject.places.of_step(name, None), message, hint, positions)
+        yield LintFinding(subject.places.of_step(name, None), message, hint, positions)
 
 
-def _unused_checkpoints(subject: Subject) -> Iterator[Finding]:
+def _unused_checkpoints(subject: LintSubject) -> Iterator[LintFinding]:
     """Find steps that throw away the database of the checkpoint before them."""
     cells: dict[str, set[int]] = defaultdict(set)
     for position, cell in enumerate(subject.cells):
@@ -82,7 +82,7 @@ def _unused_checkpoints(subject: Subject) -> Iterator[Finding]:
     for name, positions in cells.items():
         message = f"step `{name}` begins with an empty database, so the checkpoint before it shares nothing"
         hint = f"put the checkpoint after `{name}`, or remove it"
-        yield Finding(subject.places.of_step(name, None), message, hint, positions)
+        yield LintFinding(subject.places.of_step(name, None), message, hint, positions)
 
 
 class _Step(NamedTuple):
@@ -96,7 +96,7 @@ class _Step(NamedTuple):
 _MissingKeys: TypeAlias = tuple[str, float, float]  # of a step: name, keys that it looks up, keys loaded
 
 
-def _missing_keys(subject: Subject) -> Iterator[Finding]:
+def _missing_keys(subject: LintSubject) -> Iterator[LintFinding]:
     """Find steps that look up keys which no step before them loaded."""
     if not LOOKUPS & subject.table.values("benchmark"):
         return
@@ -116,7 +116,7 @@ def _missing_keys(subject: Subject) -> Iterator[Finding]:
         source = f"of which the steps before it loaded {loaded:,.0f}" if loaded else "and the database holds none"
         message = f"step `{name}` looks up {keys:,.0f} keys, {source}: lookups of missing keys are another benchmark"
         hint = f"`{{use: {name}, keys: {loaded:.0f}}}`, or load as many" if loaded else "put a load step first"
-        yield Finding(subject.places.of_step(name, "keys"), message, hint, positions)
+        yield LintFinding(subject.places.of_step(name, "keys"), message, hint, positions)
 
 
 def _lookup_outcome(space: Keyspace | None, resolved: ResolvedStep) -> tuple[Keyspace | None, _MissingKeys | None]:
@@ -176,10 +176,10 @@ def _file_size(facts: Facts) -> float:
 
 def _check_labels(
     claim: str, contradictions: Mapping[re.Pattern[str], Contradiction], hint: str
-) -> Callable[[Subject], Iterator[Finding]]:
+) -> Callable[[LintSubject], Iterator[LintFinding]]:
     """Make a check of points of axes whose labels claim something of the size of the data."""
 
-    def check(subject: Subject) -> Iterator[Finding]:
+    def check(subject: LintSubject) -> Iterator[LintFinding]:
         for number, axis in enumerate(subject.expansion.axes):
             for point in axis.points:
                 contradict = next((rule for name, rule in contradictions.items() if name.fullmatch(point.label)), None)
@@ -189,12 +189,12 @@ def _check_labels(
                 for positions, facts in _measured_facts(subject, cells):
                     if contradiction := contradict(facts):
                         message = f"`{point.label}` is called {claim}, but {contradiction}"
-                        yield Finding(point.where, message, hint, positions & cells, len(point.label))
+                        yield LintFinding(point.where, message, hint, positions & cells, len(point.label))
 
     return check
 
 
-def _measured_facts(subject: Subject, cells: set[int]) -> Iterator[tuple[set[int], Facts]]:
+def _measured_facts(subject: LintSubject, cells: set[int]) -> Iterator[tuple[set[int], Facts]]:
     """List facts of the measured steps of some cells, each combination once, with the cells that have it."""
     table = subject.table
     chosen = {(id(segment), id(subject.cells[n].hardware)) for n in cells for segment in subject.cells[n].segments}
@@ -233,7 +233,7 @@ DEFAULT_CHANGES = (
 )
 
 
-def _different_defaults(subject: Subject) -> Iterator[Finding]:
+def _different_defaults(subject: LintSubject) -> Iterator[LintFinding]:
     """Find releases on both sides of a change of a default that the spec leaves to them."""
     for change in DEFAULT_CHANGES if compares_builds(subject) else ():
         builds = _builds_without(subject, change.option)
@@ -245,10 +245,10 @@ def _different_defaults(subject: Subject) -> Iterator[Finding]:
                 f"{change.after} in {newer[0].name}"
             )
             hint = f"say `{change.option}`, unless the change of its default is what is measured"
-            yield Finding(newer[0].where, message, hint, width=len(newer[0].family))
+            yield LintFinding(newer[0].where, message, hint, width=len(newer[0].family))
 
 
-def _builds_without(subject: Subject, option: str) -> Sequence[tuple[Release, Build]]:
+def _builds_without(subject: LintSubject, option: str) -> Sequence[tuple[Release, Build]]:
     """List the builds, with their releases, some of whose steps write and do not have the option."""
     values, benchmarks = subject.table.column(option), subject.table.column("benchmark")
     builds: dict[str, Build] = {}

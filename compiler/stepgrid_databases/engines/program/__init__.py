@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
 
-from stepgrid.language.sources import WHOLE, Fault, default_program, local_files
+from stepgrid.language.sources import WHOLE, SourceFault, default_program, local_files
 from stepgrid.plugins.engine import Built, EngineBase, Identity, OptionInfo, Run
 
 if TYPE_CHECKING:
@@ -35,28 +35,30 @@ class AnyProgram(EngineBase):
 
         return (Installed(), ByCommand())
 
-    def flag_faults(self, flags: Mapping[str, Any]) -> Iterator[Fault]:
+    def flag_faults(self, flags: Mapping[str, Any]) -> Iterator[SourceFault]:
         for name, value in flags.items():
             check = _CHECKS.get(name)
             if check is None and not re.fullmatch(r"env\.[A-Za-z_][A-Za-z0-9_]*", name, re.ASCII):
                 from stepgrid.language.problems import nearest  # of use to the few that err
 
                 hint = f"{nearest(name, _CHECKS)} (a variable of the environment is `env.NAME`)"
-                yield Fault("unknown-key", name, f"`flags` has no `{name}`", hint)
+                yield SourceFault("unknown-key", name, f"`flags` has no `{name}`", hint)
             elif check and (fault := check(str(value))):
-                yield Fault("wrong-flag", name, f"`{name}: {value}` {fault}")
+                yield SourceFault("wrong-flag", name, f"`{name}: {value}` {fault}")
 
-    def lacking(self, source: Mapping[str, Any], recipe: Mapping[str, Any]) -> Fault | None:
+    def lacking(self, source: Mapping[str, Any], recipe: Mapping[str, Any]) -> SourceFault | None:
         """Require `programs`, except of a source that names its program; a wheel has no scripts that could run."""
         if default_program(source) is None and not recipe.get("flags", {}).get("programs"):
-            return Fault("missing-key", None, "does not say which programs it makes", "add `flags: {programs: PATH}`")
+            return SourceFault(
+                "missing-key", None, "does not say which programs it makes", "add `flags: {programs: PATH}`"
+            )
         scripts = [path for path in self.program_paths(recipe).values() if path.endswith(".py")]
         if "pypi" not in source or source.get("kind") == "sdist" or not scripts:
             return None
         message = f"takes `{scripts[0]}` from the package {source['pypi']}, which brings libraries for it"
         version = f"=={source['version']}" if "version" in source else ""
         hint = f"write `source: {{path: FOLDER}}` of the script, and `requirements: [{source['pypi']}{version}]`"
-        return Fault("wrong-source", "pypi", message, hint)
+        return SourceFault("wrong-source", "pypi", message, hint)
 
     def complete_source(self, source: Mapping[str, Any], recipe: Mapping[str, Any]) -> Mapping[str, Any]:
         """Choose the programs of a local folder and the `files` beside them, or all that a command may need."""
