@@ -16,7 +16,7 @@ from stepgrid.model.plan import Command
 from stepgrid.plugins.driver import Context
 from stepgrid.plugins.server import Access
 from stepgrid.run.attempt import attach
-from stepgrid_databases.drivers.sysbench import DRIVER, Sysbench
+from stepgrid_databases.drivers.sysbench import DRIVER, SysbenchDriver
 
 TABLES = 2
 BUILDS: Mapping[str, str] = {
@@ -86,5 +86,5 @@ def _ours(place: Place, given: Mapping[str, Any]) -> tuple[list[str], Mapping[st
     values = settings.model_dump(mode="json")
     programs = {"sysbench": tuple(place.sysbench)}
     made: Command = DRIVER.command(values, {}, Context(programs, "", folder, folder, 1, place.access))
-    attach(folder, {**Sysbench().files(values, str), **made.files})
+    attach(folder, {**SysbenchDriver().files(values, str), **made.files})
     return list(made.argv), environment(made.argv[0], made.env), folder
