@@ -24,6 +24,10 @@ POSTGRES = {
     [
         (MARIADB, 0.0),
         (MARIADB | {"Rows_read": 46_410.0}, 46.41),
+        (
+            MARIADB | {"Rocksdb_rows_read": 187_022.0, "Rocksdb_number_keys_read": 187_022.0},
+            187.022,
+        ),  # many in one read
         (MARIADB | {"Handler_read_key": 20.0}, None),  # it is not this server that was asked
         (MYSQL, 0.003),
         (MYSQL | {"Innodb_buffer_pool_read_requests": 90.0}, None),  # tables of another storage engine
