@@ -10,9 +10,11 @@ from io import StringIO
 from pathlib import Path
 from typing import Any
 
+from msgspec import convert
+
 from stepgrid.collect.result_figures import read_result
 from stepgrid.model.plan import PlannedStage
-from stepgrid.model.records import plain
+from stepgrid.model.records import StepRecord, plain
 from stepgrid.model.status import Result
 from stepgrid.store import results
 from stepgrid.store.plans import Request
@@ -53,7 +55,8 @@ def _result(store: Store, plan: str, stage: PlannedStage) -> None:
     record = {**common, "status": "done", **TIMES, "steps": steps, "files": plain(results.result_checksums(folder))}
     _write(folder / "result.json", record)
     folders = tuple(sorted(folder.glob("steps/*-*"), key=lambda path: int(path.name.partition("-")[0])))
-    read_result(Result(folder, steps=tuple(steps), folders=folders), stage.steps)  # as the job that measured it does
+    typed = convert(steps, tuple[StepRecord, ...])
+    read_result(Result(folder, steps=typed, folders=folders), stage.steps)  # as the job that measured it does
     store.mark(stage.id).symlink_to(Path("..") / folder.relative_to(store.root) / "result.json")
 
 

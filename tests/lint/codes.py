@@ -15,7 +15,7 @@ def reported() -> dict[str, set[str]]:
     from stepgrid.lint.runner import all_rules
 
     codes: dict[str, set[str]] = {rule.code: {"lint"} for rule in all_rules()}
-    for path in sorted((ROOT / "compiler" / "stepgrid").rglob("*.py")):
+    for path in sorted((ROOT / "compiler").rglob("*.py")):
         for code in _in_file(path):
             codes.setdefault(code, set()).add(path.name)
     return codes
@@ -34,7 +34,7 @@ def _in_file(path: Path) -> Iterator[str]:
 
 def _reports(call: ast.Call) -> bool:
     if isinstance(call.func, ast.Name):
-        return call.func.id == "Fault" and len(call.args) > 2  # of a source: code, key, message
+        return call.func.id in ("SourceFault", "OptionFault") and len(call.args) > 2  # of a source: code, key, message
     if not isinstance(call.func, ast.Attribute) or call.func.attr not in ("add", "warn") or len(call.args) < 3:
         return False
     holder = call.func.value

@@ -7,8 +7,10 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec import convert
 
 from stepgrid.model.plan import Value
+from stepgrid.model.records import OptionInfo
 from stepgrid.plugins.engine import option_fault, release_capabilities, release_numbers
 from stepgrid.plugins.registry import engine as engine_named
 
@@ -67,7 +69,7 @@ METHODS = {"type": "enum", "choices": ["fsync", "O_DIRECT", "O_DIRECT_NO_FSYNC"]
     ],
 )
 def test_what_is_taken(engine: str, info: dict[str, Any], value: Value) -> None:
-    assert option_fault(engine_named(engine), info, value) is None
+    assert option_fault(engine_named(engine), convert(info, OptionInfo), value) is None
 
 
 @pytest.mark.parametrize(
@@ -109,4 +111,4 @@ def test_what_is_taken(engine: str, info: dict[str, Any], value: Value) -> None:
     ],
 )
 def test_what_is_not(engine: str, info: dict[str, Any], value: Value, said: str) -> None:
-    assert option_fault(engine_named(engine), info, value) == said
+    assert option_fault(engine_named(engine), convert(info, OptionInfo), value) == said

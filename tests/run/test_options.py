@@ -7,7 +7,7 @@ import pytest
 from msgspec import convert
 
 from stepgrid.language.files import checksum
-from stepgrid.model.plan import FILES, NAMED, Option, PlannedBuild
+from stepgrid.model.plan import Option, PlannedBuild
 from stepgrid.model.records import StepSetup
 
 SHOW = "import sys; print(sys.argv[2:])"
@@ -99,7 +99,7 @@ def test_values_by_the_type_of_the_option(checkout, stage, step, kind, value, fa
 def test_a_file_that_an_option_names_is_handed_over_with_its_path(checkout, stage, step):
     """Programs run in the folder of their step, where `opts.ini` is not."""
     (checkout.folder / "opts.ini").write_text("1")
-    setup = {FILES: {"opts.ini": checksum(str(checkout.folder / "opts.ini"))}, NAMED: {"opts.ini": "opts.ini"}}
+    setup = {"files": {"opts.ini": checksum(str(checkout.folder / "opts.ini"))}, "named": {"opts.ini": "opts.ini"}}
     planned = step("load", SHOW, {"cache_size": Option("opts.ini"), "block_size": Option("opts")})
     checkout.plan(stage("s-load", replace(planned, setup=convert(setup, StepSetup))))
     checkout.build(options=KNOWN, kind="string")

@@ -6,7 +6,7 @@ import contextlib
 import json
 import shutil
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import asdict, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -62,11 +62,14 @@ def store(tmp_path: Path) -> Store:
 
 def finish(store: Store, planned: PlannedStage, seconds: float, status: str = "done") -> None:
     attempt = store.new_attempt(planned.id)
+    for index, step in enumerate(planned.steps):
+        (attempt / "steps" / f"{index}-{step.name}").mkdir(parents=True)
+    steps = [{"name": step.name} for step in planned.steps]
     times = {"started": BEGAN.isoformat(), "ended": (BEGAN + timedelta(seconds=seconds)).isoformat()}
-    write_json(attempt / "result.json", {"status": status, **times})
+    write_json(attempt / "result.json", {"stage": planned.id, "status": status, "steps": steps, **times})
     store.publish_result(planned.id, attempt)
     store.image(planned.id).mkdir(parents=True)
-    write_json(store.image(planned.id) / "image.json", Tree((), {}, {}).to_json())
+    write_json(store.image(planned.id) / "image.json", asdict(Tree((), {}, {})))
 
 
 def fail(store: Store, node: str) -> None:

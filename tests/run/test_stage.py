@@ -10,8 +10,10 @@ import time
 from dataclasses import replace
 
 import pytest
+from msgspec import convert
 
 from stepgrid.model.plan import PlannedBuild
+from stepgrid.model.records import Files
 from stepgrid.store import results
 from tests.waiting import LONG
 
@@ -38,7 +40,7 @@ def test_a_stage_becomes_a_result(checkout, stage, step):
     there = sorted(str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file())
     readings = [name for name in there if results.READINGS.fullmatch(name)]
     assert sorted([*result["files"], *readings, "result.json"]) == there
-    assert results.checksum_difference(folder, result["files"]) is None
+    assert results.checksum_difference(folder, convert(result["files"], Files)) is None
     checkout.store.mark("s-load").unlink()
     assert checkout.run("s-load").returncode == 0
     assert checkout.store.results("s-load") == [folder], "it is never made twice, and its mark comes back"
@@ -164,7 +166,9 @@ def test_an_unsupported_parent_makes_the_stage_unsupported(checkout, stage, step
     load = stage("s-load", children=["s-read"])
     checkout.plan(load, stage("s-read", parent="s-load"))
     attempt = checkout.store.new_attempt("s-load")
-    (attempt / "result.json").write_text(json.dumps({"status": "unsupported", "reason": "trial-1.0 has no option x"}))
+    reason = "trial-1.0 has no option x"
+    record = {"stage": "s-load", "status": "unsupported", "reason": reason}
+    (attempt / "result.json").write_text(json.dumps(record))
     checkout.store.publish_result("s-load", attempt)
     assert checkout.run("s-read").returncode == 0
     result = checkout.result("s-read")
