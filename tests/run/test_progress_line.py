@@ -65,7 +65,11 @@ def finish(store: Store, planned: PlannedStage, seconds: float, status: str = "d
     for index, step in enumerate(planned.steps):
         (attempt / "steps" / f"{index}-{step.name}").mkdir(parents=True)
     steps = [{"name": step.name} for step in planned.steps]
-    times = {"started": BEGAN.isoformat(), "ended": (BEGAN + timedelta(seconds=seconds)).isoformat()}
+    times = {
+        "seconds": seconds,
+        "started": BEGAN.isoformat(),
+        "ended": (BEGAN + timedelta(seconds=seconds)).isoformat(),
+    }
     write_json(attempt / "result.json", {"stage": planned.id, "status": status, "steps": steps, **times})
     store.publish_result(planned.id, attempt)
     store.image(planned.id).mkdir(parents=True)
