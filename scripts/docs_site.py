@@ -18,7 +18,6 @@ ROOT = Path(__file__).resolve().parents[1]
 GALLERY = ROOT / "docs" / "gallery"
 REPORTS = "gallery/reports"
 COPIES = "repository"
-PART = "per-operation"  # a table that is too long for its summary: it is named after that, and has no page
 REPORT_LINK = re.compile(r"\(([\w-]+)\.txt\)")
 LINK = re.compile(r"(\]\()([^)\s#:]+)((?:#[^)\s]*)?\))")
 FENCED = re.compile(r"(^```.*?^```)", re.MULTILINE | re.DOTALL)
@@ -34,7 +33,7 @@ def main(folder: Path) -> None:
     shutil.copytree(ROOT / "docs", docs)
     for schema in (ROOT / "specs").glob("*.schema.json"):  # for editors: specs/catalog.json has its address
         shutil.copy(schema, docs)
-    reports = sorted(path.stem for path in GALLERY.glob("*.txt") if PART not in path.name)
+    reports = sorted(path.stem for path in GALLERY.glob("*.txt") if "." not in path.stem)
     (docs / REPORTS).mkdir()
     for name in reports:
         (docs / REPORTS / f"{name}.md").write_text(report_page(name), encoding="utf-8")

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from stepgrid.cli import main
 from stepgrid.host.locks import HOST_LOCK_OVERRIDE
 from stepgrid.model.plan import Option
+from stepgrid.model.records import with_fields
 from stepgrid_investigate.repro import script
 from stepgrid_investigate.repro.script import Repro
 from tests.build.repository import Repository
@@ -241,7 +242,7 @@ def test_no_text_of_a_spec_becomes_shell(
         builds = {
             key: build._replace(
                 programs=dict.fromkeys(build.programs, (str(program),)),
-                record={**build.record, "source": {"path": text}, "version": title},
+                record=with_fields(build.record, source={"path": text}, version=title),
             )
             for key, build in arm.builds.items()
         }
