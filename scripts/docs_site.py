@@ -39,7 +39,9 @@ def main(folder: Path) -> None:
         (docs / REPORTS / f"{name}.md").write_text(report_page(name), encoding="utf-8")
     for page in sorted(docs.rglob("*.md")):
         page.write_text(plain_page(page.read_text(encoding="utf-8"), page.relative_to(docs), docs), encoding="utf-8")
-    config = YAML().load(ROOT / "mkdocs.yml")
+    yaml = YAML()
+    yaml.width = 4096  # a long title is a key, which may not be folded
+    config = yaml.load(ROOT / "mkdocs.yml")
     gallery = next(entry for entry in config["nav"] if "Gallery" in entry)
     pages = [{title(name): f"{REPORTS}/{name}.md"} for name in reports]
     others = [
@@ -48,7 +50,7 @@ def main(folder: Path) -> None:
         {"Claims of articles": "gallery/claims.md"},
     ]
     gallery["Gallery"] = [gallery["Gallery"], *others, {"Reports": pages}]
-    YAML().dump(config, folder / "mkdocs.yml")
+    yaml.dump(config, folder / "mkdocs.yml")
 
 
 def title(report: str) -> str:
