@@ -10,6 +10,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+import re2
+
 from stepgrid.cli.failures import CommandError
 from stepgrid.cli.output import add_output, write_output
 from stepgrid.cli.spec_arguments import parse_quantity
@@ -92,8 +94,9 @@ def _read_files(args: argparse.Namespace) -> Iterator[tuple[str, ForeignFile]]:
     pattern = None
     if args.pattern is not None:
         try:
-            pattern = re.compile(args.pattern, re.MULTILINE)
-        except re.error as error:
+            re.compile(args.pattern)  # whose message is the better one
+            pattern = re2.compile(f"(?m){args.pattern}")  # in linear time, whatever it is
+        except (re.error, re2.error) as error:
             raise CommandError(f"--pattern: {error}") from None
     for word in args.files:
         arm, equals, path = word.partition("=")

@@ -25,7 +25,7 @@ from stepgrid_judge.readers import ForeignFile, Sample
 ARM = "arm"
 ALL = "all"  # a step of one name
 KIND = "command"  # of a step: any program
-MOST_LOADS, MOST_ARMS = 10_000, 200
+MOST_LOADS, MOST_ARMS, LONGEST_NAME = 10_000, 200, 200
 COARSE = 20  # values that are on fewer steps of a clock are coarse, where there are at least as many values
 _NUMBERED = re.compile(r"(?<=.)[-_.]?(?:run|load|r|l)?\d{1,4}$")  # main-1, main.2: loads of one arm
 
@@ -99,10 +99,18 @@ def list_figures(arms: Mapping[str, Sequence[ForeignFile]], question: JudgeReque
                 inner = sample.step if are_commands else sample.arm
                 load = f"{index}.{sample.process}" if sample.process else str(index)
                 step = ALL if are_commands else sample.step
-                labels = tuple(sorted(sample.labels.items()))
+                labels = tuple(sorted((printable(axis), printable(text)) for axis, text in sample.labels.items()))
                 name = inner if is_alone and inner else f"{arm}:{inner}" if inner and inner != arm else inner or arm
                 figures.append(
-                    LoadFigure(name, load, labels, step, sample.metric, median(sample.values), sample.moment)
+                    LoadFigure(
+                        printable(name),
+                        load,
+                        labels,
+                        printable(step),
+                        sample.metric,
+                        median(sample.values),
+                        sample.moment,
+                    )
                 )
     figures = _same_step(figures)
     metrics = list(dict.fromkeys(figure.metric for figure in figures))
@@ -116,6 +124,11 @@ def list_figures(arms: Mapping[str, Sequence[ForeignFile]], question: JudgeReque
         for figure in figures
         if figure.metric == (question.metric or metrics[0]) and (not question.steps or figure.step in question.steps)
     ]
+
+
+def printable(text: str) -> str:
+    """Write a name of a stranger's file for a terminal, at a length that a row has room for."""
+    return "".join(letter if letter.isprintable() else "?" for letter in text[:LONGEST_NAME])
 
 
 def _same_step(figures: list[LoadFigure]) -> list[LoadFigure]:

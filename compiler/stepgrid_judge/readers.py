@@ -294,6 +294,8 @@ class Columns:
 
 def _read_table(rows: Sequence[Mapping[str, Any]], wanted: Columns) -> list[Sample]:
     names = list(rows[0]) if rows else []
+    if not all(str(name).isprintable() for name in names):
+        raise ForeignFileError("a column's name holds a character that cannot be printed")
     role = {name: _column(names, name, getattr(wanted, name)) for name in ROLES}
     if not role["metric"]:
         raise ForeignFileError(f"no column is known as a metric: name one by `--metric`, of {_listed(names)}")
@@ -383,7 +385,7 @@ def read(path: Path, columns: Columns, pattern: re.Pattern[str] | None = None) -
         tool, samples = _read(path, columns, pattern)
     except ForeignFileError as error:
         raise ForeignFileError(f"{path}: {error}") from None
-    except (OSError, ValueError, KeyError, TypeError, AttributeError, IndexError, RecursionError) as error:
+    except (OSError, csv.Error, ValueError, KeyError, TypeError, AttributeError, IndexError, RecursionError) as error:
         text = error.strerror if isinstance(error, OSError) and error.strerror else f"cannot be read ({error})"
         raise ForeignFileError(f"{path}: {text}") from None
     samples = [sample for sample in samples if sample.values]

@@ -190,6 +190,19 @@ def test_a_wrong_word_or_file_ends_in_a_sentence(words: tuple[str, ...], message
     assert "Traceback" not in text
 
 
+def test_a_strangers_names_reach_no_terminal_and_his_pattern_ends(judge: Judge) -> None:
+    Path("a.json").write_text(
+        json.dumps({"results": [{"command": "\x1b[31ma", "times": [1.0]}, {"command": "b", "times": [2.0]}]})
+    )
+    text = judge("a.json")[1]
+    assert "arm=?[31ma" in text
+    assert "\x1b" not in text
+    Path("long.csv").write_text(f"arm,qps\nx,{'y' * 200_000}\n")
+    assert judge("long.csv")[1].startswith("long.csv: cannot be read (field larger than")
+    Path("a.txt").write_text("a" * 5_000 + "b")
+    assert judge("a=a.txt", "--pattern", "(a+)+$", "--better", "higher")[1] == "a.txt: no figures in it\n"
+
+
 def test_the_loop_of_a_tool_is_printed(judge: Judge) -> None:
     _, text = judge("--how", "hyperfine")
     assert text.startswith("for i in $(seq 5); do for arm in")
