@@ -391,6 +391,8 @@ def read(path: Path, columns: Columns, pattern: re.Pattern[str] | None = None) -
     samples = [sample for sample in samples if sample.values]
     if not samples:
         raise ForeignFileError(f"{path}: no figures in it")
+    if not all(f"{sample.metric}{sample.unit}".isprintable() for sample in samples):
+        raise ForeignFileError(f"{path}: a metric or unit holds a character that cannot be printed")
     if len(samples) > MOST_SAMPLES:
         raise ForeignFileError(f"{path}: more than {MOST_SAMPLES:,} figures")
     return ForeignFile(path, tool, tuple(samples))
