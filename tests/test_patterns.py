@@ -20,7 +20,7 @@ import stepgrid_investigate
 
 LENGTHS, SECONDS = (4_000, 16_000), 0.5
 UNITS = (" ", "0", "a", ".", "[", "(", '"', "'", "\n", "-", "_", "=", "/", "0.", "a.", "a ", "{{", "0@level0, ", " 0 ")
-PARTS = ("__main__", "conformance", "pip_guard")  # modules that are started, not imported
+PARTS = ("__main__", "pip_guard")  # modules that are started, not imported
 CUT = {"stepgrid.language.expressions._EXPRESSION"}  # its callers cut off what is behind the last `}}`
 CALLS = ("match", "fullmatch", "search", "sub", "findall", "finditer", "split")
 

@@ -8,7 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from stepgrid import conformance
+import stepgrid_conformance as conformance
 from stepgrid.plugins.registry import COLLECTORS, DRIVERS, ENGINES, IMPORTERS, LAYOUTS
 
 ALL = {"engine": ENGINES, "driver": DRIVERS, "collector": COLLECTORS, "layout": LAYOUTS, "importer": IMPORTERS}
@@ -33,9 +33,9 @@ ENGINE = Wrong()
 
 
 def suite(folder: Path, *words: str) -> str:
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--tb=line", "--pyargs"]
+    command = [sys.executable, "-m", "stepgrid_conformance", "-q", "-p", "no:cacheprovider", "--tb=line"]
     done = subprocess.run(
-        [*command, "stepgrid.conformance", *words],
+        [*command, *words],
         cwd=folder, env={**os.environ, "PYTHONPATH": str(folder)}, capture_output=True, text=True,
     )  # fmt: skip
     return done.stdout + done.stderr

@@ -52,8 +52,8 @@ def test_the_plugin_of_the_page_conforms_from_nothing(lab: Lab, tmp_path: Path) 
     write_files(DOCS / "plugins.md", tmp_path / "stepgrid-tps")
     page = (DOCS / "plugins.md").read_text(encoding="utf-8")
     interpreter = python(tmp_path / "venv", tmp_path / "stepgrid-tps")
-    (words,) = re.findall(r"^pytest (--pyargs stepgrid.conformance --driver tps .*)$", page, re.MULTILINE)
-    words = f"-m pytest -q -p no:cacheprovider {words} --folder {lab.folder}".split()  # where the builds are
+    (words,) = re.findall(r"^python (-m stepgrid_conformance --driver tps .*)$", page, re.MULTILINE)
+    words = f"{words} -q -p no:cacheprovider --folder {lab.folder}".split()  # where the builds are
     folder, env = tmp_path / "stepgrid-tps", {**os.environ, **QUIET}
     done = subprocess.run([interpreter, *words], cwd=folder, env=env, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr

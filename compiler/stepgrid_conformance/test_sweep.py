@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from stepgrid.conformance.support import Sweep, refuse
+from stepgrid_conformance.support import Sweep, refuse
 
 
 def test_the_spec_is_sound(sweep: Sweep) -> None:

@@ -8,7 +8,15 @@ from pathlib import Path
 import pytest
 from pydantic import BaseModel
 
-from stepgrid.conformance.support import (
+from stepgrid.lint import rule
+from stepgrid.model.figures import Figures, ParseError
+from stepgrid.plugins import driver as protocols
+from stepgrid.plugins import metrics
+from stepgrid.plugins.driver import DefaultTables, ForeignEngines, LiveThroughput, StandaloneOutput
+from stepgrid.plugins.metrics import METRICS, MetricProvider, OwnMetrics
+from stepgrid.plugins.registry import DRIVERS, ENGINES, LAYOUTS, client_engine, runs_on
+from stepgrid.plugins.registry import runner as runnable
+from stepgrid_conformance.support import (
     NAMED,
     OutputSample,
     Sweep,
@@ -18,14 +26,6 @@ from stepgrid.conformance.support import (
     refuse,
     refuse_imports,
 )
-from stepgrid.lint import rule
-from stepgrid.model.figures import Figures, ParseError
-from stepgrid.plugins import driver as protocols
-from stepgrid.plugins import metrics
-from stepgrid.plugins.driver import DefaultTables, ForeignEngines, LiveThroughput, StandaloneOutput
-from stepgrid.plugins.metrics import METRICS, MetricProvider, OwnMetrics
-from stepgrid.plugins.registry import DRIVERS, ENGINES, LAYOUTS, client_engine, runs_on
-from stepgrid.plugins.registry import runner as runnable
 
 HEAVY = ("duckdb", "numpy", "pydantic", "snakemake")
 

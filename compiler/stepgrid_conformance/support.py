@@ -17,6 +17,7 @@ import pytest
 
 from stepgrid.lint.rule import RuleProvider
 
+KINDS = ("engine", "driver", "collector", "layout", "importer")
 NAMED = "list them in the plug-in's `metrics()`"
 
 

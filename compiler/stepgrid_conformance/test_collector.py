@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from stepgrid.conformance.support import NAMED, OutputSample, check, optional, refuse
 from stepgrid.expand.checks import COLLECTOR_SETTINGS
 from stepgrid.plugins import collector as protocols
 from stepgrid.plugins.collector import Target
 from stepgrid.plugins.metrics import METRICS
 from stepgrid.plugins.registry import COLLECTORS
+from stepgrid_conformance.support import NAMED, OutputSample, check, optional, refuse
 
 
 def test_it_has_every_protocol_whole_or_not_at_all(collector: str) -> None:

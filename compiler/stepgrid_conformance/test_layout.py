@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from stepgrid.conformance.support import refuse
 from stepgrid.model.table import Table
 from stepgrid.plugins.layout import Block, Layout, LayoutCell
 from stepgrid.plugins.metrics import METRICS
 from stepgrid.plugins.registry import LAYOUTS
+from stepgrid_conformance.support import refuse
 
 LACKING = ("failed", "unsupported", "missing", "elsewhere", "same as a", "")
 

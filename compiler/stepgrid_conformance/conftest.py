@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from stepgrid.conformance.options import KINDS
-from stepgrid.conformance.support import Sweep, samples
+from stepgrid_conformance.support import KINDS, Sweep, samples
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:

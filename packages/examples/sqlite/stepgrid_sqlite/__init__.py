@@ -1,1 +1,0 @@
-"""SQLite for stepgrid: `engine` is the library by its own command, `driver` runs SQL with it."""
