@@ -193,6 +193,7 @@ steps:
   - {name: search, kind: vector_search, action: search, for: {ef_search: [10, 60]}}
   - {checkpoint: searched}
   - {name: lost, kind: vector_search, action: search, dataset: gist-960-euclidean}
+report: {tables: [{layout: recall, where: {step: search}}]}
 """
 NO_FILE = (
     "the data set `gist-960-euclidean` is not here: put the file gist-960-euclidean.hdf5 beside the spec, "
@@ -222,3 +223,7 @@ def test_a_whole_spec(pgvector: Path, tmp_path: Path) -> None:
     assert all(row[3:] == (True, True, True) for row in rows)
     exact, low, high = (row[2] for row in rows)
     assert 0.5 < low < high <= exact == 1
+    (seconds,) = duckdb.sql(f"SELECT index_seconds FROM '{steps}' WHERE step = 'index'").fetchall()[0]
+    best = next(tmp_path.glob("outputs/summary/*/summary.txt")).read_text().partition("best QPS by recall\n")[2]
+    assert best.splitlines()[1].split() == ["asked", "recall", "qps", "index", "parameters"]
+    assert {line.split()[4] for line in best.splitlines()[2:4]} == {f"{seconds:.1f}"}  # another step measured it

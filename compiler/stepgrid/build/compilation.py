@@ -51,6 +51,10 @@ class SourceRecipe:
         """List the programs of the machine that this build will want, as far as its source tells."""
         return self.tools
 
+    def needed_sources(self, build: PlannedBuild) -> tuple[Mapping[str, Json], ...]:
+        """List what this build fetches beside its source and Debian's headers, as far as its source tells."""
+        return ()
+
 
 @dataclass(frozen=True, slots=True)
 class Compile:

@@ -19,7 +19,6 @@ from stepgrid.host.terminal_output import folded
 from stepgrid.language.lock_file import spec_path
 from stepgrid.language.problems import Problem, format_annotation, nearest, problem_record
 from stepgrid.language.site import current_site
-from stepgrid.language.sources import network_sources
 from stepgrid.model.plan import BUILD, Plan, PlannedStep
 from stepgrid.model.units import counted, duration
 from stepgrid.plugins.driver import OutputReader, SampleFigure
@@ -100,7 +99,7 @@ def _host_lines(plan: Plan) -> Iterator[str]:
         scale = ["--scale", plan.scale] if plan.scale else []
         command = shlex.join(["stepgrid", "builds", plan.spec, *scale, "--make"])
         verb = "it is" if count == 1 else "they are"
-        sources = dict.fromkeys(" ".join(source) for build in builds for source in network_sources(build.source))
+        sources = dict.fromkeys(" ".join(source) for build in builds for source in doctor.build_downloads(build))
         fetched = f"; this fetches {', '.join(sources)}" if sources else ""
         yield f"options of {counted(count, 'build')} are unchecked until {verb} made: `{command}`{fetched}"
     yield from doctor.missing_clients(plan, store, current_site())

@@ -20,7 +20,6 @@ from stepgrid.cli.spec_arguments import (
 from stepgrid.errors import FINE
 from stepgrid.host.terminal_output import cut, text_width, wrap
 from stepgrid.language.site import current_site
-from stepgrid.language.sources import network_sources
 from stepgrid.model.plan import BUILD, MOST_LOADS
 from stepgrid.model.status import Action, Status
 from stepgrid.model.units import counted, duration, percent, size
@@ -165,10 +164,12 @@ def _remaining_work(preview: Preview) -> str:
 
 def _fetched_sources(preview: Preview) -> list[str]:
     """List what missing builds take from the network, each source once."""
+    from stepgrid.workflow.doctor import build_downloads
+
     missing = {node.status.id for node in preview.running if node.status.is_build}
     mirror = current_site().mirror
     sources = {
-        source: None for build in preview.plan.builds if build.id in missing for source in network_sources(build.source)
+        source: None for build in preview.plan.builds if build.id in missing for source in build_downloads(build)
     }
     return [f"{kind} {name}{' (mirror)' if mirror(name) != name else ''}" for kind, name in sources]
 

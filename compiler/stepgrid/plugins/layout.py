@@ -171,6 +171,7 @@ class Layout:
     columns: tuple[str, ...] = ()
     by: tuple[str, ...] = (STEP,)
     metrics: tuple[str, ...] = ()  # figures that it is about: without any of them there is nothing to show
+    earlier: tuple[str, ...] = ()  # figures of other steps of the same cell, beside those of its own step
     levels: bool = False  # likewise, of the levels of an LSM tree
     objects: bool = False  # and of tables and indexes
     times: bool = False  # and of the histograms of latencies

@@ -310,6 +310,12 @@ class ReportPoints:
             self._values[id(point)] = {**growth, **means}
         return self._values[id(point)]
 
+    def figures_of_cells(self, point: Point, names: Iterable[str]) -> dict[str, float]:
+        """Find figures that any step measured in the cells of a point."""
+        points = [other for other in self.points if other.labels.items() <= point.labels.items()]
+        values = [(name, self.values(other).get(name)) for other in points for name in names]
+        return {name: value for name, value in values if value is not None}
+
     def labels(self, axis: str, points: Iterable[Point]) -> list[str]:
         """List the labels of an axis that points have, in its order."""
         present = {label(point, axis) for point in points}
@@ -517,7 +523,7 @@ def _spot(form: TableArrangement, point: Point) -> LayoutCell:
     base = report.base(point, form.base) if form.base is not None else None
     names = (form.metrics or layout.metrics or ("qps",)) if base else ()
     ratios = {name: value for name in names if base and (value := ratio(point, base, name)) is not None}
-    spot = LayoutCell(report.values(point), ratios=ratios)
+    spot = LayoutCell({**report.figures_of_cells(point, layout.earlier), **report.values(point)}, ratios=ratios)
     if layout.levels:
         spot = spot._replace(levels=_first_rows(point, details.levels))
     if layout.objects:

@@ -21,7 +21,7 @@ from stepgrid.host.host_check import OK, STOPS, WARNING, unknown
 from stepgrid.host.noise import look
 from stepgrid.host.processes import cgroup, launch
 from stepgrid.host.speed import SPEEDS, recorded_speed
-from stepgrid.language.sources import REQUIREMENTS, source_parts
+from stepgrid.language.sources import REQUIREMENTS, network_sources, source_parts
 from stepgrid.model.plan import Plan, PlannedBuild, PlannedStage
 from stepgrid.model.records import HostFinding, LaunchRequest
 from stepgrid.model.site import Site
@@ -198,6 +198,18 @@ def _build_tools(build: PlannedBuild) -> Iterator[str]:
     yield from (SOURCE_TOOLS[key] for part in source_parts(build.source) for key in part if key in SOURCE_TOOLS)
     if recipe:
         yield from recipe.needed_tools(build) if isinstance(recipe, SourceRecipe) else recipe.tools
+
+
+def build_downloads(build: PlannedBuild) -> Iterator[tuple[str, str]]:
+    """List kind and name of what a build takes from the network, less Debian's headers."""
+    from stepgrid.build.compilation import SourceRecipe
+    from stepgrid.build.ready_programs import recipe_of
+
+    yield from network_sources(build.source)
+    recipe = recipe_of(build, engine(build.engine))
+    if recipe:
+        sources = recipe.needed_sources(build) if isinstance(recipe, SourceRecipe) else ()
+        yield from (download for source in sources for download in network_sources(source))
 
 
 def missing_clients(plan: Plan, store: Store, site: Site) -> Iterator[str]:

@@ -227,6 +227,8 @@ def linkbench_tables(block: Block) -> list[Table]:
 # Recall against QPS: all points by recall, and the fastest that reaches each limit.
 
 _LIMITS = (1.000, 0.99, 0.98, 0.97, 0.96, 0.95)
+_INDEX = "index_seconds"
+_INDEX_LEGEND = "index: seconds that it took to make the index"
 
 
 def recall_tables(block: Block) -> list[Table]:
@@ -234,24 +236,31 @@ def recall_tables(block: Block) -> list[Table]:
     subjects = block.subjects()
     points = sorted(
         (
-            (spot.values["recall"], spot.values["qps"], name)
+            (spot.values["recall"], spot.values["qps"], name, spot)
             for name, spot in subjects
             if not spot.status and spot.values.keys() >= {"recall", "qps"}
         ),
         key=lambda point: (-round(point[0], 3), -point[1], point[2]),
     )
-    lines = [(Cell(f"{recall:.3f}"), Cell(f"{qps:.1f}"), Cell(name)) for recall, qps, name in points]
-    failures = [
-        (status_cell(spot.status), status_cell(spot.status), Cell(name)) for name, spot in subjects if spot.status
+    has_index = any(_INDEX in spot.values for *_, spot in points)
+    names, legend = (["recall", "qps", "index"], (_INDEX_LEGEND,)) if has_index else (["recall", "qps"], ())
+    lines = [
+        (
+            *(Cell(f"{recall:.3f}"), Cell(f"{qps:.1f}")),
+            *([fixed(spot, spot.values.get(_INDEX), 1)] if has_index else []),
+            Cell(name),
+        )
+        for recall, qps, name, spot in points
     ]
+    failures = [(*(status_cell(spot.status) for _ in names), Cell(name)) for name, spot in subjects if spot.status]
     best = []
     for limit in _LIMITS:
-        enough = [index for index, (recall, _, _) in enumerate(points) if round(recall, 3) >= limit]
+        enough = [index for index, (recall, *_) in enumerate(points) if round(recall, 3) >= limit]
         if enough:
             best.append((Cell(f">= {limit:.3f}"), *lines[max(enough, key=lambda index: points[index][1])]))
-    heads, best_heads = columns(["recall", "qps"], ["parameters"]), columns(["asked", "recall", "qps"], ["parameters"])
+    heads, best_heads = columns(names, ["parameters"]), columns(["asked", *names], ["parameters"])
     tables = [block.table(heads, [*lines, *failures])] if lines or failures else []
-    return [*tables, *([block.table(best_heads, best, "best QPS by recall", notes=())] if best else [])]
+    return [*tables, *([block.table(best_heads, best, "best QPS by recall", notes=legend)] if best else [])]
 
 
 VMSTAT = _arm_layout(
@@ -277,4 +286,4 @@ LINKBENCH = Layout(
     linkbench_tables,
     metrics=tuple(name for part in _LINKBENCH_COLUMNS.values() for column in part for name in column.metrics),
 )
-RECALL = Layout("recall and QPS", recall_tables, metrics=("recall",))
+RECALL = Layout("recall and QPS", recall_tables, metrics=("recall",), earlier=(_INDEX,))

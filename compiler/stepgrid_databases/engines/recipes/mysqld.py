@@ -21,6 +21,10 @@ from stepgrid.build.recipe import (
     SearchFolder,
     source_of,
 )
+from stepgrid.language.flags import read_flags
+from stepgrid.language.scalars import Version
+from stepgrid.language.sources import source_kind
+from stepgrid.model.plan import Json, PlannedBuild
 
 # Programs are installed below a staging folder, to this prefix, and told where their files are when they are started.
 STAGED_HOME = "/stepgrid"
@@ -63,6 +67,16 @@ class MySQLdCMake(SourceRecipe):
     def __init__(self, engine: str) -> None:
         self.engine = engine
 
+    def needed_sources(self, build: PlannedBuild) -> tuple[Mapping[str, Json], ...]:
+        """Name where Boost comes from; which release it is, says the tree. Archives called mysql-boost bring it."""
+        is_brought = "boost" in str(build.source.get("tarball", "")) or source_kind(build.source) not in (
+            "git",
+            "tarball",
+        )
+        if self.engine != "mysql" or is_brought or "WITH_BOOST" in read_flags(build.recipe).variables:
+            return ()
+        return ({"tarball": _BOOST_RELEASES},) if Version("5.7") <= Version(build.version) < Version("8.3") else ()
+
     def make(self, order: Order, material: Material) -> BuiltPrograms:
         compiled = prepare(order, material, "sql/mysqld.cc", _PACKAGES[self.engine], *self.tools)
         folder, staging, devel = order.folder / "made", order.folder / "staging", compiled.devel.folder
@@ -97,7 +111,7 @@ class MySQLdCMake(SourceRecipe):
 
 # Boost: MySQL from 5.7 to 8.2 is compiled with one version each, which cmake/boost.cmake names
 
-_BOOST_URL = "https://archives.boost.io/release/{version}/source/{name}.tar.bz2"
+_BOOST_RELEASES = "https://archives.boost.io/release/"
 _BOOST: Mapping[str, str] = {  # SHA-256 of the archives
     "1.59.0": "727a932322d94287b62abb1bd2d41723eec4356a7728909e38adb65ca25241ca",  # 5.7.9 to 5.7.44
     "1.65.0": "ea26712742e2fb079c2a566a31f3266973b76e38222b9f88b387e3c8b2f9902c",
@@ -132,7 +146,7 @@ def find_boost(order: Order, tree: Path, variables: Mapping[str, str]) -> Boost 
             f"this release of MySQL is compiled with {match[1]}, which its tree does not hold: unpack {match[1]} and "
             "say `flags: {WITH_BOOST: FOLDER}`"
         )
-    source = {"tarball": _BOOST_URL.format(version=version, name=match[1]), "sha256": _BOOST[version]}
+    source = {"tarball": f"{_BOOST_RELEASES}{version}/source/{match[1]}.tar.bz2", "sha256": _BOOST[version]}
     folder = order.folder / "boost"
     folder.mkdir()
     material = source_of(source).fetch(source, folder, order)

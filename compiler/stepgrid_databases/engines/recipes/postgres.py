@@ -27,6 +27,9 @@ class _PostgresRecipe(SourceRecipe):
     def needed_tools(self, build: PlannedBuild) -> tuple[str, ...]:
         return (*self.tools, *(_PARSER_GENERATORS if source_kind(build.source) == "git" else ()))
 
+    def needed_sources(self, build: PlannedBuild) -> tuple[Mapping[str, Json], ...]:
+        return _pgvector_sources(build)
+
 
 class PostgresConfigure(_PostgresRecipe):
     """Run the configure script and make."""
@@ -161,7 +164,7 @@ _HINT = (
 def installed_extensions(order: Order, prefix: Path, origin: str) -> Mapping[str, Json]:
     """List the extensions that came with a server; a BuildError where one of the build's `extensions` did not."""
     versions = _extension_versions(prefix)
-    for name, version in _declared_extensions(order).items():
+    for name, version in _declared_extensions(order.build).items():
         if name not in versions:
             raise BuildError(f"{origin} brings no {name}: {_HINT}")
         if versions[name] != version:
@@ -173,10 +176,9 @@ def installed_extensions(order: Order, prefix: Path, origin: str) -> Mapping[str
 
 def _compile_extensions(compiled: Compile, home: Path) -> tuple[Mapping[str, Json], tuple[Artifact, ...]]:
     """Compile pgvector into an installed Postgres, if the build asks for it."""
-    version = _declared_extensions(compiled.order).get(_PGVECTOR)
-    if version is None:
+    source = next(iter(_pgvector_sources(compiled.order.build)), None)
+    if source is None:
         return {}, ()
-    source = {"git": "https://github.com/pgvector/pgvector.git", "ref": f"v{version}"}
     folder = compiled.order.folder / _PGVECTOR
     folder.mkdir()
     material = source_of(source).fetch(source, folder, compiled.order)
@@ -186,6 +188,7 @@ def _compile_extensions(compiled: Compile, home: Path) -> tuple[Mapping[str, Jso
     make = compiled.tools["make"]
     compiled.run([make, *compiled.parallel, *variables], material.tree)
     compiled.run([make, "install", *variables], material.tree)
+    version = _declared_extensions(compiled.order.build)[_PGVECTOR]
     compiled_version = _extension_versions(home).get(_PGVECTOR)
     if compiled_version != version:
         raise BuildError(
@@ -194,8 +197,13 @@ def _compile_extensions(compiled: Compile, home: Path) -> tuple[Mapping[str, Jso
     return {"extensions": {_PGVECTOR: version}}, material.artifacts
 
 
-def _declared_extensions(order: Order) -> dict[str, str]:
-    extensions = order.build.recipe.get("extensions")
+def _pgvector_sources(build: PlannedBuild) -> tuple[Mapping[str, Json], ...]:
+    version = _declared_extensions(build).get(_PGVECTOR)
+    return ({"git": "https://github.com/pgvector/pgvector.git", "ref": f"v{version}"},) if version else ()
+
+
+def _declared_extensions(build: PlannedBuild) -> dict[str, str]:
+    extensions = build.recipe.get("extensions")
     return {name: str(version) for name, version in extensions.items()} if isinstance(extensions, dict) else {}
 
 
