@@ -8,12 +8,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
-from stepgrid.language import published
 from stepgrid.language.problems import Problems
-from stepgrid.language.published import Published
 from stepgrid.model.plan import Plan
 from stepgrid.plan.assembly import compile_spec
-from stepgrid.summarize.published_claims import OWN_SENTENCE, PublishedClaim, counts, judge_as_published
+from stepgrid_published import figures as published
+from stepgrid_published.claims import OWN_SENTENCE, PublishedClaim, counts, judge_as_published
+from stepgrid_published.figures import Published
 
 ROOT = Path(__file__).resolve().parents[1]
 POSTS = ROOT / "specs" / "posts"

@@ -20,7 +20,7 @@ An object that has all members of a protocol is asked; one without them is not."
 
 MODULES = (
     *("engine", "durability", "counters", "server", "statements", "vectors", "driver", "work", "metrics"),
-    *("collector", "importer"),
+    "collector",
 )
 OTHERS = ("stepgrid.build.recipe", "stepgrid.lint.rule")
 

@@ -21,7 +21,8 @@ from ruamel.yaml import YAML
 
 ROOT = Path(__file__).resolve().parents[1]
 PRODUCT = ROOT / "compiler"
-WALLS = ("stepgrid", "stepgrid_conformance", "stepgrid_databases", "stepgrid_investigate", "stepgrid_judge")
+BESIDE = ("conformance", "databases", "investigate", "judge", "published")
+WALLS = ("stepgrid", *(f"stepgrid_{name}" for name in BESIDE))
 EXCEPTIONS = ROOT / "tests" / "house_exceptions.yaml"
 DRIVER_PARTS = ("settings.py", "parser.py")  # stepgrid.plugins.driver imports them by name
 PLUGINS = ("engines", "drivers", "collectors", "layouts")

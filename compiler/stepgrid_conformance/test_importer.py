@@ -5,11 +5,11 @@ from __future__ import annotations
 from contextlib import suppress
 from pathlib import Path
 
-from stepgrid.plugins import importer as protocols
-from stepgrid.plugins.importer import Faults, FolderError
 from stepgrid.plugins.metrics import METRICS
-from stepgrid.plugins.registry import DRIVERS, IMPORTERS
+from stepgrid.plugins.registry import DRIVERS
 from stepgrid_conformance.support import NAMED, OutputSample, check, refuse
+from stepgrid_published import importer as protocols
+from stepgrid_published.importer import IMPORTERS, Faults, FolderError
 
 
 def test_it_has_all_of_its_protocol(importer: str) -> None:

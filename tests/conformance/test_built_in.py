@@ -9,7 +9,8 @@ import sys
 from pathlib import Path
 
 import stepgrid_conformance as conformance
-from stepgrid.plugins.registry import COLLECTORS, DRIVERS, ENGINES, IMPORTERS, LAYOUTS
+from stepgrid.plugins.registry import COLLECTORS, DRIVERS, ENGINES, LAYOUTS
+from stepgrid_published.importer import IMPORTERS
 
 ALL = {"engine": ENGINES, "driver": DRIVERS, "collector": COLLECTORS, "layout": LAYOUTS, "importer": IMPORTERS}
 WRONG = """\

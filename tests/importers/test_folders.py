@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from stepgrid.plugins.importer import FolderError
-from stepgrid.transfer.published import read_folder
+from stepgrid_published.importer import FolderError
+from stepgrid_published.results import read_folder
 from tests.cases import cases, few, figure_lines, write_files
 from tests.golden import Golden
 

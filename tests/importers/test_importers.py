@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from stepgrid.plugins.registry import IMPORTERS
-from stepgrid.transfer.published import read_folder, write_summaries
+from stepgrid_published.importer import IMPORTERS
+from stepgrid_published.results import read_folder, write_summaries
 
 KINDS = IMPORTERS.names()
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "legacy.md"

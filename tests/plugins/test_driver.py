@@ -136,7 +136,7 @@ def test_a_link_out_of_a_published_folder(tmp_path: Path, monkeypatch: pytest.Mo
     (tmp_path / "d" / "in").mkdir(parents=True)
     (tmp_path / "d" / "sb.o.x").symlink_to("../secret")
     (tmp_path / "d" / "inside").symlink_to("in")
-    assert main(["import", "sysbench", "d"]) == 1
+    assert main(["published", "sysbench", "d"]) == 1
     said = capsys.readouterr().err
     assert said == (
         "d/sb.o.x: is a link out of the folder: replace it by a copy of what it leads to\nnothing was imported\n"

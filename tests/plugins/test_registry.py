@@ -25,8 +25,9 @@ from stepgrid.plugins.registry import (
     parse_step,
     require_runner,
 )
+from stepgrid_published.importer import IMPORTERS
 
-REGISTRIES = (registry.ENGINES, registry.DRIVERS, registry.COLLECTORS, registry.LAYOUTS, registry.IMPORTERS)
+REGISTRIES = (registry.ENGINES, registry.DRIVERS, registry.COLLECTORS, registry.LAYOUTS, IMPORTERS)
 SOURCE = (
     "from stepgrid_databases.engines.program import AnyProgram\nclass Toy(AnyProgram):\n name = 'toy'\nENGINE = Toy()\n"
 )

@@ -9,13 +9,14 @@ from dataclasses import replace
 import pytest
 
 from scripts import claims_page
-from stepgrid.language import published, yaml
+from stepgrid.language import yaml
 from stepgrid.language.problems import Problems
-from stepgrid.language.published import Published
 from stepgrid.language.validation import validate
 from stepgrid.model.plan import Plan
-from stepgrid.summarize import published_claims
-from stepgrid.summarize.published_claims import PublishedClaim, judge_as_published
+from stepgrid_published import claims as published_claims
+from stepgrid_published import figures as published
+from stepgrid_published.claims import PublishedClaim, judge_as_published
+from stepgrid_published.figures import Published
 from tests.specs.conftest import SPECS, shipped_plan
 
 Compiled = Callable[..., Plan]

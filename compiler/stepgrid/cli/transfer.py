@@ -1,4 +1,4 @@
-"""stepgrid export, import and store: results to a file, from a file or published results, and to a shared folder."""
+"""stepgrid export, import and store: results to a file, from a file, and to or from a shared folder."""
 
 from __future__ import annotations
 
@@ -13,24 +13,21 @@ from pathlib import Path
 from stepgrid.cli.failures import CommandError, ending_with, unless_busy
 from stepgrid.cli.output import check_folder
 from stepgrid.cli.spec_arguments import add_narrowing, add_site, quiet_plan, spec_error, use_site
-from stepgrid.errors import FAILED, FINE, PROBLEMS
+from stepgrid.errors import FAILED, FINE
 from stepgrid.host.locks import locked
 from stepgrid.language.files import record_inputs
 from stepgrid.language.problems import SpecError
 from stepgrid.language.site import VARIABLE
 from stepgrid.model.plan import Plan, is_imported
 from stepgrid.model.units import counted, size
-from stepgrid.pipeline import collect, compile_spec, summarize
-from stepgrid.plugins.importer import FolderError
-from stepgrid.plugins.registry import IMPORTERS
+from stepgrid.pipeline import compile_spec
 from stepgrid.store.paths import RUN_LOCK
 from stepgrid.store.plans import Request
-from stepgrid.store.store import Store, SummaryFiles
-from stepgrid.transfer import bundle, published, results, shared_folder
+from stepgrid.store.store import Store
+from stepgrid.transfer import bundle, results, shared_folder
 from stepgrid.workflow import host_plan
 
 SHOWN_VARIABLES = 8
-SKIP_HINT = "`--skip-unknown` imports the rest, and the report says what was left out"
 
 
 def add_export_arguments(parser: argparse.ArgumentParser) -> None:
@@ -94,37 +91,19 @@ def _private_facts(facts: results.HostFacts, is_exported: bool) -> Iterator[str]
 
 
 def add_import_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "what",
-        metavar="FILE|KIND",
-        help="a file that `stepgrid export` wrote; "
-        f"or the kind of published results: {', '.join(IMPORTERS.names()) or 'none is installed'}",
-    )
-    parser.add_argument(
-        "folder", metavar="DIR", nargs="?", type=Path, help="with a KIND: folder of the published results"
-    )
-    parser.add_argument("--legacy", metavar="OUT", type=Path, help="with a KIND: folder for the published summaries")
-    parser.add_argument(
-        "--skip-unknown",
-        action="store_true",
-        help="with a KIND: skip unknown lines and files; the report lists them",
-    )
+    parser.add_argument("file", metavar="FILE", type=Path, help="a file that `stepgrid export` wrote")
     parser.add_argument(
         "--as-loads",
         action="store_true",
-        help="with a FILE: count its results as further loads, beside those that were measured here",
+        help="count its results as further loads, beside those that were measured here",
     )
     add_site(parser)
 
 
 def run_import(args: argparse.Namespace) -> int:
-    if args.what in IMPORTERS.names() or args.folder is not None or args.legacy is not None or args.skip_unknown:
-        if args.as_loads:
-            raise CommandError("--as-loads is for a file that `stepgrid export` wrote, not for published results")
-        return _import_published(args)
-    file = Path(args.what)
+    file: Path = args.file
     if not file.is_file():
-        hint = f"; published results: stepgrid import KIND {file}" if file.is_dir() else ""
+        hint = f"; published results: stepgrid published KIND {file}" if file.is_dir() else ""
         raise CommandError(f"there is no file {file}{hint}")
     with ending_with(FAILED, OSError):
         if not results.holds_results(bundle.read_manifest(file, "result or build")):
@@ -208,73 +187,6 @@ def _has_same_stages(plan: Plan) -> bool:
     except SpecError:
         return False
     return stages.issuperset(stage.id for stage in plan.stages)
-
-
-def _import_published(args: argparse.Namespace) -> int:
-    """Import published results as results like our own, make their report, and write their summaries."""
-    _check_published(args)
-    use_site(args)
-    try:
-        with ending_with(FAILED, OSError):
-            folder = published.read_folder(args.what, args.folder, args.skip_unknown)
-            if args.legacy is not None and folder.unsummarized and not args.skip_unknown:
-                raise FolderError(folder.unsummarized, unknown=True)
-            imports, plan = published.publish(host_plan.store(), folder.planned), folder.planned.plan
-            print(plan.title)
-            print(f"imported {counted(len(imports.results), 'result')} of {counted(len(plan.builds), 'build')}")
-            if imports.present:
-                print(f"already here: {counted(len(imports.present), 'result')}")
-            print("\n".join(_skipped_lines(folder)))
-            if args.legacy is not None:
-                published.write_summaries(args.legacy, folder)
-                print("\n".join(_legacy_lines(args.legacy, folder)))
-            status = _make_report(plan.digest)
-    except FolderError as error:
-        hint = f"; {SKIP_HINT}" if error.unknown else ""
-        raise CommandError(f"{error}\nnothing was imported{hint}", PROBLEMS) from error
-    return status or (PROBLEMS if folder.refused else FINE)
-
-
-def _check_published(args: argparse.Namespace) -> None:
-    if args.what not in IMPORTERS.names():
-        message, hint, _ = IMPORTERS.unknown(args.what)
-        raise CommandError(f"{message}\n   = {hint}")
-    if args.folder is None:
-        raise CommandError(f"which folder of {args.what} results? stepgrid import {args.what} DIR")
-    if not args.folder.is_dir():
-        raise CommandError(f"there is no folder {args.folder}")
-    if args.legacy is not None and args.legacy.is_dir() and any(args.legacy.iterdir()):
-        raise CommandError(f"{args.legacy} is not empty: summary files are written to a folder of their own")
-    if args.legacy is not None and args.legacy.exists() and not args.legacy.is_dir():
-        raise CommandError(f"{args.legacy} is a file: --legacy names a folder")
-
-
-def _skipped_lines(folder: published.PublishedFolder) -> Iterator[str]:
-    yield from (f"refused: {fault}" for fault in folder.refused)
-    yield from (f"left out: {fault}" for fault in folder.skipped)
-    if folder.derived:
-        files = counted(len(folder.derived), "file")
-        yield f"left out: {files} made of other files, or without a result: {published.list_names(folder.derived)}"
-    if not (folder.refused or folder.skipped or folder.derived):
-        yield "left out: nothing"
-
-
-def _legacy_lines(target: Path, folder: published.PublishedFolder) -> Iterator[str]:
-    yield f"{target}: {counted(len(folder.summaries), 'summary file')} as published"
-    if folder.differences:
-        reasons = counted(len({figure.why for figure in folder.differences}), "reason")
-        figures = counted(len(folder.differences), "figure")
-        yield f"{target / published.DIFFERENCES}: {figures} where our rule is another, for {reasons}"
-    yield from (f"left out of {target}: {fault}" for fault in folder.unsummarized)
-
-
-def _make_report(plan: str) -> int:
-    """Make the tables and the report, for which no run is needed: nothing is left to measure."""
-    if status := collect(plan, is_partial=True) or summarize(plan, is_partial=True):
-        return status
-    print(f"report: {SummaryFiles.of(host_plan.store(), plan).text}")
-    print(f"`stepgrid report {plan}` prints it: the plan has no spec, so its digest names it")
-    return FINE
 
 
 def add_store_arguments(parser: argparse.ArgumentParser) -> None:

@@ -8,7 +8,7 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from stepgrid.collect.counts import (
     COLLECTED,
@@ -38,15 +38,11 @@ from stepgrid.model.figures import (
     by_column,
     check_rates,
     is_sustained,
-    rows,
 )
 from stepgrid.model.plan import PlannedStep
 from stepgrid.model.records import StepRecord
 from stepgrid.plugins.driver import DerivedFigures, RateTargets
 from stepgrid.plugins.registry import driver, parse_step, require_runner
-
-if TYPE_CHECKING:
-    from stepgrid.plugins.importer import ImportedStep
 
 Columns = Mapping[str, Sequence[float | None]]
 
@@ -190,24 +186,6 @@ def _trial_figures(step: PlannedStep, record: StepRecord, metrics: Mapping[str, 
 # Steps that other scripts ran: no driver of ours made their output, a file states their figures.
 
 STATED = "stated.json"
-
-
-def stated_body(step: ImportedStep) -> dict[str, Any]:
-    figures = step.figures
-    optional = {  # few steps have these: without them the body, and so the stage's id, is what it was before
-        "counters": dict(figures.counters),
-        "levels": [dict(level) for level in figures.levels],
-        "histograms": [list(bucket) for bucket in rows(figures.histograms)],
-        "rates": [list(rate) for rate in figures.rates],
-    }
-    return {
-        "failure": step.failure,
-        "metrics": dict(figures.metrics),
-        "facts": {**figures.facts, **({"source": step.source} if step.source else {})},
-        "qps": [list(pair) for pair in figures.qps],
-        "warnings": list(figures.warnings),
-        **{name: value for name, value in optional.items() if value},
-    }
 
 
 def stated_figures(folder: Path) -> Figures:

@@ -39,7 +39,6 @@ if TYPE_CHECKING:
     from stepgrid.model.figures import Figures
     from stepgrid.model.plan import PlannedStep
     from stepgrid.plugins.collector import Collector
-    from stepgrid.plugins.importer import Importer
     from stepgrid.plugins.layout import Layout
 
 Plugin = TypeVar("Plugin")
@@ -133,12 +132,6 @@ DRIVERS: Registry[Driver] = Registry("drivers", "kind", "stepgrid.plugins.driver
 COLLECTORS: Registry[Collector] = Registry("collectors", "collector", "stepgrid.plugins.collector:Collector")
 LAYOUTS: Registry[Layout] = Registry("layouts", "layout", "stepgrid.plugins.layout:Layout")
 COMMANDS: Registry[Any] = Registry("commands", "command", "stepgrid.cli.commands:Command")
-IMPORTERS: Registry[Importer[Any]] = Registry(
-    "importers",
-    "kind of published results",
-    "stepgrid.plugins.importer:Importer",
-    "`pip install 'stepgrid[importers]'` (in a checkout `make setup`) adds some",
-)
 
 
 def foreign_packages(*registries: Registry[Any]) -> dict[str, set[Path]]:

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from stepgrid.plugins.importer import Faults, ImportedStep
-from stepgrid.transfer.published import PublishedFolder, read_folder
 from stepgrid_importers.db_bench import logs, step_figures
+from stepgrid_published.importer import Faults, ImportedStep
+from stepgrid_published.results import PublishedFolder, read_folder
 from tests.importers.db_bench.made import log
 
 

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from stepgrid.plugins.importer import ImportedStep
 from stepgrid.store.store import Store
 from stepgrid.summarize.report_files import current_report
 from stepgrid.summarize.report_formats import table
-from stepgrid.transfer.published import PublishedFolder, publish, read_folder
 from stepgrid_databases.layouts import insert_benchmark
+from stepgrid_published.importer import ImportedStep
+from stepgrid_published.results import PublishedFolder, publish, read_folder
 
 
 @pytest.fixture

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from stepgrid.plugins.importer import Faults
 from stepgrid_importers.shared import awk, iostat
+from stepgrid_published.importer import Faults
 
 PATH = Path("sb.io")
 

@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 
 from stepgrid.model.figures import Figures
-from stepgrid.plugins.importer import ImportedStep
 from stepgrid.summarize.charts import report_charts, step_charts
 from stepgrid.summarize.charts.drawing import PageMarks
 from stepgrid.summarize.charts.report_charts import NoPicture
 from stepgrid.summarize.comparisons.comparison_axes import StepPoints
 from stepgrid.summarize.report import Report
+from stepgrid_published.importer import ImportedStep
 from tests.needs import needs
 from tests.summarize import scenario
 from tests.summarize.charts.test_forms import texts, titles

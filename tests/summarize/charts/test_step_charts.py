@@ -11,7 +11,6 @@ import pytest
 
 from stepgrid.model.figures import ClientRate, Figures
 from stepgrid.model.plan import PlannedAxis
-from stepgrid.plugins.importer import ImportedStep
 from stepgrid.store.store import Store
 from stepgrid.summarize.charts import step_charts
 from stepgrid.summarize.charts.drawing import PageMarks
@@ -19,7 +18,8 @@ from stepgrid.summarize.comparisons.comparison_axes import StepPoints
 from stepgrid.summarize.data.points import Point
 from stepgrid.summarize.report import Comparisons, Report
 from stepgrid.summarize.report_files import current_report
-from stepgrid.transfer.published import plan_results, publish
+from stepgrid_published.importer import ImportedStep
+from stepgrid_published.results import plan_results, publish
 from tests.summarize import made, scenario
 from tests.summarize.charts.test_forms import texts, titles
 from tests.summarize.synthetic import Experiment

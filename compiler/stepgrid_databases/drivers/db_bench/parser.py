@@ -273,7 +273,7 @@ def printed(path: Path) -> list[PrintedStep]:
     if not _STATE.search(text) and next(result_lines(text), None) is None:
         reason = EXPECTED
         if _SUMMARY.search(text):
-            reason = f"it is a summary of published scripts (`stepgrid import db_bench {path.parent}` takes such)"
+            reason = f"it is a summary of published scripts (`stepgrid published db_bench {path.parent}` takes such)"
         raise ParseError(f"{path} is no output of db_bench: {reason}")
     stderr = path.with_name("stderr")
     if path.name == STDOUT and stderr.is_file():

@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import NamedTuple
 
 from stepgrid.model.figures import Figures, ParseError
-from stepgrid.plugins.importer import Faults, ImportedStep, Importer, ImportProblem, RecomputedFigure
 from stepgrid_importers.db_bench import folder, names, step_figures, summaries
 from stepgrid_importers.db_bench.folder import Column, Source
 from stepgrid_importers.db_bench.logs import Log
 from stepgrid_importers.db_bench.reports import Row
+from stepgrid_published.importer import Faults, ImportedStep, Importer, ImportProblem, RecomputedFigure
 
 NO_RESULT = "the published row says that it failed"
 

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from itertools import islice, zip_longest
 from pathlib import Path
 
-from stepgrid.plugins.importer import Faults
 from stepgrid_databases.drivers.db_bench import output
 from stepgrid_importers.db_bench import logs, names
 from stepgrid_importers.db_bench.logs import Log, report_row
@@ -23,6 +22,7 @@ from stepgrid_importers.db_bench.reports import (
     uneven,
 )
 from stepgrid_importers.shared import text_files
+from stepgrid_published.importer import Faults
 
 
 @dataclass(frozen=True, slots=True)

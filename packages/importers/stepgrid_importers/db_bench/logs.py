@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import NamedTuple
 
 from stepgrid.plugins import driver
-from stepgrid.plugins.importer import Faults
 from stepgrid_databases.drivers.db_bench.benchmarks import DRAINING, PRINTING
 from stepgrid_importers.db_bench.reports import COLUMNS, FAILED, NONE
 from stepgrid_importers.shared import awk, text_files
 from stepgrid_importers.shared.awk import field, fixed, number
+from stepgrid_published.importer import Faults
 
 PREFIX, SUFFIX = "benchmark_", ".log"
 TIME, SERIES = ".time", ".r.csv"

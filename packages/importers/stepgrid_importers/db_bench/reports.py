@@ -10,9 +10,9 @@ from itertools import takewhile
 from pathlib import Path
 from typing import NamedTuple, TypeAlias
 
-from stepgrid.plugins.importer import Faults
 from stepgrid_importers.db_bench.names import REPORT
 from stepgrid_importers.shared import awk, text_files
+from stepgrid_published.importer import Faults
 
 Release: TypeAlias = tuple[int, ...]
 

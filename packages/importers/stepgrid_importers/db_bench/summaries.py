@@ -12,7 +12,6 @@ from statistics import fmean, pstdev, stdev
 from typing import NamedTuple
 
 from stepgrid.model.figures import Figures
-from stepgrid.plugins.importer import RecomputedFigure
 from stepgrid_importers.db_bench import names
 from stepgrid_importers.db_bench.folder import Column, Source
 from stepgrid_importers.db_bench.logs import report_row
@@ -32,6 +31,7 @@ from stepgrid_importers.db_bench.reports import (
     written,
 )
 from stepgrid_importers.shared import awk
+from stepgrid_published.importer import RecomputedFigure
 
 
 def summaries(source: Source, root: Path) -> dict[str, str]:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from stepgrid.plugins.importer import Faults, ImportedStep, Importer, ImportProblem, RecomputedFigure
 from stepgrid_importers.insert_benchmark import folder, results, summaries
 from stepgrid_importers.insert_benchmark.folder import Records
 from stepgrid_importers.insert_benchmark.tables import PROBES, SORTED
+from stepgrid_published.importer import Faults, ImportedStep, Importer, ImportProblem, RecomputedFigure
 
 
 class InsertBenchmark:

@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from stepgrid.plugins.importer import Faults
 from stepgrid_importers.insert_benchmark import raw_files, steps, tables
 from stepgrid_importers.insert_benchmark.raw_files import RawRun
 from stepgrid_importers.insert_benchmark.tables import Probe, Row, Table
 from stepgrid_importers.shared import text_files
+from stepgrid_published.importer import Faults
 
 SUMMARY, MERGED = "o.sum.t.", "mrg."
 

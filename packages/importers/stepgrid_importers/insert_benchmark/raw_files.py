@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import NamedTuple, TypeAlias, TypeVar
 
 from stepgrid.plugins import driver
-from stepgrid.plugins.importer import Faults
 from stepgrid_importers.shared import iostat, text_files, vmstat
+from stepgrid_published.importer import Faults
 
 Cells: TypeAlias = Mapping[str, str]  # figures as they stand, by name
 Parsed = TypeVar("Parsed")

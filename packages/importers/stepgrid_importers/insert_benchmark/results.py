@@ -11,7 +11,6 @@ from dataclasses import replace
 
 from stepgrid.collect.series import series_figures
 from stepgrid.model.figures import LATENCY_LIMITS, Bucket, Buckets, ClientRate, Figures, by_column
-from stepgrid.plugins.importer import ImportedStep, RecomputedFigure
 from stepgrid_importers.insert_benchmark import metric_rows, steps
 from stepgrid_importers.insert_benchmark.folder import Records
 from stepgrid_importers.insert_benchmark.metric_rows import Sum
@@ -28,6 +27,7 @@ from stepgrid_importers.insert_benchmark.raw_files import (
 from stepgrid_importers.insert_benchmark.tables import NONE, PROBE_STEPS, short
 from stepgrid_importers.shared import iostat, vmstat
 from stepgrid_importers.shared.awk import number
+from stepgrid_published.importer import ImportedStep, RecomputedFigure
 
 ROWS = "rows"  # an axis: how many there were, as the tag has it
 UNKNOWN = "unknown"

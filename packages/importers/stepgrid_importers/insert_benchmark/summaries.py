@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from stepgrid.plugins.importer import ImportProblem
 from stepgrid_importers.insert_benchmark import metric_rows, steps, tables
 from stepgrid_importers.insert_benchmark.folder import MERGED, SUMMARY, Records
 from stepgrid_importers.insert_benchmark.raw_files import KINDS, Cells
 from stepgrid_importers.insert_benchmark.tables import COLUMNS, Table, relative, written
+from stepgrid_published.importer import ImportProblem
 
 RELATIVE, TIMES = "rel.", "o.rt.t."
 

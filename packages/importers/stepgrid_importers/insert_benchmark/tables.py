@@ -7,10 +7,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from stepgrid.plugins.importer import Faults
 from stepgrid_importers.insert_benchmark.raw_files import MAX, Cells
 from stepgrid_importers.shared import awk, text_files
 from stepgrid_importers.shared.awk import number
+from stepgrid_published.importer import Faults
 
 # A table by the names in its head: o.sum.t.TAG, mrg.STEP and rel.STEP.
 

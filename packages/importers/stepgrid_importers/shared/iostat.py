@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from stepgrid.plugins.importer import Faults
 from stepgrid_importers.shared import text_files
+from stepgrid_published.importer import Faults
 
 Sample = Mapping[str, float]
 KIB = 1024

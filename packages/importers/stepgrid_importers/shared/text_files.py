@@ -6,7 +6,7 @@ from pathlib import Path
 
 from stepgrid.plugins import driver
 from stepgrid.plugins.driver import GZ
-from stepgrid.plugins.importer import Faults
+from stepgrid_published.importer import Faults
 
 
 def read(path: Path, faults: Faults) -> str | None:

@@ -10,8 +10,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from stepgrid.plugins.importer import Faults
 from stepgrid_importers.shared import text_files
+from stepgrid_published.importer import Faults
 
 Sample = Mapping[str, float]
 NEEDED = ("cs", "us", "sy", "id", "wa")

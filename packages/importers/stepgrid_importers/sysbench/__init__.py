@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from stepgrid.plugins.importer import Faults, ImportedStep, Importer, ImportProblem, RecomputedFigure
 from stepgrid_importers.sysbench import results, runs, summaries, tables
 from stepgrid_importers.sysbench.runs import Run
 from stepgrid_importers.sysbench.tables import Table
+from stepgrid_published.importer import Faults, ImportedStep, Importer, ImportProblem, RecomputedFigure
 
 MADE = (f"{tables.RELATIVE}.", summaries.OVERVIEW)
 

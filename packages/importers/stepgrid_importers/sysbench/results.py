@@ -7,12 +7,12 @@ from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 
 from stepgrid.model.figures import Figures
-from stepgrid.plugins.importer import ImportedStep
 from stepgrid_importers.shared import iostat, vmstat
 from stepgrid_importers.sysbench import names, tables
 from stepgrid_importers.sysbench.rates import definition, rate, rows_per_s, scanned
 from stepgrid_importers.sysbench.runs import NOTE, Run, disk_figures, host_figures, per_operation
 from stepgrid_importers.sysbench.tables import Row, Table
+from stepgrid_published.importer import ImportedStep
 
 TABLE = "table"  # the axis of tables that have other figures of the same runs
 

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import TypeAlias
 
 from stepgrid.model.figures import Figures, ParseError
-from stepgrid.plugins.importer import Faults
 from stepgrid_databases.drivers.sysbench import output
 from stepgrid_databases.drivers.sysbench.output import Summary
 from stepgrid_importers.shared import iostat, text_files, vmstat
@@ -17,6 +16,7 @@ from stepgrid_importers.shared.iostat import KIB, Iostat
 from stepgrid_importers.shared.vmstat import Vmstat
 from stepgrid_importers.sysbench import names
 from stepgrid_importers.sysbench.names import Test
+from stepgrid_published.importer import Faults
 
 Cells: TypeAlias = Mapping[str, str]  # by head, as they stand
 

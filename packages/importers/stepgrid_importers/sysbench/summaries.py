@@ -7,7 +7,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from stepgrid.plugins.importer import RecomputedFigure
 from stepgrid_importers.shared import awk, iostat, vmstat
 from stepgrid_importers.shared.iostat import KIB, Sample
 from stepgrid_importers.shared.vmstat import VmstatMeans
@@ -15,6 +14,7 @@ from stepgrid_importers.sysbench import names, tables
 from stepgrid_importers.sysbench.rates import THOUSAND, definition, rate, rows_per_s, scanned
 from stepgrid_importers.sysbench.runs import MET, Run, published
 from stepgrid_importers.sysbench.tables import Row, Section, Table
+from stepgrid_published.importer import RecomputedFigure
 
 Key = tuple[str, names.Test]
 

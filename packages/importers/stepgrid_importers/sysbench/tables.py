@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from stepgrid.plugins.importer import Faults
 from stepgrid_importers.shared import text_files
 from stepgrid_importers.sysbench import names
+from stepgrid_published.importer import Faults
 
 ABSOLUTE, RELATIVE, EDIT = "qps.abs", "qps.rel", ".edit"
 

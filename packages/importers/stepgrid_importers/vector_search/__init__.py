@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from stepgrid.model.figures import Figures
-from stepgrid.plugins.importer import Faults, ImportedStep, Importer, ImportProblem, RecomputedFigure
 from stepgrid_importers.vector_search import plots, summaries
 from stepgrid_importers.vector_search.plots import ENGINES, SEARCHED, Plot, Search
+from stepgrid_published.importer import Faults, ImportedStep, Importer, ImportProblem, RecomputedFigure
 
 STEP = "search"
 PLOT, OCCURRENCE = "plot", "occurrence"  # axes, where there are several plots, or several results of one name

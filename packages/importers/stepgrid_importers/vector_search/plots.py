@@ -8,8 +8,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from stepgrid.model.units import counted
-from stepgrid.plugins.importer import Faults
 from stepgrid_importers.shared import text_files
+from stepgrid_published.importer import Faults
 
 PUBLISHED = "qr."
 

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from stepgrid.language import published
 from stepgrid.language.files import TooLargeError
 from stepgrid.language.problems import Problems
+from stepgrid_published import figures as published
 
 FORMS = {
     "sysbench": (

@@ -8,7 +8,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from stepgrid.language.problems import Problems, nearest
-from stepgrid.language.published import METRIC, Published, TableFigure, figures
 from stepgrid.model.plan import BUILD, CellStep, Plan, PlannedCell
 from stepgrid.model.status import Status
 from stepgrid.model.units import counted
@@ -20,6 +19,7 @@ from stepgrid.summarize.claims import ClaimCase, JudgedClaim, judge_claims
 from stepgrid.summarize.comparisons.comparison_axes import touching
 from stepgrid.summarize.data.points import Point, points
 from stepgrid.summarize.data.tables_reader import Run
+from stepgrid_published.figures import METRIC, Published, TableFigure, figures
 
 REFUTED, NO_FIGURE = "refuted", "no figure"
 OWN_SENTENCE = "by the article's own sentence"

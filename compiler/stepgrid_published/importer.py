@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import NamedTuple, Protocol, TypeVar
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 from stepgrid.model.figures import Figures
 from stepgrid.model.units import counted
+from stepgrid.plugins.registry import Registry
 
 Records = TypeVar("Records")
 
@@ -156,3 +157,11 @@ class Faults:
     def stop(self) -> None:
         if self._problems:
             raise FolderError((*self._problems, *self.refused, *self.unknown))
+
+
+IMPORTERS: Registry[Importer[Any]] = Registry(
+    "importers",
+    "kind of published results",
+    "stepgrid_published.importer:Importer",
+    "`pip install 'stepgrid[importers]'` (in a checkout `make setup`) adds some",
+)

@@ -1,4 +1,4 @@
-"""stepgrid import KIND DIR: published results become results like our own, or nothing does."""
+"""stepgrid published KIND DIR: published results become results like our own, or nothing does."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from stepgrid.cli import main
-from stepgrid.plugins.registry import IMPORTERS
+from stepgrid_published.importer import IMPORTERS
 from tests.importers.made import run, sysbench
 
 
@@ -23,7 +23,7 @@ def test_without_the_importers_it_says_what_to_install(
     folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(IMPORTERS, "points", {})
-    assert main(["import", "sysbench", "."]) == 2
+    assert main(["published", "sysbench", "."]) == 2
     assert capsys.readouterr().err == (
         "there is no kind of published results `sysbench`\n"
         "   = there is none here; `pip install 'stepgrid[importers]'` (in a checkout `make setup`) adds some\n"

@@ -14,8 +14,9 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from stepgrid.collect import step_figures
+from stepgrid.collect.step_figures import STATED
 from stepgrid.host.files import make_folder, write_json
+from stepgrid.model.figures import rows
 from stepgrid.model.plan import (
     BUILD,
     IMPORT,
@@ -32,14 +33,21 @@ from stepgrid.model.plan import (
 )
 from stepgrid.model.units import counted
 from stepgrid.plan import identity, plan_file
-from stepgrid.plugins.importer import Faults, FolderError, ImportedStep, ImportProblem, RecomputedFigure, sort_problems
-from stepgrid.plugins.registry import IMPORTERS
 from stepgrid.store import plans
 from stepgrid.store.paths import ATTEMPT_FILE, BUILD_FILE, RESULT_FILE
 from stepgrid.store.results import result_checksums
 from stepgrid.store.store import Store
 from stepgrid.transfer.bundle import staging
 from stepgrid.transfer.results import ImportedResults
+from stepgrid_published.importer import (
+    IMPORTERS,
+    Faults,
+    FolderError,
+    ImportedStep,
+    ImportProblem,
+    RecomputedFigure,
+    sort_problems,
+)
 
 HARDWARE = {"id": "elsewhere"}
 SHOWN_FILES = 5  # of a folder, by name
@@ -250,7 +258,7 @@ class _Planner:
     def _plan_stage(self, key: _Key, load: int, block: Sequence[str], run: Mapping[str, ImportedStep]) -> str:
         steps = [run[name] for name in block if name in run]
         content = [
-            [step_figures.stated_body(step), [hashlib.sha256(path.read_bytes()).hexdigest() for path in step.files]]
+            [_stated_body(step), [hashlib.sha256(path.read_bytes()).hexdigest() for path in step.files]]
             for step in steps
         ]
         stage = STAGE_PREFIX + identity.digest([self.kind, *key, load, list(block), content])
@@ -336,7 +344,7 @@ def _write_result(folder: Path, stage: PlannedStage, steps: Sequence[ImportedSte
         step_folder.mkdir(parents=True)
         for path in step.files:
             shutil.copyfile(path, step_folder / path.name)
-        write_json(step_folder / step_figures.STATED, step_figures.stated_body(step), durable=False)
+        write_json(step_folder / STATED, _stated_body(step), durable=False)
         if step.argv:
             write_json(step_folder / "command.json", {"argv": list(step.argv), "env": {}}, durable=False)
     first = steps[0]
@@ -351,3 +359,21 @@ def _write_result(folder: Path, stage: PlannedStage, steps: Sequence[ImportedSte
 def _times(step: ImportedStep) -> Mapping[str, Any]:
     times = {"started": step.started, "seconds": step.seconds}
     return {name: value for name, value in times.items() if value is not None}
+
+
+def _stated_body(step: ImportedStep) -> dict[str, Any]:
+    figures = step.figures
+    optional = {  # few steps have these: without them the body, and so the stage's id, is what it was before
+        "counters": dict(figures.counters),
+        "levels": [dict(level) for level in figures.levels],
+        "histograms": [list(bucket) for bucket in rows(figures.histograms)],
+        "rates": [list(rate) for rate in figures.rates],
+    }
+    return {
+        "failure": step.failure,
+        "metrics": dict(figures.metrics),
+        "facts": {**figures.facts, **({"source": step.source} if step.source else {})},
+        "qps": [list(pair) for pair in figures.qps],
+        "warnings": list(figures.warnings),
+        **{name: value for name, value in optional.items() if value},
+    }

@@ -9,11 +9,11 @@ from stepgrid.collect.job import collect
 from stepgrid.model.figures import Buckets, ClientRate, Figures, rows
 from stepgrid.model.status import NodeStatus
 from stepgrid.plan import plan_file
-from stepgrid.plugins.importer import ImportedStep
 from stepgrid.store.results import changed_file
 from stepgrid.store.status import StatusReader
 from stepgrid.store.store import Store
-from stepgrid.transfer.published import plan_results, publish
+from stepgrid_published.importer import ImportedStep
+from stepgrid_published.results import plan_results, publish
 from tests.collect.reading import figures
 
 
