@@ -4,5 +4,5 @@ from stepgrid.cli.commands import Command
 
 CLAIMS = Command("its results", "claims", "judge the claims of specs by figures that somebody published",
                  "stepgrid_published.commands")  # fmt: skip
-IMPORT_PUBLISHED = Command("its results", "import-published", "import results of published scripts",
+PUBLISHED = Command("its results", "published", "import results of published scripts",
                            "stepgrid_published.commands")  # fmt: skip
