@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from stepgrid.plugins import registry
 from stepgrid.summarize import report_files
 from stepgrid.summarize.report import Report
 from tests.summarize import scenario
@@ -64,3 +65,26 @@ def test_a_damaged_file_says_nothing(made: Experiment, text: str, capsys: pytest
     made.store.verdicts(report.setup.plan).write_text(text)
     report_files.write_report(made.store, report)
     assert capsys.readouterr().err == ""
+
+
+def test_a_report_of_a_kind_and_an_engine_that_are_not_installed_here(
+    made: Experiment, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of results that came from elsewhere: figures and verdicts are told, what only the plug-in knows is not."""
+    scenario.report(made)
+    text = scenario.text(made)
+    functions = [value for value in vars(registry).values() if hasattr(value, "cache_clear")]
+    monkeypatch.delitem(registry.DRIVERS.points, "db_bench")
+    monkeypatch.delitem(registry.ENGINES.points, "rocksdb")
+    for function in functions:
+        function.cache_clear()
+    try:
+        report_files.write_report(made.store, report_files.read_report(made.store, made.plan.digest))
+        elsewhere = scenario.text(made)
+    finally:
+        monkeypatch.undo()
+        for function in functions:
+            function.cache_clear()
+    part = "QPS relative to cache=lru, 95 % intervals"
+    assert part in text
+    assert elsewhere.partition(part)[2].partition("\n\n")[0] == text.partition(part)[2].partition("\n\n")[0]

@@ -70,6 +70,11 @@ def test_the_brief(experiment: Experiment, golden: Golden) -> None:
     coloured = brief_lines(report, page, 80, Paint(is_coloured=True))
     assert [plain(line) for line in coloured] == briefs[1]
     assert coloured != briefs[1]
+    green, red = "\x1b[32m", "\x1b[31m"
+    assert green in "".join(coloured)
+    at_a_scale = "".join(brief_lines(scenario.altered(report, scale="smoke"), page, 80, Paint(is_coloured=True)))
+    assert green not in at_a_scale
+    assert red not in at_a_scale
 
 
 def test_the_end_of_a_run_reads_the_brief(experiment: Experiment) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from stepgrid.model.plan import PlannedStep
 from stepgrid.plugins.driver import HitRates
-from stepgrid.plugins.registry import driver
+from stepgrid.plugins.registry import find_driver
 from stepgrid.plugins.work import MISSES, WorkFigure
 
 FOUND, EXPECTED = "found_pct", "found_expected_pct"  # metrics
@@ -22,7 +22,7 @@ def expected_percent(steps: Sequence[PlannedStep]) -> list[float | None]:
     """Ask the drivers about a sequence of steps that begins without a database; None if a share is unknown."""
     shares: list[float | None] = [None] * len(steps)
     for kind in {step.kind for step in steps}:
-        plugin = driver(kind)
+        plugin = find_driver(kind)
         rates = plugin.hit_rates(steps) if isinstance(plugin, HitRates) else ()
         for at, rate in enumerate(rates):
             if steps[at].kind == kind and rate is not None:
@@ -46,8 +46,9 @@ def is_low(metrics: Mapping[str, float], expected: float, step: PlannedStep) -> 
 
 def is_zero(metrics: Mapping[str, float], expected: float | None, step: PlannedStep) -> bool:
     """Tell whether a step found no key, and not by chance; a benchmark of missing keys says so in its name."""
-    lookups = _lookups(metrics, step)
-    if metrics.get(FOUND) != 0 or MISSES in f"{step.name} {driver(step.kind).seed_key(step.settings)}".lower():
+    lookups, plugin = _lookups(metrics, step), find_driver(step.kind)
+    key = plugin.seed_key(step.settings) if plugin else ""
+    if metrics.get(FOUND) != 0 or MISSES in f"{step.name} {key}".lower():
         return False
     if expected is None:
         return lookups is None or lookups >= HITS

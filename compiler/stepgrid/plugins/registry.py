@@ -175,6 +175,14 @@ def driver(kind: str) -> Driver:
     return DRIVERS.get(kind)
 
 
+def find_driver(kind: str) -> Any:
+    """Import the planning half of a kind; None where it is not installed, as results from elsewhere may be of any."""
+    try:
+        return driver(kind)
+    except PluginError:
+        return None
+
+
 @cache
 def runner(kind: str) -> Runner | None:
     """Import both halves of a kind; None if this version only checks and plans it."""
@@ -212,7 +220,7 @@ def power_setting(kind: str, settings: Mapping[str, Any]) -> str | None:
 @cache
 def default_tables(kind: str) -> tuple[str, ...]:
     """List the layouts that the report of a kind of step shows if the spec names no tables."""
-    plugin = driver(kind)
+    plugin = find_driver(kind)
     return plugin.tables if isinstance(plugin, DefaultTables) else ()
 
 
@@ -244,7 +252,7 @@ def read_settings(step: PlannedStep) -> dict[str, Any]:
 
 @cache
 def reading_names(kind: str) -> tuple[str, ...]:
-    plugin = driver(kind)
+    plugin = find_driver(kind)
     return plugin.reading if isinstance(plugin, OutputReader) else ()
 
 

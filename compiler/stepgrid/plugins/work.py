@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 from stepgrid.plugins.driver import Counting, SqlOperations, WorkloadOperations
-from stepgrid.plugins.registry import driver
+from stepgrid.plugins.registry import find_driver
 
 
 class WorkFigure(NamedTuple):
@@ -44,7 +44,7 @@ class ClientThreads(Protocol):
 
 def client_count(kind: str, settings: Mapping[str, Any]) -> int | None:
     """Count the threads that send statements at once; None for a kind that has no number of them."""
-    plugin = driver(kind)
+    plugin = find_driver(kind)
     if isinstance(plugin, ClientThreads):
         return plugin.threads(settings)
     return max((int(settings[name]) for name in CLIENT_COUNTS if settings.get(name)), default=None)
@@ -67,14 +67,14 @@ def must_find(name: str, kind: str, settings: Mapping[str, Any]) -> bool:
 def must_write(kind: str, settings: Mapping[str, Any]) -> bool:
     """Tell whether each operation of a step is a transaction that writes; a load has rows, many of a transaction."""
     workloads, _, writes = _sql_workloads(kind, settings)
-    plugin = driver(kind)
+    plugin = find_driver(kind)
     is_counted = isinstance(plugin, Counting) and plugin.counted_work(settings) is not None
     return bool(workloads) and workloads <= writes and not is_counted
 
 
 def _sql_workloads(kind: str, settings: Mapping[str, Any]) -> tuple[set[str], set[str], set[str]]:
     """Return the workloads of a step, and those of its kind that read and that write; nothing where it is unknown."""
-    plugin = driver(kind)
+    plugin = find_driver(kind)
     if not isinstance(plugin, WorkloadOperations) or not isinstance(plugin.operations, SqlOperations):
         return set(), set(), set()
     names = {field: {*text.split()} for field, text in plugin.operations._asdict().items()}

@@ -18,7 +18,7 @@ from stepgrid.model.table import group
 from stepgrid.model.units import counted, figure, percent, rate, seconds
 from stepgrid.plugins.driver import Counting
 from stepgrid.plugins.durability import COMMIT, SYNC
-from stepgrid.plugins.registry import driver
+from stepgrid.plugins.registry import find_driver
 from stepgrid.plugins.work import FEWEST_ROWS, FOUND_ROWS, client_count, must_write
 from stepgrid.summarize.comparisons.builds import ReportedBuild
 from stepgrid.summarize.data.tables_reader import Place, Run, Tables
@@ -119,7 +119,7 @@ def _facts_of(tables: Tables, scope: str, run: Run) -> Mapping[str, str]:
 def _facts(steps: Sequence[PlannedStep]) -> StepFacts:
     durations, writes, writers = list[float | None](), list[float | None](), list[float | None]()
     for step in steps:
-        kind, settings = driver(step.kind), step.settings
+        kind, settings = find_driver(step.kind), step.settings
         is_counted = bool(settings) and isinstance(kind, Counting) and kind.counted_work(settings) is not None
         durations.append(None if is_counted else _number(settings.get("duration")))
         limit, sizes = _number(settings.get("write_rate")), (_option(step, "key_size"), _option(step, "value_size"))

@@ -22,7 +22,7 @@ from stepgrid.plan.expectations import EXPECTS
 from stepgrid.plan.identity import DESCRIBED
 from stepgrid.plugins.driver import Waiting, WorkloadOperations
 from stepgrid.plugins.hit_rate import EXPECTED, FOUND, WARNING
-from stepgrid.plugins.registry import driver
+from stepgrid.plugins.registry import find_driver
 from stepgrid.summarize.comparisons import comparison_axes
 from stepgrid.summarize.comparisons.builds import RUNNING, ReportedBuild, deciding_differences, quality_differences
 from stepgrid.summarize.comparisons.comparison import Comparison
@@ -496,7 +496,7 @@ def operation_coverage(steps: Iterable[PlannedStep]) -> OperationCoverage:
     for step in steps:
         if not step.measured or not step.settings:  # published steps have no settings
             continue
-        kind: object = driver(step.kind)
+        kind: object = find_driver(step.kind)
         if not isinstance(kind, WorkloadOperations) or (workloads := kind.workloads(step.settings)) is None:
             unknown_steps |= {} if isinstance(kind, Waiting) else {step.name: None}
             continue
@@ -515,7 +515,9 @@ def measured_times(runs: Sequence[Run]) -> tuple[datetime, datetime] | None:
 def quiet_times(runs: Sequence[Run]) -> Iterator[str]:
     """Yield `settle: innodb 2.8 s, myrocks 0.3 s; not in time: mysql` for each step that waits; medians."""
     measured = [run for run in runs if run.same_as is None and run.attempt is not None]
-    by_step = group(((run.step, kind.waited), run) for run in measured if isinstance(kind := driver(run.kind), Waiting))
+    by_step = group(
+        ((run.step, kind.waited), run) for run in measured if isinstance(kind := find_driver(run.kind), Waiting)
+    )
     for (step, metric), step_runs in by_step.items():
         waits = group((run.build, run.metrics.get(metric)) for run in step_runs)
         times = {build: [wait for wait in build_waits if wait is not None] for build, build_waits in waits.items()}

@@ -22,7 +22,6 @@ from stepgrid.package import __version__
 from stepgrid.plan import difference
 from stepgrid.plan.difference import ChangedInput, Link, differences, yaml_text
 from stepgrid.plugins import registry
-from stepgrid.plugins.registry import PluginError
 from stepgrid.plugins.settings import Quantity
 from stepgrid.store.plans import Request
 from stepgrid.summarize.comparisons.builds import ReportedBuild
@@ -325,10 +324,8 @@ def _setting(name: str, values: Sequence[Any], field: FieldInfo | None) -> str:
 
 
 def _fields(kind: str) -> Mapping[str, FieldInfo]:
-    try:
-        return registry.driver(kind).settings_model().model_fields
-    except PluginError:  # it is not installed here
-        return {}
+    plugin = registry.find_driver(kind)
+    return plugin.settings_model().model_fields if plugin else {}
 
 
 # Builds: their own defaults, of options that some step leaves to them
@@ -400,8 +397,9 @@ def _change(old: str, new: str) -> str:
 def _unset_options(nodes: Sequence[str], catalogues: Facts, tables: Tables) -> set[str]:
     """List options that some step of some build leaves alone, and no driver or engine sets."""
     engines = {facts["engine"] for facts in tables.facts.get("build", {}).values() if "engine" in facts}
-    reserved = {name for kind in {run.kind for run in tables.runs} for name in registry.driver(kind).reserved}
-    reserved = reserved.union(*(registry.engine(name).reserved for name in engines))
+    plugins = [*map(registry.find_driver, {run.kind for run in tables.runs})]
+    reserved = {name for plugin in plugins if plugin for name in plugin.reserved}
+    reserved = reserved.union(*(registry.engine(name).reserved for name in engines & {*registry.ENGINES.names()}))
     requested = tables.facts.get("requested", {})
     names = {name for node in nodes for name in catalogues[node]} - reserved
     values = {name: [requested.get(node, {}).get(name) for node in nodes] for name in names}

@@ -324,7 +324,7 @@ def brief_lines(report: Report, page: Path | None, width: int, paint: Paint) -> 
         paint(fit(report.setup.title, width - len(scale)) + scale, "bold"),
         *(paint(line, "yellow") for line in _banners(report, width)),
     ]
-    lines += _table(report, width, paint)
+    lines += _table(report, width, paint if report.setup.scale is None else Paint())  # a try has no verdict in colour
     page_lines = [f"{INDENT}{'page':<{LABEL}}{page}"] if page else []
     command = _next_command(report)
     command_lines = _fold("next", command, width - 2) if command else []  # room for the sign that a command goes on

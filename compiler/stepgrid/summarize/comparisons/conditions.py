@@ -25,7 +25,7 @@ from stepgrid.model.units import counted, duration, percent
 from stepgrid.plugins.durability import differing
 from stepgrid.plugins.hit_rate import EXPECTED, SIGMAS, WARNING
 from stepgrid.plugins.metrics import unit
-from stepgrid.plugins.registry import DRIVERS
+from stepgrid.plugins.registry import find_driver
 from stepgrid.plugins.work import SameWork, WorkFigure
 from stepgrid.summarize.data.points import Point
 from stepgrid.summarize.data.tables_reader import Place, Run, Tables
@@ -240,7 +240,7 @@ def _spacing(runs: Iterable[Run]) -> float:
 
 def _figures_apart(point: Point, base: Point) -> Iterator[str]:
     kind = point.runs[0].kind
-    plugin: object = DRIVERS.get(kind) if kind in DRIVERS.names() else None  # of imported results there may be none
+    plugin = find_driver(kind)
     for figure in plugin.work_figures if isinstance(plugin, SameWork) else ():
         arm, against = (_work(side, figure) for side in (point, base))
         if arm is None or against is None:

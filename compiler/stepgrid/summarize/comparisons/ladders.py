@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from statistics import median
 
 import numpy as np
@@ -58,6 +59,7 @@ class Ladder:
     metric: ComparedMetric = field(default_factory=ComparedMetric)
     noun: str = "version"
     idle: tuple[str, ...] = ()  # points in no level: a load of them did nothing, or others used the host
+    spans: tuple[str, ...] = ()  # of rungs that were compared with each other at every point
 
     @property
     def sentences(self) -> list[str]:
@@ -66,7 +68,8 @@ class Ladder:
             f"from `{rung}` on: {'; '.join(f'{change.where(self.names)} {change.interval}' for change in changes)}"
             for rung, changes in group((change.rung, change) for change in self.changes).items()
         ]
-        none = f"no change from one {self.noun} to the next in {self.rungs[0]} to {self.rungs[-1]}"
+        where = f"in {' and in '.join(self.spans)}" if self.spans else f"where {self.noun}s were compared"
+        none = f"no change from one {self.noun} to the next {where}"
         first = units.first(texts, MOST_TEXTS, f" {self.noun}s: `{self.title}`")
         return [*(first or [none]), *(f"not judged: {point}" for point in self.idle[:MOST_TEXTS])]
 
@@ -101,18 +104,24 @@ def version_ladder(
     order = versions(axis.labels)
     names = tuple(other.name for other in axes if other is not axis and len(other.labels) > 1)
     ladder_changes: list[RungChange] = []
-    is_compared = False
+    pairs_by_row: list[set[tuple[str, str]]] = []  # of neighbours that were compared
     for step, step_points in group((point.step, point) for point in points).items():
         rows = group((comparison_axes.key(point, names), point) for point in step_points)
         for labels, members in rows.items():
+            pairs = set[tuple[str, str]]()
             for stretch in _stretches(order, axis.name, members, evidence, metric.name):
                 rungs = {point.labels[axis.name]: point.values(metric.name) for point in stretch}
-                is_compared |= sum(len(loads) > 1 for loads in rungs.values()) >= FEWEST_RUNGS
+                if sum(len(loads) > 1 for loads in rungs.values()) >= FEWEST_RUNGS:
+                    first, *_, last = map(order.index, rungs)
+                    pairs.update(pairwise(order[first : last + 1]))
                 for rung_change in _find_changes(rungs, evidence.effect, ALPHA / len(rows)):
                     after = [point.labels[axis.name] for point in stretch].index(rung_change[0])
                     floor = evidence.floor(stretch[after], stretch[after - 1], axes, metric.name)
                     if not is_within(floor, rung_change[2].ratio):
                         ladder_changes.append(RungChange(step, labels, *rung_change))
+            pairs_by_row += [pairs] if len(members) >= FEWEST_RUNGS else []
+    if not any(pairs_by_row):
+        return None
     ladder_changes.sort(key=lambda change: order.index(change.rung))
     idle = tuple(
         f"`{point.labels.get(axis.name)}`, {_point_text(point, names)}: {zeros}"
@@ -122,7 +131,21 @@ def version_ladder(
             or evidence.disturbance(metric.name, (point,))
         )
     )
-    return Ladder(axis.name, order, names, tuple(ladder_changes), metric, idle=idle) if is_compared else None
+    spans = _spans(order, set.intersection(*pairs_by_row))
+    return Ladder(axis.name, order, names, tuple(ladder_changes), metric, idle=idle, spans=spans)
+
+
+def _spans(order: Sequence[str], pairs: set[tuple[str, str]]) -> tuple[str, ...]:
+    """Join neighbours that were compared to the longest spans, as text."""
+    ends: list[tuple[str, str]] = []
+    for before, after in pairwise(order):
+        if (before, after) not in pairs:
+            continue
+        if ends and ends[-1][1] == before:
+            ends[-1] = ends[-1][0], after
+        else:
+            ends.append((before, after))
+    return tuple(f"{first} to {last}" for first, last in ends)
 
 
 def versions(labels: Iterable[str]) -> tuple[str, ...]:
@@ -195,7 +218,8 @@ def date_ladder(
         ]
     ladder_changes.sort(key=lambda change: change.rung)
     rungs = sorted({day for _, days in usable for day in days})
-    return Ladder(DATE, tuple(rungs), names, tuple(ladder_changes), noun=DATE, idle=tuple(idle))
+    spans = (f"{rungs[0]} to {rungs[-1]}",)
+    return Ladder(DATE, tuple(rungs), names, tuple(ladder_changes), noun=DATE, idle=tuple(idle), spans=spans)
 
 
 def _days(point: Point, past: Mapping[Place, Sequence[PastFigure]]) -> Days:
