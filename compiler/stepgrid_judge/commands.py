@@ -8,25 +8,25 @@ import re
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from glob import glob
 from pathlib import Path
 
 import re2
 
 from stepgrid.cli.failures import CommandError
-from stepgrid.cli.output import add_output, write_output
-from stepgrid.cli.spec_arguments import parse_quantity
-from stepgrid.errors import CLAIM_FAILED, FINE
+from stepgrid.cli.output import add_output, check_gate, gate_status, read_gate, write_output
+from stepgrid.cli.spec_arguments import add_gate
+from stepgrid.errors import FINE
 from stepgrid.host.terminal_output import Paint
 from stepgrid.language.problems import nearest
+from stepgrid.model.plan import SMALLEST_EFFECT
 from stepgrid.model.units import counted, percent
 from stepgrid.store.store import brief_width
-from stepgrid.summarize.comparisons.comparison import ArmEntry
-from stepgrid.summarize.statistics.verdicts import SAME
+from stepgrid.summarize.gate import ALL_STEPS, Gate
 from stepgrid_judge.figures import Judged, JudgeRequest, judge, judge_figures, list_figures, name_arms
 from stepgrid_judge.readers import HIGHER, LOWER, Columns, ForeignFile, read
 
 FORMATS = ("text", "all", "markdown", "html", "json", "csv", "junit")
-FAILURES = ("slower", "different", "undecided")
 SPLITS, FEWEST_TO_SPLIT = 200, 4
 RULE = 0.05  # that --null compares false_reports with: red where a mean moved by more
 
@@ -45,11 +45,7 @@ def add_judge_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--pattern", metavar="REGEX", help="of a text: the number, as group 1 or `value`; `step` names it"
     )
-    parser.add_argument("--smallest-effect", metavar="SHARE", default="2%", help="what counts as a difference (2%%)")
-    parser.add_argument(
-        "--fail-on", metavar="WHAT[,STEP…]", action="append", default=[],
-        help=f"exit with {CLAIM_FAILED} if a step is {', '.join(FAILURES[:-1])} or {FAILURES[-1]}",
-    )  # fmt: skip
+    add_gate(parser, "what counts as a difference (2%%)")
     parser.add_argument("--null", action="store_true", help="how often equal arms would be called different")
     parser.add_argument("--how", nargs="?", const="", metavar="TOOL", help="print the loop that gives good loads")
     parser.add_argument("--format", choices=FORMATS, default="text", help="the output format (text)")
@@ -60,30 +56,17 @@ def run_judge(args: argparse.Namespace) -> int:
     if args.how is not None:
         print(how(args.how), end="")
         return FINE
-    failures = [_failure(text) for text in args.fail_on]
-    effect = _share(args.smallest_effect)
+    gate = read_gate(args)
+    effect = gate.effects.get(ALL_STEPS, SMALLEST_EFFECT)
     question = JudgeRequest(args.base, args.metric, args.better, (), effect)
     files = list(_read_files(args))
     if args.null:
         print(_null_text(files, question), end="")
         return FINE
     judged = judge(files, question)
-    write_output(_text(judged, args.format), args.output, args.replace)
-    return _status(judged, failures)
-
-
-def _share(text: str) -> float:
-    share = float(parse_quantity(text, "percent")) / 100
-    if not 0 <= share < 1:
-        raise CommandError(f"--smallest-effect {text}: expected 0% to 99%")
-    return share
-
-
-def _failure(text: str) -> tuple[str, frozenset[str]]:
-    word, *steps = text.split(",")
-    if word not in FAILURES:
-        raise CommandError(f"--fail-on {text}: expected {', '.join(FAILURES)}, and steps behind a comma")
-    return word, frozenset(steps)
+    check_gate(gate, judged.plan)
+    write_output(_text(judged, args.format, gate), args.output, args.replace)
+    return gate_status(judged.report, gate)
 
 
 def _read_files(args: argparse.Namespace) -> Iterator[tuple[str, ForeignFile]]:
@@ -102,14 +85,15 @@ def _read_files(args: argparse.Namespace) -> Iterator[tuple[str, ForeignFile]]:
         arm, equals, path = word.partition("=")
         if not equals or Path(word).exists():
             arm, path = "", word
-        paths = [path] if Path(path).exists() or not set(path) & set("*?[") else sorted(map(str, Path().glob(path)))
+        is_pattern = not Path(path).exists() and set(path) & set("*?[")
+        paths = sorted(glob(path)) if is_pattern else [path]  # noqa: PTH207 - Path.glob takes no absolute pattern
         if not paths:
             raise CommandError(f"no file is called {path}")
         for name in paths:
             yield arm, read(Path(name), columns, pattern)
 
 
-def _text(judged: Judged, form: str) -> str:
+def _text(judged: Judged, form: str, gate: Gate) -> str:
     from stepgrid.summarize import ci_formats, report_formats
     from stepgrid.summarize.summary_text import brief_lines
 
@@ -120,29 +104,11 @@ def _text(judged: Judged, form: str) -> str:
             return "".join(f"{line}\n" for line in lines)
         case "json":
             return report_formats.report_json(report)
+        case "markdown":
+            return report_formats.markdown(report, has_chart=False)
         case "junit":
-            return ci_formats.CI_FORMATS["junit"](report)
+            return ci_formats.junit(report, gate)
     return report_formats.report_text(report, "text" if form == "all" else form, None)
-
-
-def _status(judged: Judged, failures: Sequence[tuple[str, frozenset[str]]]) -> int:
-    """Print the steps for which the command was to fail, and return the exit status."""
-    refused = []
-    for comparison in judged.report.comparisons.leading:
-        for case in comparison.cases():
-            words = _words(case.entry)
-            for word, steps in failures:
-                if word in words and (not steps or case.point.step in steps):
-                    refused.append(f"{case.point.step}, {comparison.arm_name(case.arm)}: {case.entry.verdict}")
-    for line in dict.fromkeys(refused):
-        print(f"--fail-on: {line}", file=sys.stderr)
-    return CLAIM_FAILED if refused else FINE
-
-
-def _words(entry: ArmEntry) -> frozenset[str]:
-    if entry.is_difference and not entry.perhaps:
-        return frozenset({"different", str(entry.verdict)})
-    return frozenset({"undecided"} if entry.verdict != SAME else ())
 
 
 # How often equal arms would be called different

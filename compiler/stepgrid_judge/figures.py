@@ -90,13 +90,14 @@ def _stem(path: Path) -> str:
 def list_figures(arms: Mapping[str, Sequence[ForeignFile]], question: JudgeRequest) -> list[LoadFigure]:
     """List one figure for each load: the median of what its process repeated."""
     is_alone = len(arms) == 1
+    inner_names = {sample.arm for files in arms.values() for file in files for sample in file.samples}
     figures = []
     for arm, files in arms.items():
         for index, file in enumerate(files, 1):
             names = {sample.step for sample in file.samples}
             are_commands = is_alone and len(files) == 1 and file.tool == "hyperfine" and len(names) > 1
             for sample in file.samples:
-                inner = sample.step if are_commands else sample.arm
+                inner = sample.step if are_commands else sample.arm if is_alone or len(inner_names) > 1 else ""
                 load = f"{index}.{sample.process}" if sample.process else str(index)
                 step = ALL if are_commands else sample.step
                 labels = tuple(sorted((printable(axis), printable(text)) for axis, text in sample.labels.items()))

@@ -219,12 +219,20 @@ def _read_criterion(folder: Path) -> Iterator[Sample]:
         baseline = path.parent
         if baseline.name in ("change", "report") or baseline.is_symlink():
             continue
+        if baseline.name == "new" and _is_copied(path):
+            continue
         sample, description = (_json(baseline / name) for name in ("sample.json", "benchmark.json"))
         times, counts = _numbers(_at(sample, "times") or ()), _numbers(_at(sample, "iters") or ())
         if times and len(times) == len(counts) and min(counts) > 0:
             values = tuple(time / count for time, count in zip(times, counts, strict=True))
             title = str(_at(description, "full_id") or baseline.parent.relative_to(folder))
             yield Sample(title, "time", "ns", LOWER, values, arm=baseline.name)
+
+
+def _is_copied(newest: Path) -> bool:
+    """Tell whether the newest samples were saved as a baseline, too: they are of one process."""
+    others = [path for path in newest.parent.parent.glob("*/sample.json") if path != newest]
+    return any(_text(path) == _text(newest) for path in others)
 
 
 # Text: what each tool prints of one run

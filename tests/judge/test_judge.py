@@ -5,9 +5,13 @@ from __future__ import annotations
 import json
 import math
 import random
+import re
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
 import pytest
 from hypothesis import given
@@ -71,10 +75,13 @@ def test_criterion_has_an_arm_for_each_baseline(tmp_path: Path) -> None:
         folder.mkdir(parents=True)
         (folder / "sample.json").write_text(json.dumps({"iters": [1.0, 2.0], "times": [10.0 * factor, 20.0 * factor]}))
         (folder / "benchmark.json").write_text(json.dumps({"full_id": "g/put"}))
+    (tmp_path / "g" / "put" / "saved").mkdir()  # `--save-baseline saved` writes the same to `new`
+    for name in ("sample.json", "benchmark.json"):
+        (tmp_path / "g" / "put" / "saved" / name).write_bytes((tmp_path / "g" / "put" / "new" / name).read_bytes())
     samples = read(tmp_path, Columns()).samples
     assert [(sample.arm, sample.step, sample.values) for sample in samples] == [
         ("base", "g/put", (10.0, 10.0)),
-        ("new", "g/put", (20.0, 20.0)),
+        ("saved", "g/put", (20.0, 20.0)),
     ]
 
 
@@ -83,9 +90,52 @@ def test_a_planted_difference_is_named_and_fails_the_gate(judge: Judge) -> None:
     status, text = judge("old=old-*.json", "new=new-*.json", "--fail-on", "slower")
     assert status == 4
     assert "▼1.0" in text or "▼1.1" in text
-    assert "--fail-on: all, arm=new: slower" in text
+    assert re.search(r"^--fail-on: all, arm=new: 1\.0\d× \[1\.0\d, 1\.1\d\] slower$", text, re.MULTILINE)
     assert judge("old=old-*.json", "new=new-*.json", "--fail-on", "undecided")[0] == 0
     assert judge("new=new-*.json", "old=old-*.json", "--fail-on", "slower")[0] == 0
+
+
+def table(better: str, factors: dict[str, float]) -> None:
+    """Write steps of two arms, of a metric without a unit; in the arm `b` a step's figure is FACTOR times as high."""
+    source = random.Random(3)
+    rows = [
+        f"{arm},{step},{load},{source.gauss(100, 0.5) * (factor if arm == 'b' else 1)}"
+        for load in range(1, 7)
+        for step, factor in factors.items()
+        for arm in "ab"
+    ]
+    Path(f"{better}.csv").write_text("\n".join(["arm,step,load,value", *rows]))
+
+
+@pytest.mark.parametrize(("better", "status"), [("lower", 4), ("higher", 0)])
+def test_a_metric_of_no_known_unit_has_a_slower_direction(judge: Judge, better: str, status: int) -> None:
+    table(better, {"get": 1.1, "put": 1.0})
+    words = (f"{better}.csv", "--better", better)
+    assert judge(*words, "--fail-on", "slower")[0] == status
+    assert judge(*words, "--fail-on", "slower,put")[0] == 0
+    assert judge(*words, "--fail-on", "different,put,get")[0] == 4
+    assert judge(*words, "--fail-on", "different", "--smallest-effect", "20%,get")[0] == 0
+    assert judge(*words, "--fail-on", "different", "--smallest-effect", "20%,put")[0] == 4
+    assert "no measured step is called `gett`: did you mean `get`?" in judge(*words, "--fail-on", "slower,gett")[1]
+
+
+def test_junit_has_a_test_case_for_each_comparison(judge: Judge) -> None:
+    table("lower", {"get": 1.1, "put": 1.0})
+    text = judge("lower.csv", "--better", "lower", "--fail-on", "slower", "--format", "junit", "-o", "r.xml")[1]
+    assert text.startswith("--fail-on: get, arm=b: 1.1")
+    suite = next(suite for suite in ElementTree.parse("r.xml").iter("testsuite") if suite.get("name") == "comparisons")
+    assert [suite.get(name) for name in ("tests", "failures", "errors", "skipped")] == ["2", "1", "0", "0"]
+    cases = {case.get("name"): case[0].tag for case in suite}
+    assert cases == {"get, arm=b": "failure", "put, arm=b": "system-out"}
+
+
+def test_the_first_answer_imports_no_compiler_and_no_runner(judge: Judge) -> None:
+    loads(1.1)
+    program = "import sys; from stepgrid.cli import main; main(sys.argv[1:]); print(*sys.modules)"
+    words = [sys.executable, "-c", program, "judge", "old=old-*.json", "new=new-*.json"]
+    modules = subprocess.run(words, capture_output=True, text=True, check=True).stdout.splitlines()[-1].split()
+    assert "stepgrid_judge.figures" in modules
+    assert {"snakemake", "pydantic", "duckdb", "jinja2", "psycopg", "ruamel.yaml"} & {*modules} == set()
 
 
 def test_equal_arms_are_no_difference(judge: Judge) -> None:

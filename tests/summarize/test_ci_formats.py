@@ -16,6 +16,7 @@ from jsonschema import Draft202012Validator
 from stepgrid.cli import report as command
 from stepgrid.summarize import ci_formats
 from stepgrid.summarize.ci_formats import CI_FORMATS, NoFigures
+from stepgrid.summarize.gate import Condition, Gate
 from stepgrid.summarize.notes import Coverage, MissingFigures
 from stepgrid.summarize.report import Report
 from tests.summarize import scenario
@@ -102,7 +103,13 @@ def test_github_action_benchmark(report: Report) -> None:
 def test_junit(report: Report) -> None:
     root = ElementTree.fromstring(CI_FORMATS["junit"](report))
     assert [element.tag for element in root.iter() if not element.attrib.keys() <= JUNIT[element.tag]] == []
-    claims, steps = root
+    claims, comparisons, steps = root
+    assert {case.get("name", "").partition(",")[0] for case in comparisons} == {"fillseq", "overwrite", "readww"}
+    assert comparisons.get("failures") == "0", "nothing refuses a comparison"
+    gate = Gate((Condition("different", frozenset({"overwrite"})),))
+    refused = list(ElementTree.fromstring(ci_formats.junit(report, gate)).iterfind(".//failure[@type='comparison']/.."))
+    assert refused
+    assert all(case.get("name", "").startswith("overwrite, ") for case in refused)
     counts = {name: claims.get(name) for name in ("tests", "failures", "errors", "skipped")}
     assert counts == {"tests": str(len(claims)), "failures": "1", "errors": "0", "skipped": "8"}
     assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d", claims.get("timestamp", ""))

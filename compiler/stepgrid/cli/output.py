@@ -12,15 +12,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from stepgrid.cli.failures import CommandError
-from stepgrid.cli.spec_arguments import FAILS, UNDECIDED
+from stepgrid.cli.spec_arguments import FAILS, UNDECIDED, parse_quantity
 from stepgrid.errors import CLAIM_FAILED, FAILED, FINE
 from stepgrid.host import products
+from stepgrid.language.problems import nearest
 from stepgrid.model.table import NOTHING, Cell, Column, Table
 from stepgrid.summarize import formats
 from stepgrid.summarize.formats import COMMA, TAB, delimited_text, markdown_table, text_lines
 from stepgrid.workflow import host_plan
 
 if TYPE_CHECKING:
+    from stepgrid.model.plan import Plan
+    from stepgrid.summarize.gate import Gate
     from stepgrid.summarize.report import Report
 
 WIDTH = 100  # columns of text that is not made for the width of a terminal
@@ -104,6 +107,43 @@ def _exact(value: Any) -> Any:
     if isinstance(value, list | dict | tuple):
         return formats.json_text(value, indent=None)
     return value.isoformat(" ") if isinstance(value, datetime) else value
+
+
+def read_gate(args: argparse.Namespace) -> Gate:
+    """Read --fail-on and --smallest-effect."""
+    from stepgrid.summarize.gate import ALL_STEPS, CONDITIONS, Condition, Gate
+
+    conditions: list[Condition] = []
+    effects: dict[str, float] = {}
+    for text in args.fail_on:
+        result, *steps = text.split(",")
+        if result not in CONDITIONS:
+            raise CommandError(f"--fail-on {text}: expected {', '.join(CONDITIONS)}, and steps behind a comma")
+        conditions.append(Condition(result, frozenset(steps)))
+    for text in args.smallest_effect:
+        word, *steps = text.split(",")
+        share = float(parse_quantity(word, "percent")) / 100
+        if not 0 <= share < 1:
+            raise CommandError(f"--smallest-effect {text}: expected 0% to 99%")
+        effects |= dict.fromkeys(steps or [ALL_STEPS], share)
+    return Gate(tuple(conditions), effects)
+
+
+def check_gate(gate: Gate, plan: Plan) -> None:
+    """Refuse a step that is not measured: its condition would never be met."""
+    steps = {step.name for cell in plan.cells for step in cell.steps if step.measured}
+    for step in sorted(gate.steps - steps):
+        raise CommandError(f"no measured step is called `{step}`: {nearest(step, steps)}")
+
+
+def gate_status(report: Report, gate: Gate, strict: str | None = None) -> int:
+    """Print the comparisons that `--fail-on` refuses and the claims that `--strict` does; return the exit status."""
+    from stepgrid.summarize.gate import gate_cases
+
+    refused = [case for case in gate_cases(report, gate) if case.is_refused]
+    for case in refused:
+        print(f"--fail-on: {case.name}: {case.text}", file=sys.stderr)
+    return claim_status(report, strict) or (CLAIM_FAILED if refused else FINE)
 
 
 def claim_status(report: Report, strict: str | None) -> int:

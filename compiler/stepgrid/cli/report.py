@@ -12,10 +12,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from stepgrid.cli.failures import CommandError, ending_with
-from stepgrid.cli.output import add_output, claim_status, write_file, write_output
+from stepgrid.cli.output import add_output, check_gate, gate_status, read_gate, write_file, write_output
 from stepgrid.cli.spec_arguments import (
     RESULTS_HELP,
     SPEC_HELP,
+    add_gate,
     add_narrowing,
     add_strict,
     add_where,
@@ -37,6 +38,7 @@ from stepgrid.summarize.formats import FORMATS
 from stepgrid.workflow import host_plan
 
 if TYPE_CHECKING:
+    from stepgrid.summarize.gate import Gate
     from stepgrid.summarize.report import Report
 
 FRAGMENT = "html-fragment"
@@ -63,6 +65,7 @@ def add_report_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--against", metavar="RESULTS", help=f"compare with a date, or with {RESULTS_HELP}")
     add_where(parser)
     add_strict(parser)
+    add_gate(parser)
     add_narrowing(parser)
 
 
@@ -70,27 +73,29 @@ def run_report(args: argparse.Namespace) -> int:
     from stepgrid.summarize.report_files import current_report
     from stepgrid.summarize.report_formats import NoTable, table
 
-    page = None
+    page, gate = None, read_gate(args)
     if args.against is None:
         plan, store = quiet_plan(args), host_plan.store()
+        check_gate(gate, plan)
         warn_of_other_results(plan)
         report, page = current_report(store, plan), SummaryFiles.of(store, plan.digest).page
     else:
         base = f"{args.spec}@{args.against}" if time_name_prefix(args.against) else args.against
         report = _compare(args, (base, args.spec))
     if args.chart is not None:
-        return _write_chart(args, report)
+        _write_chart(args, report)
+        return gate_status(report, gate, args.strict)
     if args.format == "text" and (args.brief or not any((args.all, args.table, args.output, args.against))):
         text = _brief_text(report, page)
     elif args.table is None:
-        text = _report_text(report, args.format, page)
+        text = _report_text(report, args.format, page, gate)
     elif args.format not in FORMATS:
         raise CommandError(f"--format {args.format} takes the whole report: leave --table out")
     else:
         with ending_with(USAGE, NoTable):
             text = table(report, args.format, args.table)
     write_output(text, args.output, args.replace)
-    return claim_status(report, args.strict)
+    return gate_status(report, gate, args.strict)
 
 
 def _brief_text(report: Report, page: Path | None) -> str:
@@ -100,7 +105,7 @@ def _brief_text(report: Report, page: Path | None) -> str:
     return "".join(f"{line}\n" for line in lines)
 
 
-def _write_chart(args: argparse.Namespace, report: Report) -> int:
+def _write_chart(args: argparse.Namespace, report: Report) -> None:
     from stepgrid.summarize.charts.report_charts import NoPicture, draw_file, find_chart
 
     if args.output is None or args.table is not None or args.format != "text":
@@ -108,10 +113,9 @@ def _write_chart(args: argparse.Namespace, report: Report) -> int:
     with ending_with(USAGE, NoPicture):
         content = draw_file(find_chart(report, args.chart), args.output)
     write_file(lambda file: file.write_bytes(content), args.output, args.replace)
-    return claim_status(report, args.strict)
 
 
-def _report_text(report: Report, form: str, page: Path | None) -> str:
+def _report_text(report: Report, form: str, page: Path | None, gate: Gate | None = None) -> str:
     from stepgrid.summarize import ci_formats, html_page, report_formats
 
     if form == "json":
@@ -120,6 +124,8 @@ def _report_text(report: Report, form: str, page: Path | None) -> str:
         return html_page.fragment(report)
     if form not in ci_formats.CI_FORMATS:
         return report_formats.report_text(report, form, page)
+    if form == "junit" and gate:
+        return ci_formats.junit(report, gate)
     if form == "github":
         ci_formats.append_job_summary(report)
     with ending_with(USAGE, ci_formats.NoFigures):

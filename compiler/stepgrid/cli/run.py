@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from stepgrid.cli.failures import CommandError
-from stepgrid.cli.spec_arguments import add_narrowing, add_strict, ask, narrowing, spec_error, use_site
+from stepgrid.cli.output import check_gate, gate_status, read_gate
+from stepgrid.cli.spec_arguments import add_gate, add_narrowing, add_strict, ask, narrowing, spec_error, use_site
 from stepgrid.errors import BUSY, FAILED, FINE, USAGE
 from stepgrid.host.processes import signals
 from stepgrid.language.site import current_site
@@ -20,6 +21,7 @@ from stepgrid.pipeline import remaining_work
 from stepgrid.workflow import host_plan
 
 if TYPE_CHECKING:
+    from stepgrid.summarize.gate import Gate
     from stepgrid.workflow.remaining_work import RemainingWork
 
 RULES = ("build", "run", "collect", "summarize", "all")
@@ -39,6 +41,7 @@ def add_run_arguments(parser: argparse.ArgumentParser) -> None:
         help="start nothing while another run goes on, here or on this host (exit status 5)",
     )
     add_strict(parser)
+    add_gate(parser)
     parser.add_argument(
         "--until",
         metavar="TIME",
@@ -63,15 +66,17 @@ def run_run(args: argparse.Namespace) -> int:
     values = {"spec": args.spec, "scale": args.scale or None, "until": end_time, **narrowing(args)}
     request = {name: value for name, value in values.items() if value is not None}
     request |= {"no_wait": True} if args.no_wait else {}
+    gate = read_gate(args)
     work = _remaining_work(request, args)
+    check_gate(gate, work.plan)
     if work.is_over and not args.more:
         print(work.nothing_to_do)
-        return _claim_status(work.plan, args)
+        return _gate_status(work.plan, args, gate)
     if args.dry_run and not snakemake_words:  # Snakemake's graph of 50,000 jobs takes a gigabyte
         print("\n".join(work.jobs))
         return FINE
     status = _run_snakemake(request, args, snakemake_words)
-    return status if status != FINE else _claim_status(work.plan, args)
+    return status if status != FINE else _gate_status(work.plan, args, gate)
 
 
 def _remaining_work(request: Mapping[str, Any], args: argparse.Namespace) -> RemainingWork:
@@ -119,14 +124,13 @@ def _check_cluster() -> None:
         raise CommandError(f"--on slurm: {owner} no `slurm` that names the nodes (docs/machines.md)")
 
 
-def _claim_status(plan: Plan, args: argparse.Namespace) -> int:
-    """Judge claims after a run that ended well, if `--strict` asks for it."""
-    if args.strict is None or args.dry_run:
+def _gate_status(plan: Plan, args: argparse.Namespace, gate: Gate) -> int:
+    """Judge comparisons and claims after a run that ended well, if `--fail-on` or `--strict` asks for it."""
+    if (args.strict is None and not gate.conditions) or args.dry_run:
         return FINE
-    from stepgrid.cli.output import claim_status
     from stepgrid.summarize.report_files import current_report
 
-    return claim_status(current_report(host_plan.store(), plan), args.strict)
+    return gate_status(current_report(host_plan.store(), plan), gate, args.strict)
 
 
 def _run_snakemake(request: Mapping[str, Any], args: argparse.Namespace, words: Sequence[str]) -> int:

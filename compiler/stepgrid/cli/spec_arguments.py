@@ -86,6 +86,17 @@ def add_strict(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def add_gate(parser: argparse.ArgumentParser, effect: str = "what --fail-on counts as a difference") -> None:
+    parser.add_argument(
+        "--fail-on", metavar="RESULT[,STEP…]", action="append", default=[],
+        help=f"end with status {CLAIM_FAILED} when a comparison (of these steps) is slower, different or undecided",
+    )  # fmt: skip
+    parser.add_argument(
+        "--smallest-effect", metavar="SHARE[,STEP…]", action="append", default=[],
+        help=f"{effect}, such as 5%%, in all steps or in these",
+    )  # fmt: skip
+
+
 def add_where(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--where",

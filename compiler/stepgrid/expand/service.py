@@ -10,10 +10,9 @@ from stepgrid.expand.options import check_placeholders
 from stepgrid.expand.scope import OPTIONS, Name, Scope, is_value, mentioned_names
 from stepgrid.language.models import Readiness, Service, StopRequest
 from stepgrid.language.yaml import Seq, node_location, width
-from stepgrid.model.plan import Json
+from stepgrid.model.plan import TIMEOUT, Json
 from stepgrid.plugins.driver import SERVICE_PLACEHOLDERS, misplaced_placeholder
 
-TIMEOUT = "timeout"  # how long somebody waits changes no figure: no part of identity
 LOCATIONS = ("data", "folder", *SERVICE_PLACEHOLDERS)
 COMMAND_PLACEHOLDERS = (*LOCATIONS, "program:NAME")
 ARGV_PLACEHOLDERS = (*LOCATIONS, "options", "program:NAME")

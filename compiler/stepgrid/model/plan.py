@@ -22,6 +22,7 @@ LINK = "link"  # of a build's recipe: the number of an order of its object files
 BUILD = "build"  # the axis of builds, among the labels of every cell
 ENGINE_WARM = "engine-warm"  # a start of a stage: the engine loads its own cache before the first step
 SERVICE = "service"  # likewise: what a build's server program is started, reached and stopped by
+TIMEOUT = "timeout"  # of its parts: how long somebody waits changes no figure, and is no part of identity
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,6 @@ from typing import Any
 
 from stepgrid.expand.scope import OPTIONS, PARAMS, Label
 from stepgrid.language.expressions import ExpressionError, evaluate, find_nodes
-from stepgrid.language.models import Hardware
 from stepgrid.language.problems import Problems, nearest
 from stepgrid.language.yaml import Text
 from stepgrid.model import units
@@ -152,6 +151,8 @@ def check_values(
     """Report settings and options that a step does not have, and expectations that are neither true nor false.
 
     `steps` by stage; every figure is taken for 1."""
+    from stepgrid.language.models import Hardware  # pydantic, which no report needs
+
     machine: dict[str, Json] = dict.fromkeys(Hardware.model_fields, 1)
     numbers = dict.fromkeys((*figures, *STATE, *_COUNTED, HIT_PCT, MEMORY), 1.0)
     measured = {**numbers, INDEXES: [""], COUNTERS: Fields(defaultdict(lambda: 1.0))}
@@ -163,17 +164,21 @@ def check_values(
                 if isinstance(text, Text) and (text, id(step)) not in checked:
                     checked.add((text, id(step)))
                     labels = {**cell.labels, **cell_step.variables}
-                    _check_value(text, step, names_of_step(step, labels, machine) | measured, problems)
+                    settings = {*step.settings, *step.options, *machine}
+                    names = names_of_step(step, labels, machine) | measured
+                    _check_value(text, step.name, settings, names, problems)
 
 
-def _check_value(text: Text, step: PlannedStep, names: Mapping[str, Any], problems: Problems) -> None:
+def _check_value(
+    text: Text, step: str, settings: Collection[str], names: Mapping[str, Any], problems: Problems
+) -> None:
     try:
         value = _evaluate(text, names)
     except ExpressionError as error:
         # other faults may be of the figures, which are not known yet
         if error.name and error.name not in [name for _, name, _ in _paths(text)]:
-            hint = nearest(error.name, {*step.settings, *step.options, *Hardware.model_fields})
-            problems.add("undefined-name", text.where, f"expects: {error} in step `{step.name}`", hint, len(text))
+            hint = nearest(error.name, settings)
+            problems.add("undefined-name", text.where, f"expects: {error} in step `{step}`", hint, len(text))
         return
     if not isinstance(value, bool):
         message, hint = f"`{text}` is neither true nor false", "for example `found_pct > 99`"

@@ -8,13 +8,13 @@ import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from stepgrid.expand.service import TIMEOUT
 from stepgrid.model.plan import (
     BUILD_PREFIX,
     CLIENT,
     FILES,
     SERVICE,
     STAGE_PREFIX,
+    TIMEOUT,
     Json,
     Option,
     PlannedStep,

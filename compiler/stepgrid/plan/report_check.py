@@ -7,20 +7,22 @@ import operator
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from stepgrid.errors import StepgridError
 from stepgrid.expand.scope import Label
 from stepgrid.language.expressions import ExpressionError, find_nodes, parse
-from stepgrid.language.models import SpecClaim, SpecStep, SpecTable
 from stepgrid.language.problems import Problem, Problems, nearest
-from stepgrid.language.spec_file import Document
 from stepgrid.language.yaml import Text, key_location
 from stepgrid.model import units
 from stepgrid.model.plan import BUILD, Json, PlannedAxis, PlannedCell, PlannedReport, PlannedStep
 from stepgrid.plan import expectations
 from stepgrid.plugins.layout import STEP
 from stepgrid.plugins.registry import DRIVERS, LAYOUTS
+
+if TYPE_CHECKING:
+    from stepgrid.language.models import SpecClaim, SpecStep, SpecTable
+    from stepgrid.language.spec_file import Document
 
 COUNTERS = "counters"  # the layout that shows what servers counted
 FUNCTIONS = "functions"  # likewise CPU by function: it needs no patterns for `top`

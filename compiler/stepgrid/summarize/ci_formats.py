@@ -22,21 +22,24 @@ from stepgrid.summarize.claims import ClaimCase, JudgedClaim, case_words, first_
 from stepgrid.summarize.comparisons import comparison_axes
 from stepgrid.summarize.comparisons.comparison import ComparedMetric
 from stepgrid.summarize.data.points import Point
+from stepgrid.summarize.gate import NO_GATE, Gate, GateCase, gate_cases
 from stepgrid.summarize.report import Report
 from stepgrid.summarize.report_formats import markdown
 from stepgrid.summarize.statistics.verdicts import SLOWER, UNDECIDED
 
-# JUnit XML: claims as test cases at each of their points, and the measured steps that have no figures
+# JUnit XML: claims as test cases at each of their points, comparisons, and the measured steps that have no figures
 
 _NOT_IN_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")  # in XML 1.0, escaped or not
 _COUNTS = {"failures": "failure", "errors": "error", "skipped": "skipped"}  # of a suite -> the cases' elements
 _ERRORS = (Status.FAILED, Status.INTERRUPTED, Status.BLOCKED)
 
 
-def junit(report: Report) -> str:
+def junit(report: Report, gate: Gate = NO_GATE) -> str:
+    """Write claims, comparisons and steps without figures; a comparison fails where the gate refuses it."""
     root = Element("testsuites", name=report.setup.title)
     claims = [_claim_case(report, claim, case) for claim in report.comparisons.claims for case in claim.cases]
     _add_suite(root, report, "claims", claims)
+    _add_suite(root, report, "comparisons", [_comparison_case(report, case) for case in gate_cases(report, gate)])
     _add_suite(root, report, "measured steps", list(_step_cases(report)))
     indent(root, " ")
     xml = tostring(root, encoding="unicode")
@@ -61,6 +64,17 @@ def _claim_case(report: Report, claim: JudgedClaim, case: ClaimCase) -> Element:
         SubElement(element, "skipped", message=f"undecided: {message}")
     else:
         SubElement(element, "system-out").text = message
+    return element
+
+
+def _comparison_case(report: Report, case: GateCase) -> Element:
+    element = Element("testcase", classname=report.setup.spec, name=case.name)
+    if case.is_refused:
+        SubElement(element, "failure", message=case.text, type="comparison")
+    elif UNDECIDED in case.results:
+        SubElement(element, "skipped", message=case.text)
+    else:
+        SubElement(element, "system-out").text = case.text
     return element
 
 

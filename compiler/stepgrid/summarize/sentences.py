@@ -221,6 +221,8 @@ def advice(report: Report) -> list[str]:
 def _one_load_advice(setup: ReportSetup) -> str:
     if setup.loads[1] >= USUAL_LOADS:
         return f"One load gives no verdict: the others of {setup.loads[1]} are not measured yet."
+    if is_imported(setup.spec):
+        return f"One load gives no verdict: {USUAL_LOADS} or more do."
     if setup.scale:
         return f"One load gives no verdict: the whole experiment, or `--set repeat={USUAL_LOADS}`, does."
     return f"One load gives no verdict: `repeat: {USUAL_LOADS}` or more does."
@@ -254,6 +256,8 @@ def _loads_advice(report: Report) -> str:
         return f"These loads show {difference} {points}; smaller differences need more loads."
     if wanted.most is None or wanted.most > verdicts.PATIENCE:
         return f"{wanted.text.capitalize()} loads, longer steps or a quieter host would show {difference} {points}."
+    if is_imported(report.setup.spec):
+        return f"{wanted.text.capitalize()} loads would show {difference} {points}, as far as the noise is known."
     return (
         f"`repeat: {wanted.most}` would show {difference} {points} ({wanted.text} loads, as far as the noise is known)."
     )

@@ -22,7 +22,6 @@ from stepgrid.package import __version__
 from stepgrid.plan import difference
 from stepgrid.plan.difference import ChangedInput, Link, differences, yaml_text
 from stepgrid.plugins import registry
-from stepgrid.plugins.settings import Quantity
 from stepgrid.store.plans import Request
 from stepgrid.summarize.comparisons.builds import ReportedBuild
 from stepgrid.summarize.comparisons.comparison import ComparedMetric
@@ -313,6 +312,8 @@ def _setting(name: str, values: Sequence[Any], field: FieldInfo | None) -> str:
     values = [value for value in values if value not in (None, [], "")]
     if name == FILES or all(value == usual for value in values):
         return ""
+    from stepgrid.plugins.settings import Quantity  # pydantic, which figures of other tools do not need
+
     kind = next((item.kind for item in (field.metadata if field else ()) if isinstance(item, Quantity)), None)
     is_size = kind in ("size", "rate") if kind else difference.may_be_size(name)
     texts = []
@@ -515,7 +516,7 @@ def measured_text(setup: ReportSetup, facts: Mapping[str, Facts]) -> str:
     parts = [f"{counted(signers[name], 'result')} signed by {name}" for name in sorted(signers) if name]
     parts += [f"{counted(signers[''], 'result')} without a verified signature"] if signers[""] else []
     imported = [f"imported: {', '.join(parts)}"] if signers else []
-    return "; ".join([days_text(setup.measured) or "nothing yet", *imported])
+    return "; ".join([days_text(setup.measured) or ("nothing yet" if setup.plan else "time not recorded"), *imported])
 
 
 def days_text(times: tuple[datetime, datetime] | None, dash: str = " to ") -> str:
@@ -524,6 +525,8 @@ def days_text(times: tuple[datetime, datetime] | None, dash: str = " to ") -> st
 
 
 def origin_line(setup: ReportSetup) -> str:
+    if not setup.plan:  # of `stepgrid judge`
+        return f"figures of other tools; stepgrid {__version__}"
     scale = f", scale {setup.scale}" if setup.scale else ""
     return f"spec {setup.spec}{scale}; plan {setup.plan}; stepgrid {__version__}"
 

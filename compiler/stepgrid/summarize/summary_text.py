@@ -334,7 +334,7 @@ def brief_lines(report: Report, page: Path | None, width: int, paint: Paint) -> 
     for number, (label, text) in enumerate(entries):
         folded = _fold(label, text, width)
         if len(folded) > 2 or room - len(folded) < len(entries) - number - 1:
-            folded = [fit(f"{INDENT}{label:<{LABEL}}{text}", width)]
+            folded = [fit(f"{_label(label)}{text}", width)]
         room -= len(folded)
         style = "yellow" if label.startswith("!") else None
         lines += [folded[0].replace(label, paint(label, style), 1), *folded[1:]]
@@ -342,7 +342,11 @@ def brief_lines(report: Report, page: Path | None, width: int, paint: Paint) -> 
 
 
 def _fold(label: str, text: str, width: int) -> list[str]:
-    return wrap(text, f"{INDENT}{label:<{LABEL}}", " " * (len(INDENT) + LABEL), width)
+    return wrap(text, _label(label), " " * (len(INDENT) + LABEL), width)
+
+
+def _label(name: str) -> str:
+    return f"{INDENT}{name} ".ljust(len(INDENT) + LABEL)  # of more than 9 warnings the name is as long
 
 
 def fit(line: str, width: int) -> str:

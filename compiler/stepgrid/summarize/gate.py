@@ -1,0 +1,82 @@
+"""Gate of a report: which of its comparisons make a command fail, by the verdict that each has already."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from stepgrid.model.status import Status
+from stepgrid.model.table import ABSENT, SAME
+from stepgrid.summarize.comparisons.comparison import RATIO, ArmEntry
+from stepgrid.summarize.report import Report
+from stepgrid.summarize.statistics import verdicts
+
+SLOWER, DIFFERENT, UNDECIDED = CONDITIONS = ("slower", "different", "undecided")
+ALL_STEPS = ""
+
+
+class Condition(NamedTuple):
+    """A result that is refused: in any step, or in those named."""
+
+    result: str
+    steps: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Gate:
+    conditions: tuple[Condition, ...] = ()
+    effects: Mapping[str, float] = field(default_factory=dict)  # step or ALL_STEPS -> a larger smallest effect
+
+    @property
+    def steps(self) -> set[str]:
+        named = (steps for _, steps in self.conditions)
+        return {step for step in {*self.effects, *(step for steps in named for step in steps)} if step != ALL_STEPS}
+
+
+NO_GATE = Gate()
+
+
+class GateCase(NamedTuple):
+    """A comparison of the leading metric, and the conditions that it meets."""
+
+    step: str
+    name: str
+    text: str
+    results: frozenset[str]
+    is_refused: bool
+
+
+def gate_cases(report: Report, gate: Gate) -> Iterator[GateCase]:
+    """List the comparisons; an arm whose figures are missing is undecided, one whose runs are the base's is no case."""
+    for comparison in report.comparisons.leading:
+        for row in comparison.rows:
+            effect = gate.effects.get(row.step, gate.effects.get(ALL_STEPS, 0.0))
+            for arm, entry in zip(comparison.arms[1:], row.entries[1:], strict=True):
+                if entry.kind in (SAME, ABSENT, Status.UNSUPPORTED):
+                    continue
+                results = _results(entry, effect)
+                is_refused = any(
+                    result in results and (not steps or row.step in steps) for result, steps in gate.conditions
+                )
+                name = f"{comparison.where(row)}, {comparison.arm_name(arm)}"
+                yield GateCase(row.step, name, _text(entry), results, is_refused)
+
+
+def _results(entry: ArmEntry, effect: float) -> frozenset[str]:
+    if entry.kind != RATIO or entry.interval is None:
+        return frozenset({UNDECIDED})
+    within = verdicts.verdict(entry.interval.low, entry.interval.high, effect) if effect else entry.verdict
+    if entry.verdict == verdicts.SAME or (effect and within == verdicts.SAME):
+        return frozenset()
+    if not entry.is_difference or entry.perhaps or within in verdicts.OPEN:
+        return frozenset({UNDECIDED})
+    return frozenset({DIFFERENT, SLOWER} if entry.verdict in verdicts.BAD else {DIFFERENT})
+
+
+def _text(entry: ArmEntry) -> str:
+    if entry.kind != RATIO:
+        return f"no figure ({entry.kind})"
+    reason = "perhaps by chance" if entry.perhaps else entry.refusal or ""
+    text = entry.text if entry.verdict in verdicts.VERDICTS else f"{entry.text} {entry.verdict or ''}".strip()
+    return ", ".join(filter(None, (text, reason)))
