@@ -18,7 +18,6 @@ from stepgrid.model import units
 from stepgrid.model.plan import ALPHA, BUILD, FILES, Plan, PlannedCell, PlannedStep, is_imported
 from stepgrid.model.table import NOTHING, Table, group, word_table
 from stepgrid.model.units import counted
-from stepgrid.package import __version__
 from stepgrid.plan import difference
 from stepgrid.plan.difference import ChangedInput, Link, differences, yaml_text
 from stepgrid.plugins import registry
@@ -522,13 +521,6 @@ def measured_text(setup: ReportSetup, facts: Mapping[str, Facts]) -> str:
 def days_text(times: tuple[datetime, datetime] | None, dash: str = " to ") -> str:
     """2026-11-20, or the first and the last day."""
     return dash.join(dict.fromkeys(f"{time:%Y-%m-%d}" for time in times or ()))
-
-
-def origin_line(setup: ReportSetup) -> str:
-    if not setup.plan:  # of `stepgrid judge`
-        return f"figures of other tools; stepgrid {__version__}"
-    scale = f", scale {setup.scale}" if setup.scale else ""
-    return f"spec {setup.spec}{scale}; plan {setup.plan}; stepgrid {__version__}"
 
 
 # Commands, as somebody would type them beside outputs/

@@ -14,6 +14,7 @@ from stepgrid.model.plan import BUILD
 from stepgrid.model.status import Status
 from stepgrid.model.table import ABSENT, NOTHING, Cell, Table, group
 from stepgrid.model.units import counted, percent
+from stepgrid.package import __version__
 from stepgrid.store.store import BRIEF_WIDTHS
 from stepgrid.summarize import absolute_figures, claims, formats, sentences, setup
 from stepgrid.summarize.causes import NO_CAUSE
@@ -254,9 +255,16 @@ def setup_facts(report: Report) -> list[tuple[str, Sequence[str]]]:
         ("quiet", report.notes.quiet),
         ("host", [setup.host_line(report.setup.hardware, hosts)]),
         ("measured", [setup.measured_text(report.setup, report.data.facts)]),
-        ("made from", [setup.origin_line(report.setup)]),
+        ("made from", [_origin(report)]),
         ("status", [*_status(report)]),
     ]
+
+
+def _origin(report: Report) -> str:
+    source = report.setup
+    scale = f", scale {source.scale}" if source.scale else ""
+    origin = f"spec {source.spec}{scale}; plan {source.plan}" if source.plan else "figures of other tools"
+    return f"{origin}; stepgrid {__version__}"
 
 
 def axis_labels(report: Report, axis: str, labels: Iterable[str]) -> Iterator[str]:
