@@ -231,8 +231,8 @@ def _read_criterion(folder: Path) -> Iterator[Sample]:
 
 def _is_copied(newest: Path) -> bool:
     """Tell whether the newest samples were saved as a baseline, too: they are of one process."""
-    others = [path for path in newest.parent.parent.glob("*/sample.json") if path != newest]
-    return any(_text(path) == _text(newest) for path in others)
+    baselines = [path for path in newest.parent.parent.glob("*/sample.json") if path != newest]
+    return any(_text(path) == _text(newest) for path in baselines)
 
 
 # Text: what each tool prints of one run
