@@ -145,13 +145,11 @@ def _renamings() -> Iterator[str]:
 
 
 def _sources() -> Iterator[str]:
-    from stepgrid.build.recipe import ROUTES
-
     yield from ("", "## Sources", "")
-    yield from _heading("kind", "needs", "takes", "built by this version")
+    yield from _heading("kind", "needs", "takes")
     for kind, form in SOURCES.items():
         takes = ", ".join((*form.optional, *form.nested))
-        yield _row(kind, ", ".join(form.required), takes, "yes" if kind in ROUTES else "not yet")
+        yield _row(kind, ", ".join(form.required), takes)
     yield ""
     yield "URLs are https, ssh or file, no password. `extensions: {NAME: VERSION}` of a build adds to its engine:"
     offers = {name: " and ".join(registry.engine(name).extensions) for name in ENGINES.built_in()}

@@ -21,7 +21,7 @@ from ruamel.yaml import YAML
 
 ROOT = Path(__file__).resolve().parents[1]
 PRODUCT = ROOT / "compiler"
-BESIDE = ("conformance", "databases", "investigate", "judge", "published")
+BESIDE = ("conformance", "databases", "investigate", "judge", "published", "registries")
 WALLS = ("stepgrid", *(f"stepgrid_{name}" for name in BESIDE))
 EXCEPTIONS = ROOT / "tests" / "house_exceptions.yaml"
 DRIVER_PARTS = ("settings.py", "parser.py")  # stepgrid.plugins.driver imports them by name

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from stepgrid.build import crate, maven, pypi
 from stepgrid.build.commands import CommandResult
 from stepgrid.build.fetch import explain_client
+from stepgrid_registries import crate, maven, pypi
 
 AGAIN = "check the network, then run the same command again"
 OWN = {"mvn": maven._COMPLAINTS, "cargo": crate._COMPLAINTS, "pip": pypi._COMPLAINTS}

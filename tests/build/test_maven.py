@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from stepgrid.build.error import BuildError
-from stepgrid.build.maven import Maven, open_jar
 from stepgrid.build.recipe import Material
 from stepgrid.model.site import Site
+from stepgrid_registries.maven import Maven, open_jar
 from tests.build.ordering import order
 from tests.build.test_archive import file, link, tar, zipped
 

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from stepgrid.build.error import BuildError
-from stepgrid.build.pypi import Pypi
 from stepgrid.build.recipe import Artifact, Material
+from stepgrid_registries.pypi import Pypi
 from tests.build.ordering import order
 from tests.build.test_archive import file, tar, zipped
 

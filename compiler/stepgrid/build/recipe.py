@@ -15,32 +15,25 @@ from typing import Any, NamedTuple, Protocol, cast, runtime_checkable
 
 from stepgrid.build.commands import Commands
 from stepgrid.build.error import BuildError
-from stepgrid.language.sources import default_program, source_key
+from stepgrid.language.sources import SOURCES, default_program, source_key
 from stepgrid.model.plan import Json, PlannedBuild
 from stepgrid.model.records import Artifact as Artifact  # for plug-ins
 from stepgrid.model.site import Site
 from stepgrid.plugins.engine import Built, DeclaredBuilds
-from stepgrid.plugins.registry import engine
+from stepgrid.plugins.registry import Registry, engine
 from stepgrid.plugins.server import ServerDescription
 
-# the module and the class of each route, imported when a build asks for it
+# the module and the class of each route, imported when a build asks for it; registries of languages are beside the core
 _CLASSES = {
     "debian": ("debian", "Debian"),
     "system": ("local", "System"),
     "git": ("git", "GitSource"),
     "tarball": ("archive", "Tarball"),
-    "maven": ("maven", "Maven"),
-    "crate": ("crate", "Crate"),
-    "pypi": ("pypi", "Pypi"),
-    "cargo": ("crate", "Cargo"),
-    "go": ("installed_programs", "Go"),
-    "npm": ("installed_programs", "Npm"),
-    "requirements": ("python_libraries", "PythonLibraries"),
     "debian-source": ("debian", "DebianSource"),
     "path": ("local", "LocalTree"),
     "server": ("external_server", "RunningServer"),
 }
-ROUTES = tuple(_CLASSES)
+REGISTRIES: Registry[type[SourceKind]] = Registry("sources", "source", "stepgrid.build.recipe:SourceKind")
 
 # Debian's package of a program, where it has another name
 PACKAGES = {
@@ -150,6 +143,15 @@ class ResolvableSource(Protocol):
 
 
 @runtime_checkable
+class SourceWithClient(Protocol):
+    """A source whose client this host may lack."""
+
+    def missing_client(self, site: Site) -> str:
+        """Say what this host lacks for it; empty where it lacks nothing."""
+        ...
+
+
+@runtime_checkable
 class ListedSource(Protocol):
     """A source whose registry lists its releases."""
 
@@ -159,15 +161,17 @@ class ListedSource(Protocol):
 
 
 def source_of(declared: Mapping[str, Json]) -> SourceKind:
-    routes = [route for route in declared if route in _CLASSES]
+    routes = [route for route in declared if route in SOURCES]
     if len(routes) != 1:
         keys = ", ".join(declared) or "nothing"
-        raise BuildError(f"a source has exactly one of the keys {', '.join(ROUTES)}; this one has {keys}")
+        raise BuildError(f"a source has exactly one of the keys {', '.join(SOURCES)}; this one has {keys}")
     return load_source(routes[0])
 
 
 @cache
 def load_source(route: str) -> SourceKind:
+    if route not in _CLASSES:
+        return REGISTRIES.get(route)()
     module, name = _CLASSES[route]
     source: SourceKind = getattr(import_module(f"stepgrid.build.{module}"), name)()
     return source

@@ -229,9 +229,10 @@ def missing_clients(plan: Plan, store: Store, site: Site) -> Iterator[str]:
 
 
 def _missing_client(site: Site) -> str:
-    from stepgrid.build.python_libraries import missing_client  # much to import, and few builds have libraries
+    from stepgrid.build.recipe import SourceWithClient, load_source  # much to import, and few builds have libraries
 
-    return missing_client(site)
+    source = load_source(REQUIREMENTS)
+    return source.missing_client(site) if isinstance(source, SourceWithClient) else ""
 
 
 def _subject(names: Sequence[str]) -> str:

@@ -56,6 +56,10 @@ class PythonLibraries:
     def describe(self, source: Mapping[str, Json]) -> str:
         return f"{self.route} {_names([*required_pythons(source), *declared_libraries(source)])}"
 
+    def missing_client(self, site: Site) -> str:
+        has_pip = "python" in site.tools or find_spec("pip") is not None
+        return "" if has_pip or shutil.which(site.tool("uv")) else LACKING
+
     def resolve(self, source: Mapping[str, Json], order: Order) -> str:
         environment = _environment(order, order.folder / ENVIRONMENT)
         environment.create(required_pythons(source))
@@ -87,12 +91,6 @@ class PythonLibraries:
                 "python": version,
             },
         )
-
-
-def missing_client(site: Site) -> str:
-    """Say what this host lacks for libraries of scripts; empty where it lacks nothing."""
-    has_pip = "python" in site.tools or find_spec("pip") is not None
-    return "" if has_pip or shutil.which(site.tool("uv")) else LACKING
 
 
 def _environment(order: Order, folder: Path) -> _Environment:
