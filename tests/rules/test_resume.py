@@ -33,7 +33,7 @@ def test_the_screen_shows_progress_and_none_of_snakemakes_own_lines(whole_run: A
     assert lines[0].startswith("Using workflow specific profile ")  # printed before any of our code runs
     assert lines[1] == f"results go to {whole_run[0].folder}/outputs: a new folder"
     assert lines[2] == "2 builds to make first: p, q"
-    assert lines[3].startswith("[0/12 done] ETA ~")
+    assert lines[3].startswith("[0/12 done] ETA ")
     assert all(line.startswith("[") for line in lines[3:])
     assert len(lines) <= 15
     assert lines[-1] == "[12/12 done]"
@@ -186,7 +186,7 @@ def test_a_summary_that_was_interrupted_after_its_tables_is_made_again(finished:
 def test_a_part_of_a_plan_ends_without_a_summary(checkout: Any) -> None:
     ended = checkout.snakemake("--until", "build")
     assert (ended.returncode, ended.stdout) == (0, "")
-    assert ended.stderr.splitlines()[-1] == "[0/12 done] ETA ~1s"
+    assert ended.stderr.splitlines()[-1].startswith("[0/12 done] ETA ")
     assert sorted(checkout.log) == ["build b-p", "build b-q"]
 
 

@@ -268,7 +268,7 @@ def test_a_redo_that_failed_is_done_and_says_so() -> None:
         assert node.why.startswith("asked for by me, ")
         assert node.why.endswith(" UTC: noise; failed: read: no")
         assert (status.is_complete, status.has_failed) == (False, False)
-        assert status.eta.seconds == 20.0  # with the load, which has no image
+        assert round(status.eta.seconds or 0) == 24  # with the load, which has no image
 
 
 @pytest.mark.parametrize("command", ["status", "watch", "plan"])

@@ -20,7 +20,7 @@ from stepgrid.language.lock_file import spec_path
 from stepgrid.language.problems import Problem, format_annotation, nearest, problem_record
 from stepgrid.language.site import current_site
 from stepgrid.model.plan import BUILD, Plan, PlannedStep
-from stepgrid.model.units import counted, duration
+from stepgrid.model.units import counted
 from stepgrid.plugins.driver import OutputReader, SampleFigure
 from stepgrid.plugins.registry import driver, read_settings
 from stepgrid.summarize import formats
@@ -80,13 +80,17 @@ def plan_size(plan: Plan) -> str:
     """4 cells, 2 builds, 6 stages; about 4m02s of measuring"""
     counts = ((len(plan.cells), "cell"), (len(plan.builds), "build"), (len(plan.stages), "stage"))
     text = ", ".join(counted(count, name) for count, name in counts)
-    text += f"; about {duration(sum(stage.seconds for stage in plan.stages))} of measuring"
+    from stepgrid.run.status_lines import load_limits, time_left
+    from stepgrid.store.status import StatusReader
+    from stepgrid.workflow import host_plan
+
+    reader = StatusReader(host_plan.store(), plan)
+    text += f"; about {time_left(reader.estimate_stages(plan.stages))} of measuring"
     if plan.until is None:
         return text
-    from stepgrid.run.status_lines import load_limits
 
-    load_seconds = sum(stage.seconds for stage in plan.stages if not stage.load)
-    return f"{text}, at most {duration(load_seconds * plan.until.most)} ({load_limits(plan.until)})"
+    load_time = reader.estimate_stages(stage for stage in plan.stages if not stage.load)
+    return f"{text}, at most {time_left(load_time.share(plan.until.most))} ({load_limits(plan.until)})"
 
 
 def _host_lines(plan: Plan) -> Iterator[str]:

@@ -26,7 +26,7 @@ from stepgrid.model.units import counted, duration, percent, size
 from stepgrid.plan import difference, estimate
 from stepgrid.plan.difference import ChangedInput
 from stepgrid.plan.estimate import MADE_BY, Node, Preview, search_text
-from stepgrid.run.status_lines import loads_so_far
+from stepgrid.run.status_lines import loads_so_far, time_left
 from stepgrid.summarize import formats
 from stepgrid.summarize.formats import aligned
 from stepgrid.workflow import host_plan
@@ -121,7 +121,7 @@ def _profile_cost(preview: Preview) -> str:
     """Say what runs again under a profiler and how long that takes, at most where verdicts choose it."""
     plan = preview.plan
     assert plan.profile is not None
-    seconds = {stage.id: stage.seconds for stage in plan.stages}
+    seconds = {node.status.id: node.status.seconds or 0.0 for node in preview.nodes}
     count, takes = len(plan.profile.stages), sum(seconds[stage] for stage in plan.profile.stages.values())
     chosen = f"{counted(count, 'stage')} again under perf, {duration(takes)}" if count else "no stage so far"
     if not plan.profile.waits:
@@ -156,7 +156,7 @@ def _remaining_work(preview: Preview) -> str:
     texts = [f"build: {builds}"] if builds else []
     if stages:
         unknown = sum(node.seconds is None for node in stages)
-        takes = f", about {duration(preview.seconds)}" if preview.seconds is not None else ", of unknown length"
+        takes = f", about {time_left(preview.time)}" if preview.seconds is not None else ", of unknown length"
         further = f", and {counted(unknown, 'stage')} of unknown length" if unknown and preview.seconds else ""
         texts.append(f"measure: {counted(len(stages), 'stage')}{takes}{further}")
     return "; ".join(texts)

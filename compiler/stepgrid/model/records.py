@@ -339,6 +339,7 @@ class JournalEvent(Record, frozen=True, kw_only=True):
     index: int | None = None
     of: int | None = None
     declared: float | None = None  # seconds
+    seconds: float | None = None
     folder: str = ""
     pid: int | None = None
     stage: str = ""

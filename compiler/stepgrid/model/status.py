@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
@@ -97,6 +98,8 @@ class ActiveWork:
     doing: str = ""  # where no step runs
     replays: str = ""  # the title of the stage that is run again first
     step: ActiveStep | None = None
+    index: int | None = None  # of the newest step, also of one that has ended
+    ended: tuple[tuple[int, float], ...] = ()  # steps that have ended: index, seconds
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,10 +161,11 @@ class NodeStatus:
     @property
     def time_taken(self) -> str:
         """ " in 31s, after waiting 58s", for a sentence about one that is done; empty where that is unknown."""
-        if self.status is not Status.DONE or self.seconds is None:
+        seconds = self.result.seconds if self.result else self.seconds
+        if self.status is not Status.DONE or seconds is None:
             return ""
         waited = self.result.waited if self.result else 0.0
-        return f" in {duration(self.seconds)}{f', after waiting {duration(waited)}' if waited >= 1 else ''}"
+        return f" in {duration(seconds)}{f', after waiting {duration(waited)}' if waited >= 1 else ''}"
 
     @property
     def attempt(self) -> str | None:
@@ -169,12 +173,36 @@ class NodeStatus:
         return self.result.folder.name if self.result else None
 
 
+ROUGH = 1.25  # ends of a range that is shown lie farther apart
+
+
 @dataclass(frozen=True, slots=True)
 class Eta:
-    """Estimated time left."""
+    """Estimated time; a range as long as this host has measured nothing of the kind."""
 
     seconds: float | None  # None: of some it is unknown
-    is_rough: bool = False  # some of it by declared durations alone
+    range: tuple[float, float] | None = None
+
+    @property
+    def ends(self) -> tuple[float, float]:
+        return self.range or (self.seconds or 0.0, self.seconds or 0.0)
+
+    @property
+    def is_rough(self) -> bool:
+        least, most = self.ends
+        return self.seconds is not None and most > ROUGH * least
+
+    def share(self, share: float) -> Eta:
+        least, most = self.ends
+        return Eta(None if self.seconds is None else self.seconds * share, (least * share, most * share))
+
+
+def add_times(times: Iterable[Eta]) -> Eta:
+    """Add times up; unknown where one is."""
+    parts = list(times)
+    least, most = (math.fsum(part.ends[end] for part in parts) for end in (0, 1))
+    seconds = [part.seconds for part in parts if part.seconds is not None]
+    return Eta(math.fsum(seconds) if len(seconds) == len(parts) else None, (least, most))
 
 
 @dataclass(frozen=True, slots=True)

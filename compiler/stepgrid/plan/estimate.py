@@ -13,7 +13,7 @@ from types import MappingProxyType
 from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 from stepgrid.model.plan import BUILD, Json, Plan, PlannedCell, PlannedStage
-from stepgrid.model.status import Action, NodeStatus, Status
+from stepgrid.model.status import Action, Eta, NodeStatus, Status
 from stepgrid.model.units import SIZED, exact_size
 from stepgrid.plan.actions import choose_base
 from stepgrid.plan.difference import UNSET, ChangedInput
@@ -120,6 +120,7 @@ class Preview:
     abandoned: Sequence[AbandonedResult] = ()
     to_read: int = 0  # results whose kept output is read again: of another metric, pattern or parser
     metrics_to_read: Sequence[str] = ()  # names of those that are new, changed or gone
+    eta: Eta | None = None  # of the plan, unsupported stages included
 
     @property
     def running(self) -> list[Node]:
@@ -133,6 +134,13 @@ class Preview:
     @property
     def seconds(self) -> float | None:
         return _sum([node.seconds for node in self.running])
+
+    @property
+    def time(self) -> Eta:
+        """The same, as a range where that of the plan is one."""
+        if self.eta is None or not self.eta.seconds or not self.seconds:
+            return Eta(self.seconds)
+        return self.eta.share(self.seconds / self.eta.seconds)
 
     @property
     def bytes(self) -> int | None:

@@ -27,6 +27,7 @@ from stepgrid.model.status import (
     PlanStatus,
     RunAhead,
     Status,
+    add_times,
 )
 from stepgrid.model.units import counted, duration, percent, short_rate, size
 from stepgrid.plan.actions import NO_IMAGE
@@ -117,27 +118,27 @@ def _wait_text(status: PlanStatus, began: float, with_end: bool) -> str:
     ahead = status.run.ahead if status.run else ()
     queue, seconds = queue_eta(ahead), max(status.waited, status.now - began)
     wait = f", {duration(seconds)} so far" if seconds >= 1 else ""
-    remaining = f", about {duration(queue.seconds)} more" if ahead and queue.seconds is not None else ""
+    remaining = f", about {time_left(queue)} more" if ahead and queue.seconds is not None else ""
     end = end_text(status.now, queue, status.eta) if ahead and with_end else ""
     return f"waiting for another run{wait}{remaining}; then {time_left(status.eta)} of measuring{end}"
 
 
 def end_text(now: float, *times: Eta) -> str:
     """Render the time of day when all of it is over; empty where that is unknown."""
-    seconds = [eta.seconds for eta in times]
-    return "" if None in seconds else f" ({clock(now + math.fsum(time or 0.0 for time in seconds), now, False)})"
+    total = add_times(times)
+    return "" if total.seconds is None or total.is_rough else f" ({clock(now + total.seconds, now, False)})"
 
 
 def time_left(eta: Eta) -> str:
-    """Render the estimated time left; `~` if some of it is known by declared durations alone."""
-    return "?" if eta.seconds is None else f"{'~' if eta.is_rough and eta.seconds else ''}{duration(eta.seconds)}"
+    """Render the estimated time left, `3m10s`; as `2m to 5m` while this host has measured nothing of some of it."""
+    if eta.seconds is None:
+        return "?"
+    return " to ".join(map(duration, eta.ends)) if eta.is_rough else duration(eta.seconds)
 
 
 def queue_eta(ahead: Sequence[RunAhead]) -> Eta:
     """Add up the time left of runs that go first."""
-    times = [run.eta.seconds for run in ahead]
-    seconds = None if None in times else math.fsum(time or 0.0 for time in times)
-    return Eta(seconds, any(run.eta.is_rough for run in ahead))
+    return add_times(run.eta for run in ahead)
 
 
 def queue_text(ahead: Sequence[RunAhead], now: float) -> str:

@@ -137,7 +137,8 @@ def read_work(attempt: Path, pids: tuple[int, ...], titles: Mapping[str, str]) -
     since = unix_time(record.started) or start_time(attempt)
     step = _running_step(attempt, events)
     replays = _replayed_title(attempt, step, events, titles)
-    work = ActiveWork(pids, attempt, record.hostname, since, replays=replays)
+    index, ended = _own_steps(events)
+    work = ActiveWork(pids, attempt, record.hostname, since, replays=replays, index=index, ended=ended)
     return replace(work, step=step) if step is not None else replace(work, doing=_pause(events))
 
 
@@ -163,6 +164,17 @@ def _running_step(attempt: Path, events: Sequence[JournalEvent]) -> ActiveStep |
             since, folder = event.t if started is None else started, attempt / event.folder
             return ActiveStep(event.name, event.kind, event.index, event.of, event.declared, since, folder)
     return None
+
+
+def _own_steps(events: Sequence[JournalEvent]) -> tuple[int | None, tuple[tuple[int, float], ...]]:
+    """Read the index of the newest step, and the times of those that have ended; none of a replay."""
+    index, ended = None, dict[int, float]()
+    for event in events:
+        if event.event == "step":
+            index = event.index if event.folder.startswith("steps/") else None
+        elif event.event == "step ended" and index is not None and event.seconds is not None:
+            ended[index] = event.seconds
+    return index, tuple(ended.items())
 
 
 def _replayed_title(

@@ -4,17 +4,14 @@ A status has its reason, the action of the next run, who is at work on it, and t
 
 from __future__ import annotations
 
-import heapq
 import time
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import cached_property
 from itertools import chain, islice
 from pathlib import Path
-from statistics import median
-from typing import TypeAlias
 
 from stepgrid.host.facts import foreign_machines
 from stepgrid.host.files import read_record, retry_stale
@@ -36,10 +33,12 @@ from stepgrid.model.status import (
     Result,
     RunAhead,
     Status,
+    add_times,
 )
 from stepgrid.model.units import duration
 from stepgrid.plan import plan_file
-from stepgrid.plan.actions import add_replays, decide_action, outdated_bases, shape
+from stepgrid.plan.actions import add_replays, decide_action, outdated_bases
+from stepgrid.plan.pace import Forms, MeasuredStage, Pace
 from stepgrid.plan.plan_file import DAMAGED
 from stepgrid.store.active_run import active_run_record, queued_runs, skipped_stages
 from stepgrid.store.attempts import attempt_end, has_begun, is_alive_elsewhere, is_open, read_work, start_time
@@ -65,7 +64,9 @@ class StatusReader:
         self._by_id = {stage.id: stage for stage in self._stages}
         self._servers = {build.id for build in plan.builds if runs_already(build.source)}
         self._covering_plans: dict[str, bool] = {}  # by digest of a run's plan
-        self._pace = (-1, Pace())  # with the number of results that it comes from
+        self._forms = Forms()
+        self._forms.add(plan)
+        self._pace = ((-1, 0), Pace(self._forms))  # with the numbers of results and steps that it comes from
 
     def read(self) -> PlanStatus:
         now, locks = time.time(), HeldLock()
@@ -78,7 +79,7 @@ class StatusReader:
         nodes = self._with_actions(nodes, snapshot)
         pace = self._current_pace(nodes)
         nodes = {node: self._with_seconds(status, pace) for node, status in nodes.items()}
-        eta = estimate_time_left(nodes.values(), self._by_id, pace, run_of_plan is not None, now)
+        eta = self._time_left(nodes.values(), pace, run_of_plan is not None, now)
         waited = run_of_plan.waited + sum_waits(nodes.values(), run_of_plan.started, now) if run_of_plan else 0.0
         return PlanStatus(self.plan, now, run, nodes, eta, snapshot.broken(), self._facts.foreign, waited)
 
@@ -142,28 +143,53 @@ class StatusReader:
         return unneeded
 
     def _current_pace(self, nodes: Mapping[str, NodeStatus]) -> Pace:
-        measured = [(self._by_id[node], status.result) for node, status in nodes.items() if status.result]
-        if self._pace[0] != len(measured):  # not at every look
-            forms = self._pace[1].forms
-            pace = measured_pace(measured, forms)
-            if len(pace.by_kind) < STAGE_KINDS:
-                pace = measured_pace([*measured, *self._earlier_results], forms)
-            self._pace = len(measured), pace
+        measured = [_measured(self._by_id[node], status.result) for node, status in nodes.items() if status.result]
+        running = [(self._by_id[node.id], node.work) for node in nodes.values() if node.work and node.id in self._by_id]
+        evidence = len(measured), sum(len(work.ended) for _, work in running)
+        if self._pace[0] != evidence:  # not at every look
+            if len({stage.parent is None for stage, *_ in measured}) < STAGE_KINDS:
+                measured += self._earlier_results
+            self._pace = evidence, Pace(self._forms, measured, running)
         return self._pace[1]
 
     @cached_property
-    def _earlier_results(self) -> Sequence[tuple[PlannedStage, Result]]:
-        """Results of earlier plans of the spec: they took about as long."""
-        results = Results(self.store)
-        plans = islice(earlier_plans(self.store, self.plan, with_others=False), EARLIER_PLANS)
-        stages = {stage.id: stage for plan in plans for stage in plan.stages}
-        return [(stage, result) for stage in stages.values() if (result := results.of(stage))]
+    def _earlier_results(self) -> Sequence[MeasuredStage]:
+        """Results of earlier plans, of this spec and others: on the same host."""
+        results, stages = Results(self.store), dict[str, PlannedStage]()
+        for plan in islice(earlier_plans(self.store, self.plan), EARLIER_PLANS):
+            self._forms.add(plan)
+            stages |= {stage.id: stage for stage in plan.stages if stage.id not in self._by_id}
+        return [_measured(stage, result) for stage in stages.values() if (result := results.of(stage))]
 
     def _with_seconds(self, node: NodeStatus, pace: Pace) -> NodeStatus:
-        if node.is_build or node.seconds is not None or node.status is Status.UNSUPPORTED:
+        is_known = node.seconds is not None and not node.times
+        if node.is_build or is_known or node.status is Status.UNSUPPORTED:
             return node
-        seconds = pace.seconds(self._by_id[node.id])
-        return node if seconds is None else replace(node, seconds=seconds)
+        time = pace.stage(self._by_id[node.id])
+        return node if time is None else replace(node, seconds=time.seconds)
+
+    def _time_left(self, nodes: Iterable[NodeStatus], pace: Pace, is_active: bool, now: float) -> Eta:
+        """Add up what runs and will run. `is_active`: a run of the plan goes on, and does not try again what failed."""
+        ahead = [node for node in nodes if node.times and node.id in self._by_id]
+        ahead = [node for node in ahead if not (is_active and node.status in _NOT_TRIED)]
+        return add_times(self._node_time(node, pace, now) for node in ahead)
+
+    def _node_time(self, node: NodeStatus, pace: Pace, now: float) -> Eta:
+        stage = self._by_id[node.id]
+        is_begun = node.has_begun and node.work is not None
+        time = pace.remaining(stage, node.work, now) if is_begun and node.work else pace.stage(stage)
+        return Eta(None) if time is None else time
+
+    def estimate_stages(self, stages: Iterable[PlannedStage]) -> Eta:
+        """Estimate stages of the plan, measured or not."""
+        measured = {stage.id: self._facts.results.of(stage) for stage in self._stages}
+        nodes = {stage: NodeStatus(stage, "", Status.DONE, result=result) for stage, result in measured.items()}
+        pace = self._current_pace(nodes)
+        return add_times(pace.stage(stage) or Eta(None) for stage in stages)
+
+
+def _measured(stage: PlannedStage, result: Result) -> MeasuredStage:
+    return MeasuredStage(stage, result, start_time(result.folder))
 
 
 def job_reader(store: Store, plan: str) -> StatusReader:
@@ -315,63 +341,11 @@ def _obstacle(stage: PlannedStage, nodes: Mapping[str, NodeStatus]) -> NodeStatu
     return next((node for node in earlier if node.status in stopping), None)
 
 
-# Times: a stage takes as long as results of its shape did, else as declared, scaled by what was measured of its kind.
+# Times
 
-NEWEST_RESULTS, EARLIER_PLANS = 64, 4  # that the pace is taken from: the latest say most
+EARLIER_PLANS = 4  # that the pace is taken from, while a plan has results of loads or of what follows them alone
 STAGE_KINDS = 2  # loads, and what follows them
-_Form: TypeAlias = tuple[bool, str]  # whether it is a load, and its shape
 _NOT_TRIED = (Status.FAILED, Status.INTERRUPTED, Status.BLOCKED)  # by the run that is active
-
-
-@dataclass(frozen=True, slots=True)
-class Pace:
-    by_shape: Mapping[_Form, float] = field(default_factory=dict)
-    by_kind: Mapping[bool, float] = field(default_factory=dict)  # measured / declared, of loads and of what follows
-    forms: dict[str, _Form] = field(default_factory=dict, compare=False)  # of stages that were looked at, by id
-
-    def seconds(self, stage: PlannedStage) -> float | None:
-        seconds = self.by_shape.get(self._form(stage)) if self.by_shape else None
-        if seconds is None and stage.seconds > 0:
-            return stage.seconds * self.by_kind.get(_is_load(stage), 1.0)
-        return seconds
-
-    def knows(self, stage: PlannedStage) -> bool:
-        return _is_load(stage) in self.by_kind or self._form(stage) in self.by_shape
-
-    def _form(self, stage: PlannedStage) -> _Form:
-        if stage.id not in self.forms:
-            self.forms[stage.id] = _form(stage)
-        return self.forms[stage.id]
-
-
-def measured_pace(results: Iterable[tuple[PlannedStage, Result]], forms: dict[str, _Form] | None = None) -> Pace:
-    """Work out the pace. `forms`: of stages that the last pace has looked at."""
-    times: dict[_Form, list[float]] = defaultdict(list)
-    measured, declared = {True: 0.0, False: 0.0}, {True: 0.0, False: 0.0}
-    for stage, result in heapq.nlargest(NEWEST_RESULTS, results, key=lambda entry: entry[1].folder.name):
-        if result.seconds is None:
-            continue
-        times[_form(stage)].append(result.seconds)
-        if stage.seconds > 0:
-            measured[_is_load(stage)] += result.seconds
-            declared[_is_load(stage)] += stage.seconds
-    by_kind = {kind: measured[kind] / declared[kind] for kind in measured if measured[kind] > 0}
-    by_shape = {form: median(seconds) for form, seconds in times.items()}
-    return Pace(by_shape, by_kind, {} if forms is None else forms)
-
-
-def estimate_time_left(
-    nodes: Iterable[NodeStatus], stages: Mapping[str, PlannedStage], pace: Pace, is_active: bool, now: float
-) -> Eta:
-    """Add up what runs and will run. `is_active`: a run of the plan goes on, and does not try again what failed."""
-    ahead = [node for node in nodes if node.times and node.id in stages]
-    ahead = [node for node in ahead if not (is_active and node.status in _NOT_TRIED)]
-    is_rough = not all(pace.knows(stages[node.id]) for node in ahead)
-    if any(node.seconds is None for node in ahead):
-        return Eta(None, is_rough)
-    total = sum((node.seconds or 0.0) * node.times - _elapsed(node, now) for node in ahead)
-    return Eta(max(total, 0.0), is_rough)
-
 
 SHORTEST_WAIT = 1.0  # seconds
 LONGEST_LOOK = 5.0  # seconds in which a job may look whether the host is quiet, before it begins
@@ -390,18 +364,3 @@ def sum_waits(nodes: Iterable[NodeStatus], run_start: float | None, now: float) 
             wait = (now if node.work.waits else node.work.since or began) - began
             (build_waits if node.is_build else waits).append(wait if node.work.waits or wait > LONGEST_LOOK else 0.0)
     return sum(wait for wait in [*waits, max(build_waits)] if wait >= SHORTEST_WAIT)  # builds wait at the same time
-
-
-def _elapsed(node: NodeStatus, now: float) -> float:
-    """Count the seconds since a stage began, no more than it was to take."""
-    if not node.has_begun or node.work is None or node.work.since is None:
-        return 0.0
-    return min(max(now - node.work.since, 0.0), node.seconds or 0.0)
-
-
-def _form(stage: PlannedStage) -> _Form:
-    return _is_load(stage), shape(stage)
-
-
-def _is_load(stage: PlannedStage) -> bool:
-    return stage.parent is None

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 from stepgrid.collect.result_figures import figures_file
 from stepgrid.model.plan import Plan, PlannedCell, PlannedRepeat, PlannedStage
-from stepgrid.model.status import Action, NodeStatus, Status
+from stepgrid.model.status import Action, NodeStatus, PlanStatus, Status
 from stepgrid.plan import actions, plan_file
 from stepgrid.plan.difference import ChangedInput, Link, differences, links_of
 from stepgrid.plan.estimate import MADE_BY, AbandonedResult, Node, Preview, estimate_power, saved_seconds
@@ -45,7 +45,7 @@ class _Previewer:
         saved = saved_seconds(self.plan, estimates)
         unread = self._unread_results()
         metrics = sorted({name for stage, folder in unread for name in self._changed_metrics(stage, folder)})
-        return Preview(self.plan, nodes, saved, power, self._abandoned(), len(unread), metrics)
+        return Preview(self.plan, nodes, saved, power, self._abandoned(), len(unread), metrics, self._status.eta)
 
     def _unread_results(self) -> list[tuple[PlannedStage, Path]]:
         """List stages with a result whose kept output was not read for the plan's metrics."""
@@ -85,8 +85,12 @@ class _Previewer:
         return [earlier for earlier in self._earlier if is_of_spec(earlier, self.plan)]
 
     @cached_property
+    def _status(self) -> PlanStatus:
+        return StatusReader(self.store, self.plan).read()
+
+    @cached_property
     def _nodes(self) -> Mapping[str, NodeStatus]:
-        statuses = StatusReader(self.store, self.plan).read().nodes
+        statuses = self._status.nodes
         catalogues = {
             build.id: build_catalogue(self.store, build.id) if statuses[build.id].status is Status.DONE else None
             for build in self.plan.builds

@@ -142,7 +142,7 @@ def test_as_a_log_what_failed_and_the_status_at_the_end(folder: Any, until: Unti
             lines.append(folder.normal(watch.stdout.readline()))
     rest = folder.normal(watch.stdout.read())
     assert watch.wait(LONG) == 3
-    assert begin.startswith("[0/4 done] ETA ~")
+    assert begin.startswith("[0/4 done] ETA 1m4")
     assert lines[-1] == "failed: python arm=wrong, load 1: warm, read\n"
     assert "  | no such table\n" in rest
     assert "\nthe run has ended\n\na.yaml: programs that sleep\n  stages   1/4 done, 1 failed, 2 missing\n" in rest

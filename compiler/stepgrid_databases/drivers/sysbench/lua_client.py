@@ -23,7 +23,7 @@ CONNECTION = "connection"  # a file with the password: the Lua of templates/ rem
 SEARCH: Mapping[str, str] = {"LUA_PATH": "./?.lua;;"}  # a step runs in its own folder
 MOST = 2**31 - 1  # sysbench's numbers
 FLOOR = 1.0  # seconds that a step takes at least, for estimates
-CHECK_SECONDS = 60.0  # likewise, of an action whose rows are not among its settings
+CHECK_SECONDS = 5.0  # likewise, of an action whose rows are not among its settings
 REPORTER = 1  # thread of a client, beside those that send statements
 YEAR = 31_536_000  # a client's limit of seconds: none would be a warning
 

@@ -16,10 +16,10 @@ if TYPE_CHECKING:
     from stepgrid.model.plan import Command
     from stepgrid.plugins.driver import Context, DeclaredBuild, Runner
 
-VECTORS_LOADED_PER_S = 2_000  # vectors per second of a small machine: only for estimates
-INDEX_RATE = 500
+VECTORS_LOADED_PER_S = 1_000  # vectors per second of a small machine: only for estimates
+INDEX_RATE = 250
 SEARCH_RATE = 500  # of one connection
-EXACT_VALUES = 50_000_000  # numbers per second that an exact search looks at
+EXACT_VALUES = 100_000_000  # numbers per second that an exact search looks at
 QUERIES = 10_000  # of a file
 SHORTEST_STEP = 1.0  # seconds
 BEGINNING = "vector search failed: "
