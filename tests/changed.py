@@ -1,8 +1,8 @@
 """Tests that belong to changed files: `python -m tests.changed [COMMIT]` prints their folders, for pytest.
 
 The rule: compiler/stepgrid/PACKAGE, compiler/stepgrid_databases/KIND and compiler/stepgrid_investigate/PACKAGE have
-their tests in tests/PACKAGE and tests/KIND (a plug-in's below it); specs, docs, scripts and bench in the folder of
-their name; every change has tests/test_house.py.
+their tests in tests/PACKAGE and tests/KIND (a plug-in's below it), a module of compiler/stepgrid_NAME in tests/NAME;
+specs, docs, scripts and bench in the folder of their name; every change has tests/test_house.py.
 """
 
 from __future__ import annotations
@@ -32,6 +32,8 @@ def tests_of(files: Iterable[str]) -> Iterator[str]:
             yield _nearest(parts[1:-1])
         elif parts[0] == "compiler" and len(parts) > 3:
             yield _nearest((*parts[2:-1], Path(file).stem))
+        elif parts[0] == "compiler" and len(parts) > 2:
+            yield _nearest((parts[1].removeprefix("stepgrid_"), Path(file).stem))
         elif parts[0] == "packages" and len(parts) > 1:
             yield _nearest(parts[1:2])
         elif parts[0] in ("specs", "docs", "scripts", "bench"):

@@ -135,8 +135,7 @@ _COLUMNS: Mapping[str, Callable[[StepRow], Any]] = {
 class StepTable:
     def __init__(self, cells: Sequence[Cell], options: frozenset[str]) -> None:
         self._cells: dict[SegmentKey, list[int]] = {}  # positions of the cells with a segment
-        self._groups = self._group(cells, options)
-        self.rows = [row for step_rows in self._groups for row in step_rows.rows]
+        self.rows = self._group(cells, options)
         self.column = cache(self._column)
         self.values = cache(lambda name: set(self.column(name)))
 
@@ -144,7 +143,7 @@ class StepTable:
         """Return the positions of the cells that run a step."""
         return set().union(*(self._cells[key] for key in row.segments))
 
-    def _group(self, cells: Sequence[Cell], options: frozenset[str]) -> list[_Group]:
+    def _group(self, cells: Sequence[Cell], options: frozenset[str]) -> list[StepRow]:
         """Make the rows of each step of a build; steps that differ in options that no rule reads are one row."""
         first: dict[SegmentKey, tuple[Segment, Cell]] = {}
         for position, cell in enumerate(cells):
@@ -153,18 +152,18 @@ class StepTable:
                 first.setdefault(key, (segment, cell))
                 self._cells.setdefault(key, []).append(position)
         is_read: dict[int, bool] = {}  # by id of a part of the options
-        groups: dict[tuple[int, int], dict[tuple[int, ...], StepRow]] = {}
+        rows: dict[tuple[int, ...], StepRow] = {}
         for key, (segment, cell) in first.items():
             for step in segment.steps:
                 for part in step.options.parts:
                     if id(part) not in is_read:
                         is_read[id(part)] = not options.isdisjoint(part)
-                rows = groups.setdefault((id(step.head), key[1]), {})
-                distinct = (id(step.settings), *(id(part) for part in step.options.parts if is_read[id(part)]))
+                read_parts = [id(part) for part in step.options.parts if is_read[id(part)]]
+                distinct = (id(step.head), key[1], id(step.settings), *read_parts)
                 if distinct not in rows:
                     rows[distinct] = StepRow(step, cell.choice.build, cell.hardware)
                 rows[distinct].segments.append(key)
-        return [_Group(list(rows.values())) for rows in groups.values()]
+        return list(rows.values())
 
     def _column(self, name: str) -> Sequence[Any]:
         head, _, tail = name.partition(".")
@@ -178,7 +177,7 @@ class StepTable:
         if any(name in facts for facts in self._facts):
             return [facts.get(name) for facts in self._facts]
         attribute = "unsupported" if tail == "unsupported" else "value"
-        return [value for step_rows in self._groups for value in step_rows.column(head, attribute)]
+        return [getattr(row.step.options.get(head), attribute, None) for row in self.rows]
 
     @cached_property
     def _facts(self) -> Sequence[Mapping[str, Any]]:
@@ -193,31 +192,6 @@ class StepTable:
         distinct = {(id(row.step.settings), id(row.build)): row for row in self.rows}
         by_key = {key: facts(row) for key, row in distinct.items()}
         return [by_key[id(row.step.settings), id(row.build)] for row in self.rows]
-
-
-class _Group:
-    """The rows of one step of a build: their options come in the same parts, most of them the same in all rows."""
-
-    def __init__(self, rows: Sequence[StepRow]) -> None:
-        self.rows = rows
-        parts = [row.step.options.parts for row in rows]
-        columns = list(zip(*parts, strict=True)) if len(set(map(len, parts))) == 1 else []
-        self._parts = [{id(part): part for part in column} for column in columns]
-        self._ids = [list(map(id, column)) for column in columns]
-        self._options = None if columns or not any(parts) else [dict(row.step.options) for row in rows]
-
-    def column(self, name: str, attribute: str) -> Sequence[Any]:
-        if self._options is not None:
-            return [getattr(options.get(name), attribute, None) for options in self._options]
-        columns = []
-        for parts, ids in zip(self._parts, self._ids, strict=True):
-            if any(name in part for part in parts.values()):
-                values = {key: getattr(part.get(name), attribute, None) for key, part in parts.items()}
-                columns.append(list(map(values.__getitem__, ids)))
-        if len(columns) == 1:
-            return columns[0]
-        first = [next((v for v in values if v is not None), None) for values in zip(*columns, strict=True)]
-        return first or [None] * len(self.rows)
 
 
 def _entry(facts: Mapping[str, Any], path: str) -> Any:
