@@ -200,9 +200,12 @@ def _no_cpu(run: Measured) -> str:
 
 def _no_rows(run: Measured) -> str:
     rows, log, total = run[FOUND_ROWS], run["log_bytes_per_op"], run.operations
-    if rows is None or not total or rows >= FEWEST_ROWS or (log or 0.0) >= NO_LOG:
+    if rows is None or not total or rows >= FEWEST_ROWS:
         return ""
-    return f"{total:,.0f} operations found {counted(round(rows * total), 'row')} and logged less than a byte each"
+    text = f"{total:,.0f} operations found {counted(round(rows * total), 'row')}"
+    if log is None:  # as of PostgreSQL before 14: what changes rows need not find any
+        return text if run.step.reads else ""
+    return f"{text} and logged less than a byte each" if log < NO_LOG else ""
 
 
 def _unsynced(run: Measured) -> str:
