@@ -19,10 +19,11 @@ from typing import NamedTuple
 
 from ruamel.yaml import YAML
 
+from stepgrid.package import CODE
+
 ROOT = Path(__file__).resolve().parents[1]
 PRODUCT = ROOT / "compiler"
-BESIDE = ("conformance", "databases", "investigate", "judge", "published", "registries")
-WALLS = ("stepgrid", *(f"stepgrid_{name}" for name in BESIDE))
+WALLS = tuple(folder.name for folder in CODE)
 EXCEPTIONS = ROOT / "tests" / "house_exceptions.yaml"
 DRIVER_PARTS = ("settings.py", "parser.py")  # stepgrid.plugins.driver imports them by name
 PLUGINS = ("engines", "drivers", "collectors", "layouts")

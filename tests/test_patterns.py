@@ -19,6 +19,7 @@ import stepgrid_importers
 import stepgrid_investigate
 import stepgrid_published
 import stepgrid_registries
+import stepgrid_share
 
 LENGTHS, SECONDS = (4_000, 16_000), 0.5
 UNITS = (" ", "0", "a", ".", "[", "(", '"', "'", "\n", "-", "_", "=", "/", "0.", "a.", "a ", "{{", "0@level0, ", " 0 ")
@@ -28,8 +29,8 @@ CALLS = ("match", "fullmatch", "search", "sub", "findall", "finditer", "split")
 
 
 def modules() -> Iterator[Any]:
-    beside = (stepgrid_databases, stepgrid_importers, stepgrid_investigate, stepgrid_published, stepgrid_registries)
-    for package in (stepgrid, *beside):
+    results = (stepgrid_importers, stepgrid_investigate, stepgrid_published, stepgrid_share)
+    for package in (stepgrid, stepgrid_databases, stepgrid_registries, *results):
         for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
             if not any(part in module.name for part in PARTS):
                 yield importlib.import_module(module.name)

@@ -13,8 +13,8 @@ INTERPRETER = (sys.executable, "-P", "-m")
 
 PACKAGE = Path(__file__).absolute().parent
 DATABASES = PACKAGE.parent / "stepgrid_databases"  # our plug-ins
-BESIDE = ("stepgrid_conformance", "stepgrid_investigate", "stepgrid_judge", "stepgrid_published", "stepgrid_registries")
-CODE = (PACKAGE, DATABASES, *(PACKAGE.parent / name for name in BESIDE))
+BESIDE = ("conformance", "investigate", "judge", "published", "registries", "share")
+CODE = (PACKAGE, DATABASES, *(PACKAGE.parent / f"stepgrid_{name}" for name in BESIDE))
 DATA = PACKAGE / "data" if (PACKAGE / "data").is_dir() else PACKAGE.parents[1]
 SNAKEFILE, SPECS, TEMPLATES, PROFILES = DATA / "Snakefile", DATA / "specs", DATA / "templates", DATA / "profiles"
 MODULE = DATA / "workflow" / "Snakefile"  # of other workflows

@@ -186,8 +186,8 @@ def test_a_url_without_its_package(one: Path, monkeypatch: pytest.MonkeyPatch, c
 KILLED = """\
 import os, signal
 from stepgrid.cli import main
-from stepgrid.transfer import shared_folder
-from stepgrid.transfer.shared_folder import LocalFolder
+from stepgrid_share import shared_folder
+from stepgrid_share.shared_folder import LocalFolder
 
 def killing(call):
     def counted(*args):
@@ -219,7 +219,7 @@ def test_a_kill_between_any_two_files_loses_nothing(verb: str, calls: int, one: 
     plans.publish(Store(), planned())
     before, kills = contents(Store()), 0
     if verb == "pull":
-        code = "from stepgrid.transfer import shared_folder; shared_folder.MOST_RESULTS = 1\n"
+        code = "from stepgrid_share import shared_folder; shared_folder.MOST_RESULTS = 1\n"
         code += "from stepgrid.cli import main\n"
         assert interrupted(f"{code}main(['store', 'push', '../shared', '--host'])") == 0
         two()

@@ -11,7 +11,7 @@ from stepgrid.cli import main
 from stepgrid.store import plans, stage_requests
 from stepgrid.store.active_run import hold_run_lock
 from stepgrid.store.store import Store
-from stepgrid.transfer import shared_folder
+from stepgrid_share import shared_folder
 from tests.cli.bundles import Capture, planned
 from tests.cli.test_signature import alice as alice
 from tests.cli.test_signature import site

@@ -55,7 +55,6 @@ _TABLE = (
     Command("its results", "export", "write the results of a spec to a file, for another checkout",
             "transfer", BESIDE_SPEC),
     Command("its results", "import", "import what another checkout exported", "transfer"),
-    Command("its results", "store", "push results to a folder or bucket that others share, or pull theirs", "transfer"),
     Command("its results", "parse", "show every figure of an existing output file", "query"),
     Command("its disk", "images", "list saved databases (images), verify or remove them", "disk", HERE),
     Command("its disk", "gc",

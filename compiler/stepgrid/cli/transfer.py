@@ -1,18 +1,17 @@
-"""stepgrid export, import and store: results to a file, from a file, and to or from a shared folder."""
+"""stepgrid export and import: results to a file, and from one."""
 
 from __future__ import annotations
 
 import argparse
 import os
 import shlex
-import sys
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
 from stepgrid.cli.failures import CommandError, ending_with, unless_busy
 from stepgrid.cli.output import check_folder
-from stepgrid.cli.spec_arguments import add_narrowing, add_site, quiet_plan, spec_error, use_site
+from stepgrid.cli.spec_arguments import add_narrowing, add_site, quiet_plan, use_site
 from stepgrid.errors import FAILED, FINE
 from stepgrid.host.locks import locked
 from stepgrid.language.files import record_inputs
@@ -24,7 +23,7 @@ from stepgrid.pipeline import compile_spec
 from stepgrid.store.paths import RUN_LOCK
 from stepgrid.store.plans import Request
 from stepgrid.store.store import Store
-from stepgrid.transfer import bundle, results, shared_folder
+from stepgrid.transfer import bundle, results
 from stepgrid.workflow import host_plan
 
 SHOWN_VARIABLES = 8
@@ -187,35 +186,3 @@ def _has_same_stages(plan: Plan) -> bool:
     except SpecError:
         return False
     return stages.issuperset(stage.id for stage in plan.stages)
-
-
-def add_store_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("verb", choices=("push", "pull"), help="push what URL lacks, or pull what is not here")
-    parser.add_argument("url", metavar="URL", help="a folder, or an address such as s3://bucket/folder")
-    parser.add_argument("spec", nargs="?", metavar="SPEC", help="only the results of this spec (default: all results)")
-    parser.add_argument("--sign", metavar="KEY", type=Path, help="with push: sign what is pushed with a key of ssh")
-    parser.add_argument("--host", action="store_true", help="with push: also the names of hosts, and HOME, PATH …")
-    add_narrowing(parser)
-
-
-def run_store(args: argparse.Namespace) -> int:
-    is_push = args.verb == "push"
-    if (args.sign or args.host) and not is_push:
-        raise CommandError("--sign and --host need push")
-    plan = quiet_plan(args) if args.spec else None
-    if plan is None and (problems := use_site(args)):
-        raise spec_error(problems[0].where.file, problems)
-    with ending_with(FAILED, OSError):
-        remote, store = shared_folder.remote_folder(args.url), host_plan.store()
-        if is_push:
-            transfer = shared_folder.push(store, remote, plan, args.sign, args.host)
-        else:
-            transfer = shared_folder.pull(store, remote, None if plan is None else {stage.id for stage in plan.stages})
-    bundles = f"{counted(transfer.results, 'result')} in {counted(transfer.bundles, 'bundle')} ({size(transfer.bytes)})"
-    direction = f"pushed {bundles} to" if is_push else f"pulled {bundles} from"
-    unchanged = f"; {counted(transfer.present, 'result')} known already" if transfer.present else ""
-    retracted = f"; {counted(transfer.retractions, 'retraction')}" if transfer.retractions else ""
-    print(f"{direction} {args.url}{unchanged}{retracted}")
-    for sentence in transfer.faults:
-        print(sentence, file=sys.stderr)
-    return FAILED if transfer.faults else FINE

@@ -7,9 +7,11 @@ may write anything: an entry counts once its names are digests, a bundle once it
 
 from __future__ import annotations
 
+import argparse
 import re
 import shutil
 import stat
+import sys
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
@@ -18,12 +20,16 @@ from typing import Any, Protocol
 from urllib.parse import unquote, urlsplit
 
 from stepgrid.build.error import BuildError
+from stepgrid.cli.failures import CommandError, ending_with
+from stepgrid.cli.spec_arguments import add_narrowing, quiet_plan, spec_error, use_site
+from stepgrid.errors import FAILED, FINE
 from stepgrid.host import files
 from stepgrid.host.files import make_folder, remove_tree, replacing, sync, write_json
 from stepgrid.host.locks import LockBusy, locked
 from stepgrid.language.site import current_site
 from stepgrid.model.plan import Plan
 from stepgrid.model.records import Retraction, parse_record
+from stepgrid.model.units import counted, size
 from stepgrid.plan import plan_file
 from stepgrid.plan.plan_file import DAMAGED
 from stepgrid.store import plans, stage_requests
@@ -38,6 +44,7 @@ from stepgrid.transfer.results import (
     imported_texts,
     result_fault,
 )
+from stepgrid.workflow import host_plan
 
 BUNDLES, INDEX, RETRACTIONS, UNDONE = "bundles", "index", "retractions", "undone"  # parts of the folder
 RECORD_FORMAT = 1  # of entries and retractions
@@ -104,6 +111,44 @@ def pull(store: Store, remote: RemoteFolder, stages: Collection[str] | None = No
                 transfer.faults.append(fault)
         exchange.pull_retractions(stages)
         return transfer
+
+
+# The command
+
+
+def add_store_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("verb", choices=("push", "pull"), help="push what URL lacks, or pull what is not here")
+    parser.add_argument("url", metavar="URL", help="a folder, or an address such as s3://bucket/folder")
+    parser.add_argument("spec", nargs="?", metavar="SPEC", help="only the results of this spec (default: all results)")
+    parser.add_argument("--sign", metavar="KEY", type=Path, help="with push: sign what is pushed with a key of ssh")
+    parser.add_argument("--host", action="store_true", help="with push: also the names of hosts, and HOME, PATH …")
+    add_narrowing(parser)
+
+
+def run_store(args: argparse.Namespace) -> int:
+    is_push = args.verb == "push"
+    if (args.sign or args.host) and not is_push:
+        raise CommandError("--sign and --host need push")
+    plan = quiet_plan(args) if args.spec else None
+    if plan is None and (problems := use_site(args)):
+        raise spec_error(problems[0].where.file, problems)
+    with ending_with(FAILED, OSError):
+        remote, store = remote_folder(args.url), host_plan.store()
+        if is_push:
+            transfer = push(store, remote, plan, args.sign, args.host)
+        else:
+            transfer = pull(store, remote, None if plan is None else {stage.id for stage in plan.stages})
+    bundles = f"{counted(transfer.results, 'result')} in {counted(transfer.bundles, 'bundle')} ({size(transfer.bytes)})"
+    direction = f"pushed {bundles} to" if is_push else f"pulled {bundles} from"
+    unchanged = f"; {counted(transfer.present, 'result')} known already" if transfer.present else ""
+    retracted = f"; {counted(transfer.retractions, 'retraction')}" if transfer.retractions else ""
+    print(f"{direction} {args.url}{unchanged}{retracted}")
+    for sentence in transfer.faults:
+        print(sentence, file=sys.stderr)
+    return FAILED if transfer.faults else FINE
+
+
+# What is pushed, and what is pulled
 
 
 @contextmanager

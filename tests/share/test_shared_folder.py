@@ -15,7 +15,7 @@ from stepgrid.store import plans
 from stepgrid.store.paths import UNDONE
 from stepgrid.store.status import StatusReader
 from stepgrid.store.store import Store, SummaryFiles
-from stepgrid.transfer.shared_folder import FsspecFolder, RemoteFolder, pull, push, remote_folder
+from stepgrid_share.shared_folder import FsspecFolder, RemoteFolder, pull, push, remote_folder
 
 FIRST_VERSION = Path(__file__).parent / "first_version"  # pushed by 0.1.0: 3 results, a retraction, an undone one
 NEEDS_FSSPEC = "fsspec is not installed: pip install 'stepgrid[s3]'"
