@@ -8,8 +8,8 @@ import pytest
 from stepgrid.host import activity, sysfs, tuning
 from stepgrid.host import noise as noise_module
 from stepgrid.host.activity import Activity, ActivityReading, Process
-from stepgrid.host.host_check import OK, UNKNOWN, WARNING, HostFinding
 from stepgrid.host.noise import Inspection, look, memory_findings, quiet, timer_findings, warning
+from stepgrid.model.records import OK, UNKNOWN, WARNING, HostFinding
 from stepgrid.model.site import Site
 from stepgrid.store.attempts import attempt_record
 from tests.run.machine import CPU, make, settings

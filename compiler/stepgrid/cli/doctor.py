@@ -10,12 +10,11 @@ from stepgrid.cli.failures import unless_busy
 from stepgrid.cli.output import WIDTH
 from stepgrid.cli.spec_arguments import add_narrowing, quiet_plan, spec_error, use_site
 from stepgrid.errors import FAILED, FINE
-from stepgrid.host.host_check import OK, STOPS, UNKNOWN, WARNING
 from stepgrid.host.locks import host_lock_path, locked
 from stepgrid.host.terminal_output import Paint, text_width, wrap
 from stepgrid.host.tuning import count_files, restore
 from stepgrid.language.site import current_site
-from stepgrid.model.records import HostFinding
+from stepgrid.model.records import OK, STOPS, UNKNOWN, WARNING, HostFinding
 from stepgrid.model.units import counted
 from stepgrid.summarize import formats
 from stepgrid.workflow import host_plan

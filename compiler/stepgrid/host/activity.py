@@ -11,9 +11,8 @@ from typing import Any, NamedTuple
 
 from stepgrid.host import counters, sysfs
 from stepgrid.host.counters import TICK, Sensors
-from stepgrid.host.host_check import OK, WARNING, unknown
 from stepgrid.host.locks import PIPELINE, VERBS, host_lock_path, lock_holders
-from stepgrid.model.records import HostFinding
+from stepgrid.model.records import OK, WARNING, HostFinding
 from stepgrid.model.units import percent, size
 
 LOOK = 0.2  # seconds: it is part of what a run takes beside its steps (bench/overhead.py)
@@ -122,7 +121,7 @@ def activity_findings(activity: Activity, cpus: int, devices: Sequence[str]) -> 
     yield _steal(activity)
     yield from (_device(activity, name) for name in devices)
     if not devices:
-        yield unknown("device", "it is not known which one databases are on")
+        yield HostFinding.unknown("device", "it is not known which one databases are on")
     yield from (_swapping(activity), _throttling(activity), _temperature(activity))
 
 
@@ -132,7 +131,7 @@ def _cpu(activity: Activity, cpus: int) -> HostFinding:
     limit = max(ALLOWED_CORES, ALLOWED_SHARE * cpus)
     expected = f"others use less than {percent(limit)} of a core"
     if times[0] is None or not activity.last.processes:
-        return unknown("cpu", expected=expected)
+        return HostFinding.unknown("cpu", expected=expected)
     total, busy = sum(filter(None, times)), activity.busy()[:NAMED_PROCESSES]
     cores = min(max(total - activity.own_cpu_seconds(), 0.0) / activity.seconds, cpus)  # the kernel counts in ticks
     names = ", ".join(f"{process.name} ({process.pid}) {percent(share)}" for process, share in busy)
@@ -147,7 +146,7 @@ def _cpu(activity: Activity, cpus: int) -> HostFinding:
 def _steal(activity: Activity) -> HostFinding:
     stolen, expected = activity.grown("cpu", "steal"), f"less than {percent(ALLOWED_STEAL)} of a core"
     if stolen is None:
-        return unknown("steal", expected=expected)
+        return HostFinding.unknown("steal", expected=expected)
     share = stolen / activity.seconds
     noisy = share > ALLOWED_STEAL
     text = f"other virtual machines took {percent(share)} of a core"
@@ -159,7 +158,7 @@ def _device(activity: Activity, name: str) -> HostFinding:
     busy_ms = activity.grown("devices", name, "busy_ms")
     expected = f"busy for less than {percent(ALLOWED_DEVICE)} of the time"
     if busy_ms is None:
-        return unknown(f"device {name}", expected=expected)
+        return HostFinding.unknown(f"device {name}", expected=expected)
     share = min(busy_ms / 1000 / activity.seconds, 1.0)
     rates = {key: (activity.grown("devices", name, key) or 0.0) / activity.seconds for key in ("reads", "writes")}
     text = f"{name} was busy for {percent(share)} of the time ({rates['reads']:.0f} r/s, {rates['writes']:.0f} w/s)"
@@ -172,7 +171,7 @@ def _device(activity: Activity, name: str) -> HostFinding:
 def _swapping(activity: Activity) -> HostFinding:
     swapped_in, swapped_out = activity.grown("paging", "swapped_in"), activity.grown("paging", "swapped_out")
     if swapped_in is None or swapped_out is None:
-        return unknown("swapping", expected="none")
+        return HostFinding.unknown("swapping", expected="none")
     rate = (swapped_in + swapped_out) / activity.seconds
     noisy = rate > 0
     mend = "end what needs the memory, or sudo swapoff -a" if noisy else ""
@@ -183,7 +182,7 @@ def _swapping(activity: Activity) -> HostFinding:
 def _throttling(activity: Activity) -> HostFinding:
     first, last = (reading.sensors.get("throttles") for reading in (activity.first, activity.last))
     if first is None or last is None:
-        return unknown("throttling", expected="none")
+        return HostFinding.unknown("throttling", expected="none")
     noisy = last > first
     text = f"slowed down {last - first:.0f} times just now" if noisy else f"none now, {last:.0f} since the start"
     mend = "look after the cooling" if noisy else ""
@@ -193,7 +192,7 @@ def _throttling(activity: Activity) -> HostFinding:
 def _temperature(activity: Activity) -> HostFinding:
     celsius, expected = activity.last.sensors.get("celsius"), f"less than {HOT} °C"
     if celsius is None:
-        return unknown("temperature", expected=expected)
+        return HostFinding.unknown("temperature", expected=expected)
     noisy = celsius >= HOT
     mend = "let it cool down" if noisy else ""
     return HostFinding("temperature", WARNING if noisy else OK, f"{celsius:.0f} °C", celsius, expected, mend, noisy)
@@ -252,7 +251,7 @@ def _ancestry(processes: Mapping[int, Process], pid: int) -> Iterator[Process]:
 def process_findings(processes: Mapping[int, Process], busy: Sequence[Process]) -> Iterator[HostFinding]:
     """Judge what is known by its name; `busy`: those that did something just now."""
     if not processes:
-        yield from map(unknown, ("builds", "services", "cron jobs", "other runs"))
+        yield from map(HostFinding.unknown, ("builds", "services", "cron jobs", "other runs"))
         return
     excluded = own_pids(processes)
     foreign = [process for pid, process in processes.items() if pid not in excluded]

@@ -20,10 +20,9 @@ from stepgrid.host.activity import (
     observe,
     process_findings,
 )
-from stepgrid.host.host_check import OK, WARNING, unknown
 from stepgrid.host.processes import cgroup
 from stepgrid.model.plan import Json
-from stepgrid.model.records import HostFinding, NoiseRecord, with_fields
+from stepgrid.model.records import OK, WARNING, HostFinding, NoiseRecord, with_fields
 from stepgrid.model.site import Site
 from stepgrid.model.units import counted, percent, size
 
@@ -51,7 +50,7 @@ def quiet(
         try:
             inspection = look(data, site.device, lock, first)
         except Exception as error:  # watching is no reason for a stage to fail
-            inspection = Inspection(0.0, [unknown("all", f"{type(error).__name__}: {error}")])
+            inspection = Inspection(0.0, [HostFinding.unknown("all", f"{type(error).__name__}: {error}")])
         yield NoiseRecord(
             seconds=inspection.seconds,
             findings=tuple(inspection.findings),
@@ -153,7 +152,7 @@ def memory_findings(device_names: Sequence[str]) -> Iterator[HostFinding]:
 def _free_memory(total: int, available: int | None) -> HostFinding:
     expected = f"at least {percent(LEAST_FREE)} of it"
     if not total or available is None:
-        return unknown("memory", expected=expected)
+        return HostFinding.unknown("memory", expected=expected)
     little = available < LEAST_FREE * total
     text = f"{size(available)} of {size(total)} free"
     mend = "end what holds it: ps aux --sort=-rss | head" if little else ""
@@ -162,7 +161,7 @@ def _free_memory(total: int, available: int | None) -> HostFinding:
 
 def _swap(memory: int, total: int | None, free: int | None) -> HostFinding:
     if total is None or free is None or not memory:
-        return unknown("swap", expected="none in use")
+        return HostFinding.unknown("swap", expected="none in use")
     used = total - free
     much = used > TINY_SWAP * memory
     text = f"{size(used)} of {size(total)} in use" if total else "there is none"
@@ -173,7 +172,7 @@ def _reclaim() -> HostFinding:
     """Warn of DAMON: the page cache of a restored database depends on how long ago somebody read it."""
     expected = "only when memory is short"
     if not sysfs.names("sys/kernel/mm"):
-        return unknown("reclaim", expected=expected)
+        return HostFinding.unknown("reclaim", expected=expected)
     actions = list(_damon_actions())
     if not actions:
         return HostFinding("reclaim", OK, expected, [], expected)
@@ -198,7 +197,7 @@ def _load() -> HostFinding:
     """Report the load without a verdict: it still holds what ended minutes ago, such as the stage before."""
     words = (sysfs.text("proc/loadavg") or "").split()
     if len(words) < 3:
-        return unknown("load")
+        return HostFinding.unknown("load")
     return HostFinding(
         "load", OK, f"{', '.join(words[:3])} over 1, 5 and 15 minutes", [float(word) for word in words[:3]]
     )
@@ -207,7 +206,7 @@ def _load() -> HostFinding:
 def _raid(name: str) -> HostFinding:
     action = sysfs.text(f"sys/class/block/{name}/md/sync_action")
     if action is None:
-        return unknown(f"raid {name}", expected="idle")
+        return HostFinding.unknown(f"raid {name}", expected="idle")
     noisy = action != "idle"
     mend = f"echo idle | sudo tee /sys/block/{name}/md/sync_action" if action == "check" else "wait for its end"
     severity = WARNING if noisy else OK
@@ -224,7 +223,7 @@ CRONTABS = ("etc/cron.hourly", "etc/cron.daily", "etc/cron.weekly", "etc/cron.mo
 def timer_findings(processes: Collection[Process]) -> Iterator[HostFinding]:
     running = {process.name for process in processes}
     if not running:
-        yield from map(unknown, ("timers", "cron", "irqbalance"))
+        yield from map(HostFinding.unknown, ("timers", "cron", "irqbalance"))
         return
     yield _timers("systemd" in running)
     yield _cron(bool(running & {*CRON}))

@@ -21,8 +21,7 @@ from typing import Any, NamedTuple
 from stepgrid.host import sysfs
 from stepgrid.host.counters import CPUS
 from stepgrid.host.files import sync
-from stepgrid.host.host_check import OK, WARNING, unknown
-from stepgrid.model.records import ChangedSettings, HostFinding, parse_record
+from stepgrid.model.records import OK, WARNING, ChangedSettings, HostFinding, parse_record
 from stepgrid.model.site import Site
 
 BOOT = "proc/sys/kernel/random/boot_id"  # a new start puts everything back
@@ -216,7 +215,7 @@ def setting_findings() -> Iterator[HostFinding]:
 def _setting_finding(knob: Knob) -> HostFinding:
     changes = _read_knob(knob)
     if not changes:
-        return unknown(knob.name, knob.unknown, knob.expected)
+        return HostFinding.unknown(knob.name, knob.unknown, knob.expected)
     missing = [change for change in changes if change.before != change.wanted]
     values = sorted({knob.words.get(change.before, change.before) for change in missing or changes})
     text = ", ".join(values) if missing or not knob.fine else knob.fine

@@ -265,6 +265,10 @@ class FailureRecord(Record, frozen=True, kw_only=True):
 
 
 Severity = Literal["ok", "warning", "unknown", "stops"]
+OK: Severity = "ok"
+WARNING: Severity = "warning"
+UNKNOWN: Severity = "unknown"  # could not be looked at: never fine
+STOPS: Severity = "stops"  # nothing can run
 
 
 class HostFinding(Record, frozen=True, rename={"text": "said"}):
@@ -279,6 +283,10 @@ class HostFinding(Record, frozen=True, rename={"text": "said"}):
     expected: str = ""
     mend: str = ""  # the command, or what to do
     travels: bool = False  # as a warning it goes with the figures into the report
+
+    @classmethod
+    def unknown(cls, name: str, why: str = "this host does not say", expected: str = "") -> HostFinding:
+        return cls(name, UNKNOWN, why, None, expected)
 
 
 class NoiseRecord(Record, frozen=True, kw_only=True):

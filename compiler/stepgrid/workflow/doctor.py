@@ -17,13 +17,12 @@ from stepgrid.build.error import BuildError
 from stepgrid.build.recipe import PACKAGES as TOOL_PACKAGES
 from stepgrid.host import activity, disk, facts, locks, sysfs
 from stepgrid.host.files import FICLONE
-from stepgrid.host.host_check import OK, STOPS, WARNING, unknown
 from stepgrid.host.noise import look
 from stepgrid.host.processes import cgroup, launch
 from stepgrid.host.speed import SPEEDS, recorded_speed
 from stepgrid.language.sources import REQUIREMENTS, network_sources, source_parts
 from stepgrid.model.plan import Plan, PlannedBuild, PlannedStage
-from stepgrid.model.records import HostFinding, LaunchRequest
+from stepgrid.model.records import OK, STOPS, WARNING, HostFinding, LaunchRequest
 from stepgrid.model.site import Site
 from stepgrid.model.table import group
 from stepgrid.model.units import counted, first, percent, size
@@ -140,7 +139,7 @@ def _ref_findings(plan: Plan, store: Store, site: Site) -> Iterator[HostFinding]
             with asking(next(iter(by_ref.values())), site) as order:
                 missing = missing_refs(order, url, by_ref, REMOTE_SECONDS)
         except (BuildError, OSError) as error:
-            yield unknown("tags", str(error))
+            yield HostFinding.unknown("tags", str(error))
             continue
         for ref, sentence in missing.items():
             yield HostFinding("tags", STOPS, f"build {by_ref[ref].name}: {sentence}", mend="correct `version` or `ref`")
@@ -300,7 +299,7 @@ def _free_space(folder: Path) -> HostFinding:
     usage = os.statvfs(disk.existing(folder))
     free, total = usage.f_bavail * usage.f_frsize, usage.f_blocks * usage.f_frsize
     if not total:
-        return unknown("free space")
+        return HostFinding.unknown("free space")
     is_low = free < LEAST_FREE * total
     text, expected = f"{size(free)} of {size(total)}", f"at least {percent(LEAST_FREE)}"
     mend = "stepgrid gc --yes && stepgrid gc --empty" if is_low else ""
@@ -313,7 +312,7 @@ def _trial(name: str, folder: Path, can: Callable[[Path], bool], words: tuple[st
         with tempfile.TemporaryDirectory(dir=disk.existing(folder), prefix=".stepgrid-") as inner:
             works = can(Path(inner))
     except OSError as error:
-        return unknown(name, f"cannot be tried: {error.strerror}")
+        return HostFinding.unknown(name, f"cannot be tried: {error.strerror}")
     filesystem = mount.filesystem if (mount := disk.mount(folder)) else "this file system"
     if works:
         return HostFinding(name, OK, f"{filesystem} {words[0]}", works)
@@ -362,7 +361,7 @@ def _speed(store: Store) -> HostFinding:
     """Show the figures that go with the results of today; doctor itself disturbs nobody with a measurement."""
     speed = recorded_speed(store.data, locks.host_lock_path())
     if not speed:
-        return unknown("speed", "not measured today; the next measured stage does it")
+        return HostFinding.unknown("speed", "not measured today; the next measured stage does it")
     texts = [f"{word} {speed[name]:g} {unit}" for name, (word, unit) in SPEEDS.items() if name in speed]
     return HostFinding("speed", OK, ", ".join(texts), speed)
 
@@ -380,7 +379,7 @@ def _memory_limits() -> HostFinding:
 def _perf_counters() -> HostFinding:
     level, expected = sysfs.number("proc/sys/kernel/perf_event_paranoid"), f"at most {PARANOID}"
     if level is None:
-        return unknown("perf counters", expected=expected)
+        return HostFinding.unknown("perf counters", expected=expected)
     if not any(name.startswith(("cpu", "armv8")) for name in sysfs.names("sys/bus/event_source/devices")):
         text, mend = "this host has no counters of the processor", "use a host that has them"
         return HostFinding("perf counters", WARNING, text, level, mend=mend)
@@ -393,7 +392,7 @@ def _clock() -> HostFinding:
     expected = "synchronized by NTP"
     buffer = ctypes.create_string_buffer(256)  # modes 0: nothing is set
     if sys.maxsize < 1 << 32 or ctypes.CDLL(None, use_errno=True).adjtimex(buffer) < 0:
-        return unknown("clock", expected=expected)
+        return HostFinding.unknown("clock", expected=expected)
     if int.from_bytes(buffer.raw[STATUS_OFFSET : STATUS_OFFSET + 4], sys.byteorder) & UNSYNCHRONIZED:
         return HostFinding("clock", WARNING, "not synchronized", False, expected, "timedatectl set-ntp true")
     return HostFinding("clock", OK, expected, True, expected)
