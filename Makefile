@@ -28,7 +28,7 @@ wheel: $(STAMP)  # dist/stepgrid-*.whl, which needs no checkout, and the source 
 	@$(BIN)/python -m hatchling build --target wheel --target sdist
 
 builds-all: $(STAMP)  # every build of specs/builds: hours
-	@failed=; for spec in specs/builds/*.yaml; do $(BIN)/stepgrid builds $$spec --make || failed=1; done; test -z "$$failed"
+	@failed=; for spec in specs/builds/*.yaml; do $(BIN)/stepgrid builds $$spec --yes || failed=1; done; test -z "$$failed"
 
 gallery: $(STAMP)  # specs of published experiments at their smoke scale: docs/gallery
 	@$(BIN)/python scripts/gallery.py

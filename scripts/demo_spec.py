@@ -32,7 +32,7 @@ def obstacle() -> str:
 
 def built() -> bool:
     """What fails is in the log of each build. Ctrl-C reaches the command itself, which clears up."""
-    argv = [str(STEPGRID), "builds", PACKAGED, "--make"]
+    argv = [str(STEPGRID), "builds", PACKAGED, "--yes"]
     with subprocess.Popen(argv, stdin=subprocess.DEVNULL, stdout=sys.stderr, stderr=subprocess.DEVNULL) as command:
         return command.wait() == 0
 

@@ -47,7 +47,9 @@ def add_counters_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--probe", action="append", default=[], metavar="NAME", help="only around this probe (over whole steps)"
     )
-    parser.add_argument("--name", action="append", default=[], metavar="PATTERN", help="only these counters: Handler_*")
+    parser.add_argument(
+        "--name", action="append", default=[], metavar="PATTERN", help="only counters that match, such as Handler_*"
+    )
     parser.add_argument(
         "--top", type=int, default=SHOWN_COUNTERS, metavar="N", help=f"the N that grew most ({SHOWN_COUNTERS})"
     )

@@ -87,7 +87,7 @@ def add_repro_arguments(parser: argparse.ArgumentParser) -> None:
         help="take steps, options, rows, threads and time away while the script shows the difference",
     )
     parser.add_argument(
-        "--within", metavar="TIME", type=parse_quantity, default=WITHIN, help=f"how long to shrink ({WITHIN})"
+        "--until", metavar="TIME", type=parse_quantity, default=WITHIN, help=f"how long to shrink ({WITHIN})"
     )
     add_narrowing(parser)
 
@@ -112,7 +112,7 @@ def run_repro(args: argparse.Namespace) -> int:
         def say(text: str) -> None:
             print(folded(f"repro: {text}", sys.stderr), file=sys.stderr, flush=True)
 
-        repro = shrink.Shrinking(repro, folder, args.within, say).run()
+        repro = shrink.Shrinking(repro, folder, args.until, say).run()
     script.write(repro, folder)
     ratio = f"{repro.finding.metric.title} {repro.finding.expected} {repro.finding.verdict}".rstrip()
     print(f"{folder / script.SCRIPT}: {counted(repro.commands, 'command')}, {duration(repro.seconds)}, {ratio}")
@@ -120,5 +120,5 @@ def run_repro(args: argparse.Namespace) -> int:
         sentence = f"repro: the loads show no difference of `{difference.step}`: measure more before you hand it over"
         print(sentence, file=sys.stderr)
     if args.shrink and not shrink.is_shown(repro.finding.interval, difference.interval):
-        raise CommandError("the last run does not show the difference again: give it more time by `--within`", FAILED)
+        raise CommandError("the last run does not show the difference again: give it more time by `--until`", FAILED)
     return FINE

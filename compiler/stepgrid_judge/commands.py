@@ -26,7 +26,7 @@ from stepgrid.summarize.gate import ALL_STEPS, Gate
 from stepgrid_judge.figures import Judged, JudgeRequest, judge, judge_figures, list_figures, name_arms
 from stepgrid_judge.readers import HIGHER, LOWER, Columns, ForeignFile, read
 
-FORMATS = ("text", "all", "markdown", "html", "json", "csv", "junit")
+FORMATS = ("text", "markdown", "html", "json", "csv", "junit")
 SPLITS, FEWEST_TO_SPLIT = 200, 4
 RULE = 0.05  # that --null compares false_reports with: red where a mean moved by more
 
@@ -48,6 +48,7 @@ def add_judge_arguments(parser: argparse.ArgumentParser) -> None:
     add_gate(parser, "what counts as a difference (2%%)")
     parser.add_argument("--null", action="store_true", help="how often equal arms would be called different")
     parser.add_argument("--how", nargs="?", const="", metavar="TOOL", help="print the loop that gives good loads")
+    parser.add_argument("--all", action="store_true", help="list everything, not only what differs")
     parser.add_argument("--format", choices=FORMATS, default="text", help="the output format (text)")
     add_output(parser)
 
@@ -65,7 +66,7 @@ def run_judge(args: argparse.Namespace) -> int:
         return FINE
     judged = judge(files, question)
     check_gate(gate, judged.plan)
-    write_output(_text(judged, args.format, gate), args.output, args.replace)
+    write_output(_text(judged, args.format, gate, args.all), args.output, args.replace)
     return gate_status(judged.report, gate)
 
 
@@ -93,13 +94,13 @@ def _read_files(args: argparse.Namespace) -> Iterator[tuple[str, ForeignFile]]:
             yield arm, read(Path(name), columns, pattern)
 
 
-def _text(judged: Judged, form: str, gate: Gate) -> str:
+def _text(judged: Judged, form: str, gate: Gate, is_whole: bool) -> str:
     from stepgrid.summarize import ci_formats, report_formats
     from stepgrid.summarize.summary_text import brief_lines
 
     report = judged.report
     match form:
-        case "text":
+        case "text" if not is_whole:
             lines = brief_lines(report, None, brief_width(sys.stdout), Paint.for_stream(sys.stdout))
             return "".join(f"{line}\n" for line in lines)
         case "json":
@@ -108,7 +109,7 @@ def _text(judged: Judged, form: str, gate: Gate) -> str:
             return report_formats.markdown(report, has_chart=False)
         case "junit":
             return ci_formats.junit(report, gate)
-    return report_formats.report_text(report, "text" if form == "all" else form, None)
+    return report_formats.report_text(report, form, None)
 
 
 # How often equal arms would be called different

@@ -38,7 +38,7 @@ def add_claims_arguments(parser: argparse.ArgumentParser) -> None:
         action="append",
         type=Path,
         default=[],
-        help="read the figures again from the published files, which lie below this folder (repeatable)",
+        help="read the figures again from the published files, which lie below this folder; repeatable",
     )
     parser.add_argument("--update", action="store_true", help="keep the figures that these files have")
     parser.add_argument("--format", choices=ROW_FORMATS, help="print rows in this format instead of sentences")

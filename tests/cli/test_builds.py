@@ -62,7 +62,7 @@ def test_the_states(capsys: Capture) -> None:
         "good": "missing",
         "bad": "missing",
     }
-    assert main(["builds", "a.yaml", "--make"]) == 3
+    assert main(["builds", "a.yaml", "--yes"]) == 3
     found = listed(capsys, "a.yaml")
     good, bad = found["good"], found["bad"]
     assert (good["state"], good["version"], good["why"]) == ("done", "1.0", None)
@@ -93,7 +93,7 @@ def test_what_is_stopped_goes_on_with_the_same_command(folder: Path) -> None:
     started, slow = folder / "started", folder / "slow"
     slow.touch()
     env = {**os.environ, "PYTHONPATH": str(ROOT / "compiler"), "STARTED": str(started), "SLOW": str(slow)}
-    argv = [sys.executable, "-m", "stepgrid.cli", "builds", "a.yaml", "--make", "good"]
+    argv = [sys.executable, "-m", "stepgrid.cli", "builds", "a.yaml", "--yes", "good"]
     with subprocess.Popen(argv, env=env, stderr=subprocess.PIPE, text=True) as making:
         for _ in range(600):
             if started.exists():

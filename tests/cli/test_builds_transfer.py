@@ -41,7 +41,7 @@ def exported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture) -
     (home / "tree" / "text").symlink_to("words")
     (home / "a.yaml").write_text(SPEC)
     monkeypatch.chdir(home)
-    assert main(["builds", "a.yaml", "--make"]) == 0
+    assert main(["builds", "a.yaml", "--yes"]) == 0
     file = tmp_path / "tool.tar.gz"
     assert main(["builds", "export", "tool", str(file)]) == 0
     assert capsys.readouterr().out.splitlines()[-1].startswith(f"{file}: b-")
@@ -83,7 +83,7 @@ def test_the_spec_of_another_checkout_finds_it(exported: Path, capsys: Capture) 
     home = exported.parent / "one"
     (Path.cwd() / "a.yaml").write_text(SPEC)
     (Path.cwd() / "tree").symlink_to(home / "tree")
-    assert main(["builds", "import", str(exported), "--spec", "a.yaml", "--run"]) == 0
+    assert main(["builds", "import", str(exported), "a.yaml", "--run"]) == 0
     (build,) = host_plan.compile_for_host("a.yaml", None).builds
     assert Store().has_build(build.id)
 
@@ -143,7 +143,7 @@ def test_paths_are_not_trusted(name: str, said: str, exported: Path, capsys: Cap
 def test_a_program_of_the_machine_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:
     monkeypatch.chdir(tmp_path)
     Path("a.yaml").write_text(SPEC.replace("{path: tree, files: .}, flags: {programs: bin/hello}", "{system: sh}"))
-    assert main(["builds", "a.yaml", "--make"]) == 0
+    assert main(["builds", "a.yaml", "--yes"]) == 0
     capsys.readouterr()
     assert main(["builds", "export", "tool", "x.tar.gz"]) == 3
     assert capsys.readouterr().err.endswith(", which belongs to this machine: there is nothing to move\n")

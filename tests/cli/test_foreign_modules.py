@@ -41,7 +41,7 @@ def say(checkout: Path, *words: str) -> str:
 
 
 def test_no_module_of_a_checkout_is_ours(checkout: Path) -> None:
-    for words in (["check"], ["plan"], ["builds", "--make"], ["run"]):
+    for words in (["check"], ["plan"], ["builds", "--yes"], ["run"]):
         said = say(checkout, words[0], "a.yaml", *words[1:])
     assert "[1/1 done]" in said
 

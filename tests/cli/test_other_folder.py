@@ -18,7 +18,7 @@ from tests.cli.worlds import kept, measured
 WORDS = {
     "redo": ["redo", "SPEC", "--all"],
     "compare": ["compare", "SPEC", "SPEC"],
-    "query": ["query", "--spec", "SPEC", "SELECT 1"],
+    "query": ["query", "SPEC", "SELECT 1"],
     "plans": ["plans"],
     "images": ["images"],
     "gc": ["gc"],

@@ -144,7 +144,7 @@ def _made(factory: pytest.TempPathFactory, name: str, *specs: str) -> Path:
             lab.folder.mkdir()
             for number, spec in enumerate(specs):
                 lab.write(spec, f"{number}.yaml")
-            made = [lab.start(lab.argv("builds", f"{number}.yaml", "--make")) for number in range(len(specs))]
+            made = [lab.start(lab.argv("builds", f"{number}.yaml", "--yes")) for number in range(len(specs))]
             assert [each.wait(LONG) for each in made] == [0] * len(specs), lab.screen
     return lab.folder / "outputs"
 

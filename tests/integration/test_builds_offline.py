@@ -55,7 +55,7 @@ def built(lab: Lab) -> dict[str, int]:
 
 
 def test_a_run_with_finished_builds_goes_without_anything_else(bench: Lab, tmp_path: Path) -> None:
-    made = bench.execute(bench.argv("builds", "spec.yaml", "--make"))
+    made = bench.execute(bench.argv("builds", "spec.yaml", "--yes"))
     assert made.returncode == 0, made.stderr
     shutil.rmtree(tmp_path / "origin")
     before = built(bench)

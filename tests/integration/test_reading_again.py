@@ -46,7 +46,7 @@ def execute(lab: Lab, *words: str) -> str:
 
 def figures(lab: Lab, metric: str) -> list[float]:
     sql = f"SELECT {metric} FROM steps WHERE step = 'get'"
-    rows = json.loads(execute(lab, "query", "--spec", "spec.yaml", sql, "--format", "json"))
+    rows = json.loads(execute(lab, "query", "spec.yaml", sql, "--format", "json"))
     return [row[metric] for row in rows]
 
 

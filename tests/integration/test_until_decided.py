@@ -63,7 +63,7 @@ def spec(lab: Lab, repeat: str = "{until: decided}", noise: float = 0.014, more:
 def loads(lab: Lab) -> dict[str, int]:
     """Of each arm, those with a figure."""
     sql = "SELECT axis_arm, count(qps) FROM steps GROUP BY 1 ORDER BY 1"
-    text = lab.execute(lab.argv("query", sql, "--spec", "spec.yaml", "--format", "csv")).stdout
+    text = lab.execute(lab.argv("query", "spec.yaml", sql, "--format", "csv")).stdout
     return {arm: int(count) for arm, count in (line.split(",") for line in text.splitlines()[1:])}
 
 

@@ -51,7 +51,7 @@ def pgvector(tmp_path_factory: pytest.TempPathFactory) -> Path:
     require("pip")
     lab = Lab(tmp_path_factory.mktemp("pgvector"))
     lab.write(PGVECTOR)
-    made = lab.execute(lab.argv("builds", "spec.yaml", "--make"))
+    made = lab.execute(lab.argv("builds", "spec.yaml", "--yes"))
     assert made.returncode == 0, made.stderr
     return lab.folder / "outputs" / "builds"
 

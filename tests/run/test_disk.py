@@ -129,7 +129,7 @@ def test_too_little_for_it_at_all_is_a_clear_failure_and_evicts_nothing(two):
     assert re.sub(r"used \d+s", "used 1s", _whole(message)) == (
         "needs 1 MiB, 0 B free of 512 KiB (`disk` in the site file): images take 1 MiB: "
         "title of s-1 (1 MiB, used 1s ago); "
-        "free some with `stepgrid images --evict STAGE`, or with `stepgrid gc --yes` and `stepgrid gc --empty`, "
+        "free some with `stepgrid images STAGE --yes`, or with `stepgrid gc --yes` and `stepgrid gc --empty`, "
         "or raise `disk`"
     )
     assert two.store.image("s-1").exists()

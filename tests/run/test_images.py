@@ -266,7 +266,7 @@ def test_a_server_that_does_not_come_up_on_it(checkout, stage, step, monkeypatch
             if same
             else ("its options may be why, or the image that it started from")
         )
-        evict = "`stepgrid images --evict s-a` removes that"
+        evict = "`stepgrid images s-a --yes` removes that"
         assert caught.value.message == f"no such page size; {cause}{';' if same else ':'} {evict}"
 
 

@@ -39,10 +39,10 @@ from stepgrid.workflow import host_plan
 
 USAGES = """\
 usage: stepgrid builds [SPEC]                   those of a spec, or all that were made here
-       stepgrid builds SPEC --make [NAME ...]   makes those that are not there
-       stepgrid builds diff A B                 options that differ, with their defaults
-       stepgrid builds export NAME FILE         a finished build as one file, .tar.gz or .tar.zst
-       stepgrid builds import FILE [--run]      publishes it in this checkout, once all of it is verified; it asks
+       stepgrid builds SPEC [NAME ...] --yes    makes those that are not there
+       stepgrid builds diff A B [SPEC]          options that differ, with their defaults
+       stepgrid builds export NAME FILE [SPEC]  a finished build as one file, .tar.gz or .tar.zst
+       stepgrid builds import FILE [SPEC]       publishes it in this checkout, once all of it is verified; it asks
                                                 before it runs a program of the file, which --run allows"""
 LIST_FORMATS, DIFF_FORMATS = ("text", "json"), ("text", "json", "csv", "markdown")
 INDENT = 13
@@ -56,12 +56,11 @@ def add_builds_arguments(parser: argparse.ArgumentParser) -> None:
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     parser.usage = USAGES.removeprefix("usage: ")
     parser.add_argument(
-        "words", nargs="*", metavar="SPEC", help="a spec file, or one of diff, export and import with its arguments"
+        "words", nargs="*", metavar="SPEC", help="a spec file and names of its builds, or diff, export or import"
     )
     add_narrowing(parser)
-    parser.add_argument("--make", nargs="*", metavar="NAME", help="make these builds (without a name: all of the spec)")
+    parser.add_argument("--yes", action="store_true", help="make the builds that are named (all of the spec)")
     parser.add_argument("-j", "--jobs", type=int, default=1, metavar="N", help="number of builds made in parallel (1)")
-    parser.add_argument("--spec", metavar="SPEC", help="with diff, export and import: the spec of the named builds")
     parser.add_argument(
         "--run", dest="may_run", action="store_true", help="with import: let the programs of the file run here"
     )
@@ -77,25 +76,26 @@ def run_builds(args: argparse.Namespace) -> int:
     words: list[str] = args.words
     if words and words[0] in _VERBS:
         verb, count = _VERBS[words[0]]
-        if len(words) != count + 1 or args.make is not None or (args.may_run and words[0] != "import"):
+        if not 0 <= len(words) - count - 1 <= 1 or args.yes or (args.may_run and words[0] != "import"):
             raise CommandError(USAGES)
-        verb(args, *words[1:])
+        args.spec = next(iter(words[count + 1 :]), None)
+        verb(args, *words[1 : count + 1])
         return FINE
-    if len(words) > 1 or args.spec or args.may_run or args.format not in LIST_FORMATS:
+    if args.may_run or args.format not in LIST_FORMATS or (len(words) > 1 and not args.yes):
         raise CommandError(USAGES)
-    if args.make is None:
+    if not args.yes:
         _list_builds(args, words[0] if words else None)
         return FINE
     if not words:
-        raise CommandError(f"--make needs a spec before it\n{USAGES}")
-    return _make_builds(args, words[0])
+        raise CommandError(f"--yes needs a spec before it\n{USAGES}")
+    return _make_builds(args, words[0], words[1:])
 
 
 # Builds as a person names them: as their spec does, by engine and version, or by id.
 
 
 def _builds_in_scope(args: argparse.Namespace, store: Store) -> Names:
-    """Return the builds of `--spec`, else those of the store."""
+    """Return the builds of the spec that is named, else those of the store."""
     if args.spec:
         return _names_in_plan(quiet_plan(args))
     names = {}
@@ -275,18 +275,18 @@ def _record_text(record: BuildRecord) -> str:
     return "; ".join(part for part in parts if part)
 
 
-# stepgrid builds SPEC --make: builds without steps, by the same jobs as a run.
+# stepgrid builds SPEC --yes: builds without steps, by the same jobs as a run.
 
 
-def _make_builds(args: argparse.Namespace, spec: str) -> int:
+def _make_builds(args: argparse.Namespace, spec: str, build_names: Sequence[str]) -> int:
     from stepgrid.workflow.run_request import unsupported_recipes
 
     if args.jobs < 1:
         raise CommandError("-j takes the number of builds that are made at once: 1 or more")
     plan, store = quiet_plan(args, spec), host_plan.store()
     names = _names_in_plan(plan)
-    chosen = {find_build(name, names, store) for name in args.make}
-    selected = [build for build in plan.builds if build.id in chosen or not args.make]
+    chosen = {find_build(name, names, store) for name in build_names}
+    selected = [build for build in plan.builds if build.id in chosen or not build_names]
     missing = [build for build in selected if not store.has_build(build.id)]
     if refusals := unsupported_recipes(missing):
         raise CommandError("\n".join(refusals), PROBLEMS)
@@ -374,7 +374,7 @@ def _compare_builds(args: argparse.Namespace, first: str, second: str) -> None:
 
 
 def _not_built(name: str, build: str) -> CommandError:
-    return CommandError(f"{name} ({build}) is not built yet: `stepgrid builds SPEC --make` makes it")
+    return CommandError(f"{name} ({build}) is not built yet: `stepgrid builds SPEC --yes` makes it")
 
 
 def _export_build(args: argparse.Namespace, name: str, target: str) -> None:

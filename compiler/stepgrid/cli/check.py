@@ -101,7 +101,7 @@ def _host_lines(plan: Plan) -> Iterator[str]:
     builds = host_plan.unchecked_builds(plan, store)
     if count := len(builds):
         scale = ["--scale", plan.scale] if plan.scale else []
-        command = shlex.join(["stepgrid", "builds", plan.spec, *scale, "--make"])
+        command = shlex.join(["stepgrid", "builds", plan.spec, *scale, "--yes"])
         verb = "it is" if count == 1 else "they are"
         sources = dict.fromkeys(" ".join(source) for build in builds for source in doctor.build_downloads(build))
         fetched = f"; this fetches {', '.join(sources)}" if sources else ""

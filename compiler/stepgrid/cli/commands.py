@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import argparse
 import shutil
+import sys
 import textwrap
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
 from importlib import import_module
 from itertools import groupby
@@ -84,6 +85,83 @@ def every_command() -> dict[str, Command]:
     return {command.name: command for command in sorted(listed, key=lambda command: groups.index(command.group))}
 
 
+class OldWords(NamedTuple):
+    """Words of earlier versions, which mean others until 1.0. No help has them."""
+
+    command: str
+    old: tuple[str, ...]
+    new: tuple[str, ...] = ()
+    is_last: bool = False  # the value that follows becomes the last argument
+
+
+OLD_WORDS = (
+    OldWords("builds", ("--make",), ("--yes",)),
+    OldWords("builds", ("--spec",), is_last=True),
+    OldWords("claims", ("--format", "table"), ("--format", "text")),
+    OldWords("explain", ("--all",), ("--defaults",)),
+    OldWords("images", ("--evict", "all"), ("--yes",)),
+    OldWords("images", ("--evict",), ("--yes",)),
+    OldWords("judge", ("--format", "all"), ("--all",)),
+    OldWords("parse", ("--format", "table"), ("--format", "text")),
+    OldWords("plans", ("--format", "table"), ("--format", "text")),
+    OldWords("query", ("--format", "table"), ("--format", "text")),
+    OldWords("query", ("--spec",), is_last=True),
+    OldWords("repro", ("--within",), ("--until",)),
+)
+
+
+def replace_old_words(command: str, words: Sequence[str]) -> list[str]:
+    """Write a command line as this version has it: `--format=table` and `--format table` become `--format text`."""
+    ahead = list(words[: words.index("--")] if "--" in words else words)
+    program_words, last, current = words[len(ahead) :], list[str](), list[str]()
+    split = [part for word in ahead for part in (word.split("=", 1) if word.startswith("--") else [word])]
+    if not any(entry.old == tuple(split[at : at + len(entry.old)]) for entry in OLD_WORDS for at in range(len(split))):
+        return list(words)
+    while split:
+        matches = (
+            entry for entry in OLD_WORDS if entry.command == command and entry.old == (*split[: len(entry.old)],)
+        )
+        if (entry := next(matches, None)) is None:
+            current.append(split.pop(0))
+            continue
+        split = split[len(entry.old) :]
+        current += entry.new
+        last += [split.pop(0)] if entry.is_last and split else []
+    return [*current, *last, *program_words]
+
+
+COMMON = "common options"  # the group of options that a help has in one line
+
+
+class CommonOption(NamedTuple):
+    name: str
+    summary: str
+    metavar: str = ""  # none: it takes no value
+    dest: str = ""  # of one that may be repeated
+
+    def add_to(self, parser: argparse.ArgumentParser) -> None:
+        groups = (group for group in parser._action_groups if group.title == COMMON)
+        group = next(groups, None) or parser.add_argument_group(COMMON)
+        if self.dest:
+            group.add_argument(
+                self.name, dest=self.dest, metavar=self.metavar, action="append", default=[], help=self.summary
+            )
+        elif self.metavar:
+            group.add_argument(self.name, metavar=self.metavar, help=self.summary)
+        else:
+            group.add_argument(self.name, action="store_true", help=self.summary)
+
+
+SITE = CommonOption("--site", "facts of this machine (default: site.yaml, if it exists)", "FILE")
+COMMON_OPTIONS = (
+    CommonOption("--scale", "one of the spec's `scales`", "NAME"),
+    CommonOption("--only", "only the cells for which this holds, such as \"cache == 'lru'\"", "EXPR"),
+    CommonOption("--set", "set a value, such as params.keys=1M; repeatable", "PATH=VALUE", "sets"),
+    CommonOption("--all-warnings", "also the warnings that were shown for this spec before today"),
+    SITE,
+)
+
+
 class Parser(argparse.ArgumentParser):
     """A parser that allows options before and between the names that a command takes.
 
@@ -96,6 +174,8 @@ class Parser(argparse.ArgumentParser):
     def parse_known_args(  # type: ignore[override]
         self, args: Sequence[str] | None = None, namespace: argparse.Namespace | None = None
     ) -> tuple[argparse.Namespace, list[str]]:
+        if not self._is_inside:
+            args = replace_old_words(self.prog.rpartition(" ")[2], sys.argv[1:] if args is None else args)
         if self._is_inside or any(action.nargs == argparse.PARSER for action in self._actions):
             return super().parse_known_args(args, namespace)
         self._is_inside = True
@@ -106,6 +186,36 @@ class Parser(argparse.ArgumentParser):
         if self.get_default("more") is not None:
             values.more, unknown = [word for word in unknown if word != "--"], []
         return values, unknown
+
+    def format_help(self) -> str:
+        """Explain the command's own options, and list those of most commands in one line."""
+        formatter, common = self._get_formatter(), self._common_actions()
+        formatter.add_usage(self.usage, self._own_actions(), self._mutually_exclusive_groups)
+        formatter.add_text(self.description)
+        for group in self._action_groups:
+            formatter.start_section(group.title)
+            formatter.add_arguments(action for action in group._group_actions if action not in common)
+            formatter.end_section()
+        formatter.add_text(self.epilog)
+        names = ", ".join(f"{action.option_strings[-1]} {action.metavar or ''}".rstrip() for action in common)
+        return f"{formatter.format_help()}\n{textwrap.fill(f'{COMMON}: {names}', help_width())}\n"
+
+    def format_usage(self) -> str:
+        formatter = self._get_formatter()
+        formatter.add_usage(self.usage, self._own_actions(), self._mutually_exclusive_groups)
+        return formatter.format_help()
+
+    def _common_actions(self) -> list[argparse.Action]:
+        common = [action for group in self._action_groups if group.title == COMMON for action in group._group_actions]
+        return [*common, *(action for action in self._actions if action.dest == "help")]
+
+    def _own_actions(self) -> list[argparse.Action]:
+        common = self._common_actions()
+        return [action for action in self._actions if action not in common]
+
+
+def help_width() -> int:
+    return max(shutil.get_terminal_size().columns - 2, 40)
 
 
 def command_parser(name: str) -> argparse.ArgumentParser:
@@ -131,11 +241,14 @@ def add_arguments(command: Command, parser: argparse.ArgumentParser) -> Callable
 def overview() -> str:
     """List the commands in their groups, for `stepgrid --help`."""
     groups = groupby(every_command().values(), key=lambda command: command.group)
-    return "\n\n".join("\n".join([f"{title}:", *_overview_lines(commands)]) for title, commands in groups)
+    texts = [
+        "\n".join([f"{title}:", *(_overview_lines(command.name, command.summary) for command in commands)])
+        for title, commands in groups
+    ]
+    options = (_overview_lines(f"{option.name} {option.metavar}", option.summary, 20) for option in COMMON_OPTIONS)
+    return "\n\n".join([*texts, "\n".join([f"{COMMON}:", *options])])
 
 
-def _overview_lines(commands: Iterator[Command]) -> Iterator[str]:
-    width = max(shutil.get_terminal_size().columns - 2, 40)
-    for command in commands:
-        head = f"  {command.name:<{HELP_INDENT - 2}}"
-        yield textwrap.fill(command.summary, width, initial_indent=head, subsequent_indent=" " * HELP_INDENT)
+def _overview_lines(name: str, summary: str, indent: int = HELP_INDENT) -> str:
+    head = f"  {name:<{indent - 2}}"
+    return textwrap.fill(summary, help_width(), initial_indent=head, subsequent_indent=" " * indent)

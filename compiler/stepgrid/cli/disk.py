@@ -19,7 +19,7 @@ from stepgrid.host.terminal_output import cut, text_width
 from stepgrid.language.problems import Location, Problem, Problems, SpecError, format_problems
 from stepgrid.language.site import current_site
 from stepgrid.language.yaml import load
-from stepgrid.model.plan import Plan, PlannedStage, is_imported
+from stepgrid.model.plan import STAGE_PREFIX, Plan, PlannedStage, is_imported
 from stepgrid.model.secret_variables import secret_name
 from stepgrid.model.units import counted, duration, size
 from stepgrid.pipeline import compile_spec
@@ -36,25 +36,33 @@ from stepgrid.summarize.formats import aligned
 from stepgrid.workflow import host_plan
 
 SPECS = "specs/**/*.yaml"
-EVERY_IMAGE = "all"
 
 
 def add_images_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("spec", nargs="?", metavar="SPEC", help="only images of this spec (default: of the checkout)")
+    parser.add_argument(
+        "words",
+        nargs="*",
+        metavar="SPEC, STAGE",
+        help="only images of this spec, or of these stages (all of the checkout)",
+    )
     add_narrowing(parser)
     parser.add_argument("--verify", action="store_true", help="verify each image: list of files, sizes and checksums")
-    parser.add_argument(
-        "--evict", nargs="+", default=[], metavar="STAGE", help="remove these images; `all` removes every listed one"
-    )
+    parser.add_argument("--yes", action="store_true", help="remove the listed images: each is made again when needed")
 
 
 def run_images(args: argparse.Namespace) -> int:
     use_site(args)
+    names = [word for word in args.words if word.startswith(STAGE_PREFIX)]
+    args.spec = next((word for word in args.words if word not in names), None)
     plan, store = quiet_plan(args) if args.spec else None, host_plan.store()
     stages = None if plan is None else {stage.id for stage in plan.stages}
     listed = [image for image in list_images(store) if stages is None or image.stage in stages]
-    if args.evict:
-        return _evict_images(store, listed, args.evict)
+    for name in names:
+        if not any(image.stage.startswith(name) for image in listed):
+            raise CommandError(f"there is no image {name}: `stepgrid images` lists them, by their stages")
+    listed = [image for image in listed if not names or image.stage.startswith(tuple(names))]
+    if args.yes:
+        return _remove_images(store, listed)
     if args.verify:
         return _verify_images(store, listed)
     print("\n".join(_image_lines(store, listed)) if listed else "there is no image")
@@ -85,20 +93,14 @@ def _verify_images(store: Store, listed: Sequence[Image]) -> int:
         fault, method = verify(store, image.stage)
         damaged += fault is not None
         print(f"{image.stage}  {fault or f'sound: {method}'}  {image.title}", flush=True)
-    hint = "`--evict` removes one, and what starts from it runs the load again"
+    hint = "`stepgrid images STAGE --yes` removes one, and what starts from it runs the load again"
     print(f"damaged: {damaged}; {hint}" if damaged else "all are sound")
     return FAILED if damaged else FINE
 
 
-def _evict_images(store: Store, listed: Sequence[Image], names: Sequence[str]) -> int:
-    chosen: dict[str, Image] = {}
-    for name in names:
-        matches = [image for image in listed if name == EVERY_IMAGE or image.stage.startswith(name)]
-        if not matches and name != EVERY_IMAGE:
-            raise CommandError(f"there is no image {name}: `stepgrid images` lists them, by their stages")
-        chosen.update({image.stage: image for image in matches})
+def _remove_images(store: Store, images: Sequence[Image]) -> int:
     status = FINE
-    for image in chosen.values():
+    for image in images:
         try:
             with locked(store.lock(image.stage), wait=False):
                 evict_image(store, image.stage, image.stage)
@@ -125,7 +127,7 @@ def add_gc_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="SPEC|PLAN",
         action="append",
         default=[],
-        help="a spec or plan whose results are no longer kept, may be repeated",
+        help="a spec or plan whose results are no longer kept; repeatable",
     )
     add_site(parser)
 

@@ -28,7 +28,7 @@ def add_doctor_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("spec", nargs="?", metavar="SPEC", help="also check what this spec needs: hardware, programs")
     add_narrowing(parser)
     parser.add_argument("--format", choices=("text", "json"), default="text", help="for people, or as a JSON object")
-    parser.add_argument("--all", action="store_true", help="list also what is fine")
+    parser.add_argument("--all", action="store_true", help="list everything, also what is fine")
     parser.add_argument(
         "--restore", action="store_true", help="restore host settings that a killed `noise: fix` run changed"
     )

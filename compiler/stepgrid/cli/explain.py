@@ -51,7 +51,7 @@ def add_explain_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--step", metavar="NAME", help="only this step")
     parser.add_argument(
-        "--all",
+        "--defaults",
         action="store_true",
         help="also the options that the spec does not set, with the defaults of the build",
     )
@@ -60,7 +60,7 @@ def add_explain_arguments(parser: argparse.ArgumentParser) -> None:
 def run_explain(args: argparse.Namespace) -> int:
     plan = compiled_plan(args)
     cells = plan.cells if args.cell is None else [select_cell(plan, args.cell)]
-    print("\n\n".join("\n".join(_cell_lines(plan, cell, args.step, args.all)) for cell in cells))
+    print("\n\n".join("\n".join(_cell_lines(plan, cell, args.step, args.defaults)) for cell in cells))
     return FINE
 
 

@@ -45,7 +45,7 @@ def _add_scales(parser: argparse.ArgumentParser) -> None:
         dest="scales",
         action="append",
         metavar="NAME",
-        help="one of the spec's `scales`, may be repeated (default: the spec without a scale, and all of its scales)",
+        help="one of the spec's `scales`; repeatable (default: the spec without a scale, and all of its scales)",
     )
 
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from stepgrid.summarize.report import Report
 
 WIDTH = 100  # columns of text that is not made for the width of a terminal
-ROW_FORMATS = ("table", "csv", "tsv", "json", "markdown")
+ROW_FORMATS = ("text", "csv", "tsv", "json", "markdown")
 _FORMATS_BY_ENDING = {".md": "markdown"}
 Rows = Sequence[Sequence[Any]]
 

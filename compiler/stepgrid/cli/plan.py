@@ -41,7 +41,9 @@ def add_plan_arguments(parser: argparse.ArgumentParser) -> None:
     add_spec(parser)
     explain_words(parser, status=Status, action=Action)
     parser.add_argument("--format", choices=("text", "json"), default="text", help="for people, or as a JSON object")
-    parser.add_argument("--all", action="store_true", help=f"list every stage, not only {SHOWN_STAGES} of a group")
+    parser.add_argument(
+        "--all", action="store_true", help=f"list everything, not only {SHOWN_STAGES} stages of a group"
+    )
     parser.add_argument("--ids", action="store_true", help="list stages and builds with their ids")
 
 

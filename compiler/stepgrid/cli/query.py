@@ -23,7 +23,7 @@ from stepgrid.cli.output import (
 from stepgrid.cli.spec_arguments import add_narrowing, quiet_plan, spec_request
 from stepgrid.collect import query
 from stepgrid.errors import FINE, PROBLEMS, USAGE
-from stepgrid.host.terminal_output import wrap
+from stepgrid.host.terminal_output import cut, text_width, wrap
 from stepgrid.language.problems import nearest
 from stepgrid.model import units
 from stepgrid.model.figures import BUCKET, Figures, ParseError, PrintedStep, rows
@@ -41,25 +41,47 @@ from stepgrid.summarize.formats import aligned, delimited_text, text_lines
 from stepgrid.workflow import host_plan
 
 PARQUET = "parquet"
+STEPS, KEYS = "steps", ("stage", "attempt", "position", "step")  # the main table, and what nearly all tables have
+SPEC_SUFFIXES = (".yaml", ".yml", ".json")
 ALL_COLUMNS = "SELECT * FROM columns"
 PARSE_COLUMNS = ("step", "name", "metric", "value", "unit")
 OTHER_METRICS = "Others"
 LONGEST_FACT = 60  # letters: options and the like are for json
 
 
+class SpecAndQuery(argparse.Action):
+    """A spec file and a query, in any order: a query has no suffix of a spec."""
+
+    def __call__(
+        self, parser: argparse.ArgumentParser, namespace: argparse.Namespace, values: Any, option: str | None = None
+    ) -> None:
+        specs = [word for word in values if Path(word).suffix in SPEC_SUFFIXES and len(word.split()) == 1]
+        queries = [word for word in values if word not in specs]
+        if len(specs) > 1 or len(queries) > 1:
+            parser.error(f"one spec and one query in quotation marks, not {shlex.join(values)}")
+        namespace.spec, namespace.sql = next(iter(specs), None), next(iter(queries), None)
+
+
 def add_query_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("sql", nargs="?", help='such as "SELECT step, build, qps FROM steps"; none: lists the tables')
-    parser.add_argument("--spec", help="the plan of this spec (default: the one collected last)")
+    parser.usage = "stepgrid query [SPEC] [SQL] [options]"
+    parser.add_argument(
+        "words",
+        nargs="*",
+        action=SpecAndQuery,
+        metavar="SPEC, SQL",
+        help='a spec file (default: the plan collected last); a query, such as "SELECT step, build, qps FROM steps" '
+        "(default: lists the tables)",
+    )
     parser.add_argument("--plan", metavar="ID", help="a plan by its digest or a prefix of it, for an imported plan")
     parser.add_argument(
-        "--format", choices=(*ROW_FORMATS, PARQUET), help="default: by the suffix of FILE, otherwise table"
+        "--format", choices=(*ROW_FORMATS, PARQUET), help="the output format (by the suffix of FILE, else text)"
     )
     add_output(parser)
     add_narrowing(parser)
 
 
 def run_query(args: argparse.Namespace) -> int:
-    form = args.format or format_of(args.output, (*ROW_FORMATS, PARQUET), "table")
+    form = args.format or format_of(args.output, (*ROW_FORMATS, PARQUET), "text")
     if args.output is not None:
         check_folder(args.output)
     elif form == PARQUET:
@@ -70,8 +92,8 @@ def run_query(args: argparse.Namespace) -> int:
         if form == PARQUET:
             write_file(lambda file: query.answer_to_parquet(folder, sql, file), args.output, args.replace)
             return FINE
-        if args.sql is None and form == "table":
-            text = "".join(f"{line}\n" for line in _table_lines(folder))
+        if args.sql is None and form == "text":
+            text = "".join(f"{line}\n" for line in _table_lines(folder, text_width(sys.stdout, WIDTH)))
         else:
             answer = query.answer(folder, sql)
             text = format_rows(form, answer.names, answer.rows)
@@ -91,7 +113,7 @@ def _tables(args: argparse.Namespace) -> Path:
             raise CommandError(sentence, PROBLEMS)
         newest = max(tables, key=lambda path: path.stat().st_mtime).parent
         if len(tables) > 1:
-            print(f"{_plan_text(store, newest)}, collected last; `--spec` or `--plan` names another", file=sys.stderr)
+            print(f"{_plan_text(store, newest)}, collected last; a spec or `--plan` names another", file=sys.stderr)
         return newest
     from stepgrid.summarize.report_files import current_tables
 
@@ -126,23 +148,35 @@ def _tables_of_plan(store: Store, prefix: str) -> Path:
     return folder
 
 
-def _table_lines(folder: Path) -> Iterator[str]:
-    """List tables with their rows, and columns with their meaning, without the metrics that no step has."""
-    columns = query.answer(folder, f"{ALL_COLUMNS} WHERE table_name <> 'columns'").rows
-    for table in dict.fromkeys(column[0] for column in columns):
-        total, *counts = query.answer(folder, f"SELECT count(*), count(COLUMNS(*)) FROM {table}").rows[0]
-        of_table = [column[1:] for column in columns if column[0] == table]
-        filled = [column for column, count in zip(of_table, counts, strict=True) if count or not total]
-        yield f"{table}: {total:,} rows"
-        yield from aligned([(name, unit or kind.lower(), meaning or "") for name, kind, unit, meaning in filled])
-        if len(filled) < len(of_table):
-            yield f"  … and {len(of_table) - len(filled)} columns without a value"
+def _table_lines(folder: Path, width: int) -> Iterator[str]:
+    """List tables with their rows and first columns, on a screen; `columns` explains them."""
+    columns: dict[str, list[str]] = {}
+    for table, column in query.answer(folder, "SELECT table_name, column_name FROM columns").rows:
+        columns.setdefault(table, []).append(column)
+    counts = {table: query.answer(folder, f"SELECT count(*) FROM {table}").rows[0][0] for table in columns}
+    full = sorted((table for table in columns if counts[table]), key=lambda table: (table != STEPS, table))
+    rows = [(table, f"{counts[table]:,} rows", _column_names(columns[table])) for table in full]
+    yield from (cut(line, width) for line in aligned(rows, "", right=[1]))
+    if empty := [table for table in columns if not counts[table]]:
+        yield from wrap(f"without rows: {', '.join(empty)}", "", "  ", width)
+    yield "each column: stepgrid query \"SELECT * FROM columns WHERE table_name = 'steps'\""
+
+
+def _column_names(names: Sequence[str]) -> str:
+    """Name the columns that tell a table from the others first."""
+    telling_names = [name for name in names if name not in KEYS] or list(names)
+    return f"{counted(len(names), 'column')}: {', '.join(telling_names)}"
 
 
 def add_parse_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("kind", metavar="KIND", help="the kind of program that wrote the output, such as db_bench")
     parser.add_argument("file", metavar="FILE", type=Path, help="the output of one run, or of several runs in one file")
-    parser.add_argument("--format", choices=("table", "csv", "json"), default="table", help="json has everything")
+    parser.add_argument(
+        "--format",
+        choices=("text", "csv", "json"),
+        default="text",
+        help="the output format (text); json has everything",
+    )
 
 
 def run_parse(args: argparse.Namespace) -> int:
@@ -156,7 +190,7 @@ def run_parse(args: argparse.Namespace) -> int:
         objects = [_step_json(number, step) for number, step in enumerate(steps, 1)]
         print(formats.json_text({"file": str(args.file), "steps": objects}))
         return FINE
-    if args.format == "table":
+    if args.format == "text":
         print("\n".join(_file_lines(args.file, steps)))
         return FINE
     figures = [

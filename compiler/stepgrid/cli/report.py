@@ -53,12 +53,14 @@ def add_report_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--format",
         choices=[*FORMATS, FRAGMENT, *OTHER_FORMATS],
+        metavar="FORMAT",
         default="text",
-        help=f"the output format (text); {FRAGMENT}: for a post; for other programs: {', '.join(OTHER_FORMATS)}",
+        help=f"the output format: {', '.join(FORMATS)} (text); {FRAGMENT}: for a post; for other programs: "
+        f"{', '.join(OTHER_FORMATS)}",
     )
     length = parser.add_mutually_exclusive_group()
     length.add_argument("--brief", action="store_true", help="print the lines that a run ends with (the default)")
-    length.add_argument("--all", action="store_true", help="print all of the report, as summary.txt has it")
+    length.add_argument("--all", action="store_true", help="list everything, as summary.txt has it")
     parser.add_argument("--table", metavar="TITLE", help="print only this table")
     parser.add_argument("--chart", metavar="NAME", help="write this chart to -o x.svg or x.png (main: the first)")
     add_output(parser)

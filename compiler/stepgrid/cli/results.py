@@ -98,7 +98,7 @@ def add_redo_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--disturbed",
         action="store_true",
-        help="only loads before a stage of which the host was not quiet, each as a whole",
+        help="only loads whose host was not quiet before a stage, each load as a whole",
     )
     parser.add_argument("--why", default="", metavar="TEXT", help="a reason, stored beside the results")
     parser.add_argument("--undo", action="store_true", help="cancel the requests that are not measured yet")
@@ -209,7 +209,7 @@ def _undo_retraction(store: Store, result: Path) -> str:
 
 def add_plans_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("spec", metavar="SPEC", nargs="?", help="only those of this spec")
-    parser.add_argument("--format", choices=ROW_FORMATS, default="table", help="the output format (table)")
+    parser.add_argument("--format", choices=ROW_FORMATS, default="text", help="the output format (text)")
     add_site(parser)
 
 
@@ -218,8 +218,8 @@ def run_plans(args: argparse.Namespace) -> int:
     store, spec = host_plan.store(), args.spec and host_plan.spec_name(args.spec)
     stored = plans.stored_plans(store)
     rows = [row for plan in stored if spec in (None, plan.spec) for row in _plan_rows(store, plan)]
-    if rows or args.format != "table":
-        is_table = args.format == "table"
+    if rows or args.format != "text":
+        is_table = args.format == "text"
         cut_rows = [(digest[:SHOWN_DIGITS], *fields) for digest, *fields in rows] if is_table else rows
         print(format_rows(args.format, PLAN_COLUMNS, cut_rows), end="")
     else:

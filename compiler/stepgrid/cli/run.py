@@ -11,7 +11,16 @@ from typing import TYPE_CHECKING, Any
 
 from stepgrid.cli.failures import CommandError
 from stepgrid.cli.output import check_gate, gate_status, read_gate
-from stepgrid.cli.spec_arguments import add_gate, add_narrowing, add_strict, ask, narrowing, spec_error, use_site
+from stepgrid.cli.spec_arguments import (
+    SPEC_HELP,
+    add_gate,
+    add_narrowing,
+    add_strict,
+    ask,
+    narrowing,
+    spec_error,
+    use_site,
+)
 from stepgrid.errors import BUSY, FAILED, FINE, USAGE
 from stepgrid.host.processes import signals
 from stepgrid.language.site import current_site
@@ -31,7 +40,7 @@ def add_run_arguments(parser: argparse.ArgumentParser) -> None:
     parser.allow_abbrev = False  # an option of Snakemake's may begin as one of these
     parser.set_defaults(more=[])
     parser.epilog = "Any other option is Snakemake's."
-    parser.add_argument("spec", metavar="SPEC", help="the file that describes the experiment")
+    parser.add_argument("spec", metavar="SPEC", help=SPEC_HELP)
     add_narrowing(parser)
     parser.add_argument("-n", "--dry-run", action="store_true", help="show the jobs, run none")
     parser.add_argument("--on", choices=("slurm",), help="measure on the nodes that the site file's `slurm` names")
@@ -47,7 +56,7 @@ def add_run_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="TIME",
         action="append",
         default=[],
-        help="start no stage that would end after 6h, or after 07:30 (a rule's name is for Snakemake's --until)",
+        help="start no stage that would end later: in 6h, or after 07:30 (a rule's name is for Snakemake's --until)",
     )
 
 

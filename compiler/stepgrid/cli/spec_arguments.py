@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from stepgrid import pipeline
+from stepgrid.cli.commands import COMMON_OPTIONS, SITE
 from stepgrid.cli.failures import CommandError
 from stepgrid.errors import CLAIM_FAILED, PROBLEMS
 from stepgrid.host.terminal_output import folded
@@ -45,28 +46,12 @@ def add_cells(parser: argparse.ArgumentParser, cells: str) -> None:
 
 def add_narrowing(parser: argparse.ArgumentParser) -> None:
     """Add the options that choose a scale, some of the cells, and other values."""
-    parser.add_argument("--scale", metavar="NAME", help="one of the spec's `scales`")
-    parser.add_argument(
-        "--only", metavar="EXPR", help="only the cells for which this holds, such as \"cache == 'lru'\""
-    )
-    parser.add_argument(
-        "--set",
-        dest="sets",
-        metavar="PATH=VALUE",
-        action="append",
-        default=[],
-        help="set a value, such as params.keys=1M",
-    )
-    parser.add_argument(
-        "--all-warnings",
-        action="store_true",
-        help="also the warnings that were shown for this spec before today",
-    )
-    add_site(parser)
+    for option in COMMON_OPTIONS:
+        option.add_to(parser)
 
 
 def add_site(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--site", metavar="FILE", help="facts of this machine (default: site.yaml, if it exists)")
+    SITE.add_to(parser)
 
 
 def add_strict(parser: argparse.ArgumentParser) -> None:
@@ -103,7 +88,7 @@ def add_where(parser: argparse.ArgumentParser) -> None:
         metavar="AXIS=LABEL",
         action="append",
         default=[],
-        help="of a side that has this label, only its cells",
+        help="only cells with this label, of each side that has the axis; repeatable",
     )
 
 

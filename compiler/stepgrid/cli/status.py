@@ -42,7 +42,7 @@ def add_status_arguments(parser: argparse.ArgumentParser) -> None:
     add_spec(parser)
     explain_words(parser, status=Status)
     parser.add_argument("--format", choices=("text", "json"), default="text", help="for people, or as a JSON object")
-    parser.add_argument("--all", action="store_true", help="list every stage of a group")
+    parser.add_argument("--all", action="store_true", help=f"list everything, not only {SHOWN_NODES} stages of a group")
 
 
 def run_status(args: argparse.Namespace) -> int:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from stepgrid.cli.failures import CommandError, ending_with, unless_busy
 from stepgrid.cli.output import check_folder
-from stepgrid.cli.spec_arguments import add_narrowing, add_site, quiet_plan, use_site
+from stepgrid.cli.spec_arguments import SPEC_HELP, add_narrowing, add_site, quiet_plan, use_site
 from stepgrid.errors import FAILED, FINE
 from stepgrid.host.locks import locked
 from stepgrid.language.files import record_inputs
@@ -30,8 +30,10 @@ SHOWN_VARIABLES = 8
 
 
 def add_export_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("spec", help="a spec file, such as specs/quickstart.yaml")
-    parser.add_argument("file", type=Path, help="the file to write: .tar.gz, or .tar.zst where zstd is installed")
+    parser.add_argument("spec", metavar="SPEC", help=SPEC_HELP)
+    parser.add_argument(
+        "file", metavar="FILE", type=Path, help="the file to write: .tar.gz, or .tar.zst where zstd is installed"
+    )
     parser.add_argument("--attempts", action="store_true", help="also failed and interrupted attempts")
     parser.add_argument("--sign", metavar="KEY", type=Path, help="sign it with a key of ssh, into FILE.sig")
     parser.add_argument("--host", action="store_true", help="also the names of hosts, and HOME, PATH … of commands")

@@ -136,7 +136,7 @@ class _OptionCheck:
                 if close or is_release:
                     message = f"no known release of {build.engine} has an option `{name}`"
                     similar = close[0] if close else nearest_name(name, catalogue)
-                    command = shlex.join(["stepgrid", "builds", self._plan.spec, "--make"])
+                    command = shlex.join(["stepgrid", "builds", self._plan.spec, "--yes"])
                     hint = f"did you mean `{similar}`?" if similar else f"`{command}` asks the build itself"
                     yield OptionFault("unknown-option", name, option, message, hint, build, certain=False)
                 info = describe_option(build.engine, close[0], catalogue) if close else None

@@ -113,7 +113,7 @@ def _refusal(store: Store, need: SpaceNeed, usage: DiskUsage) -> str:
         names[SHOWN:] = [f"{len(names) - SHOWN} more"]
     listing = f"images take {size(taken_bytes)}: {', '.join(names)}" if images else "no image is there"
     live = usage.used - taken_bytes
-    advice = "free some with `stepgrid images --evict STAGE`, or with `stepgrid gc --yes` and `stepgrid gc --empty`"
+    advice = "free some with `stepgrid images STAGE --yes`, or with `stepgrid gc --yes` and `stepgrid gc --empty`"
     parts = [
         f"needs{'' if need.grown is not None else ' at least'} {size(need.bytes)}, {usage.sentence}: {listing}",
         f"databases in use take {size(live)}" if live > 0 else "",

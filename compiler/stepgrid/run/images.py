@@ -204,7 +204,7 @@ CORRUPTION = re.compile(
     "corrupt|malformed|not a database|invalid page|page verification failed|checksum (mismatch|verification)", re.I
 )
 REMOVED = "the image that it started from was removed ({why}): the next attempt makes it again"
-EVICT = "`stepgrid images --evict {image}` removes that"
+EVICT = "`stepgrid images {image} --yes` removes that"
 EITHER = f"its options may be why, or the image that it started from: {EVICT}"
 SOUND = f"the image that it started from is what was saved; {EVICT}"
 

@@ -416,7 +416,7 @@ def _table(report: Report, width: int, paint: Paint) -> list[str]:
         texts.append(f"{INDENT}{'   '.join(parts)}".rstrip())
     omitted = [(len(rows) - MOST_ROWS, "row"), (len(widths) - count, "arm")]
     if names := ", ".join(counted(number, noun) for number, noun in omitted if number > 0):
-        command = f"stepgrid report {setup.spec_words(report.setup)} --all" if report.setup.plan else "--format all"
+        command = f"stepgrid report {setup.spec_words(report.setup)} --all" if report.setup.plan else "--all"
         texts.append(f"{INDENT}and {names} more: {command}")
     return [*texts, *_legend(report, comparison, lines, width)]
 

@@ -1,0 +1,84 @@
+"""The options of all commands: one name has one meaning and one form, and old words still mean what they meant."""
+
+from __future__ import annotations
+
+import argparse
+from collections import defaultdict
+from collections.abc import Iterator
+
+import pytest
+
+from stepgrid.cli.commands import COMMON, OLD_WORDS, command_parser, every_command, replace_old_words
+
+# An option that several commands have takes the same value in each, but for these: they name another thing.
+OTHER_VALUES = {
+    "--against": "results to compare with, and in repro a cell",
+    "--step": "a name, and in judge the column of a table",
+    "--load": "in judge the column of a table",
+    "--output": "a file, and in repro a folder",
+    "--update": "builds of lock, and all figures of claims",
+}
+OPTIONS = [(name, action) for name in every_command() for action in command_parser(name)._actions]
+
+
+def forms() -> Iterator[tuple[str, dict[tuple[object, ...], list[str]]]]:
+    commands: dict[str, dict[tuple[object, ...], list[str]]] = defaultdict(lambda: defaultdict(list))
+    for command, action in OPTIONS:
+        for option in action.option_strings:
+            if option.startswith("--"):
+                commands[option][action.nargs, None if action.choices else action.metavar].append(command)
+    return iter(commands.items())
+
+
+def test_an_option_takes_the_same_value_in_every_command() -> None:
+    differing = {option: dict(by_form) for option, by_form in forms() if len(by_form) > 1}
+    assert differing.keys() <= OTHER_VALUES.keys(), differing
+
+
+def test_each_idea_has_one_word() -> None:
+    options = {option for option, _ in forms()}
+    assert not options & {"--spec", "--within", "--budget", "--make", "--evict", "--apply"}
+    for command, action in OPTIONS:
+        if "--format" in action.option_strings:
+            assert action.choices, command
+            assert next(iter(action.choices)) == "text", command
+            assert "table" not in action.choices, command
+        if "--all" in action.option_strings:
+            assert str(action.help).startswith("list everything"), command
+        if "--yes" in action.option_strings:
+            assert action.nargs == 0, command
+
+
+@pytest.mark.parametrize("entry", OLD_WORDS, ids=lambda entry: f"{entry.command} {' '.join(entry.old)}")
+def test_an_old_word_is_hidden_and_means_the_new_one(entry: tuple[object, ...]) -> None:
+    command, old, new, is_last = entry
+    assert isinstance(old, tuple)
+    words = ["a.yaml", *old, "x"]
+    assert replace_old_words(str(command), words) == ["a.yaml", *new, "x"]  # type: ignore[misc]
+    if len(old) == 2:
+        assert replace_old_words(str(command), ["a.yaml", "=".join(old)]) == ["a.yaml", *new]  # type: ignore[misc]
+    own = {option for name, action in OPTIONS if name == command for option in action.option_strings}
+    assert len(old) == 2 or old[0] not in own
+    assert "--" not in words or not is_last
+
+
+def test_values_of_old_words_stand_last_and_what_follows_two_dashes_is_left() -> None:
+    assert replace_old_words("query", ["--spec", "a.yaml", "SELECT 1"]) == ["SELECT 1", "a.yaml"]
+    assert replace_old_words("builds", ["diff", "--spec=a.yaml", "A", "B"]) == ["diff", "A", "B", "a.yaml"]
+    assert replace_old_words("run", ["a.yaml", "--", "--make"]) == ["a.yaml", "--", "--make"]
+    assert replace_old_words("plan", ["a.yaml", "--all"]) == ["a.yaml", "--all"]
+
+
+@pytest.mark.parametrize("name", every_command())
+def test_a_help_explains_its_own_options_and_names_the_common_ones_in_one_line(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "120")
+    parser = command_parser(name)
+    text = parser.format_help()
+    common = next(line for line in text.splitlines() if line.startswith(COMMON))
+    assert text.endswith(f"\n{common}\n")
+    assert text.count("--site") <= 1
+    for action in parser._actions:
+        if action.option_strings and action.help != argparse.SUPPRESS:
+            assert action.option_strings[-1] in text
