@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -25,14 +26,42 @@ claims: [{claim: it is fast, expect: "qps() > LEAST"}]
 """
 
 
+INPUTS = ("spec", "judge", "scale", "set", "fail-on", "smallest-effect", "strict", "name")
+
+
 def test_its_inputs_have_a_description_and_a_default() -> None:
     assert all(said["description"] and ("default" in said or said["required"]) for said in ACTION["inputs"].values())
-    assert {f"${{{{ inputs.{name} }}}}" for name in ("spec", "scale", "strict")} == set(RUN["env"].values())
+    read = {text for step in ACTION["runs"]["steps"] for text in step.get("env", {}).values()}
+    assert {f"${{{{ inputs.{name} }}}}" for name in INPUTS} <= read
 
 
 @pytest.mark.parametrize("step", [step for step in ACTION["runs"]["steps"] if "run" in step], ids=lambda s: s["name"])
 def test_its_scripts_are_bash(step: dict[str, Any]) -> None:
     assert subprocess.run(["bash", "-n"], input=step["run"], text=True, capture_output=True).returncode == 0
+
+
+def run(folder: Path, **inputs: str) -> subprocess.CompletedProcess[str]:
+    """Run the action's main step as a runner would; inputs that are not given are empty."""
+    files = {name: str(folder / name) for name in ("GITHUB_OUTPUT", "GITHUB_STEP_SUMMARY")}
+    path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
+    environment = {**os.environ, **dict.fromkeys(RUN["env"], ""), "STRICT": "claims", **files, "PATH": path, **inputs}
+    argv = ["bash", "-e", "-o", "pipefail", "-c", RUN["run"]]
+    return subprocess.run(argv, cwd=folder, env=environment, text=True, capture_output=True)
+
+
+def test_it_judges_files_of_another_tool(tmp_path: Path) -> None:
+    for load in range(1, 7):
+        for arm, seconds in (("old", 1.0), ("new", 1.2)):
+            results = {"results": [{"command": f"./{arm}", "times": [seconds + load / 1000]}]}
+            (tmp_path / f"{arm}-{load}.json").write_text(json.dumps(results))
+    done = run(tmp_path, JUDGE="old=old-*.json new=new-*.json", FAIL_ON="slower undecided", EFFECT="5%")
+    assert done.returncode == 4, done.stderr
+    assert done.stderr == "--fail-on: all, arm=new: 1.199× [1.196, 1.202] slower\n"
+    assert (tmp_path / "GITHUB_OUTPUT").read_text() == "status=4\n"
+    assert "1.199×" in (tmp_path / "GITHUB_STEP_SUMMARY").read_text()
+    assert {path.suffix for path in tmp_path.glob("stepgrid-report.*")} == {".md", ".html", ".xml"}
+    assert run(tmp_path, JUDGE="old=old-*.json new=new-*.json", FAIL_ON="slower", EFFECT="30%").returncode == 0
+    assert run(tmp_path).returncode == run(tmp_path, SPEC="a", JUDGE="b").returncode == 2
 
 
 @pytest.mark.integration
@@ -47,16 +76,7 @@ def test_its_scripts_are_bash(step: dict[str, Any]) -> None:
 )
 def test_it_runs_a_spec_as_a_gate(tmp_path: Path, least: str, strict: str, status: int) -> None:
     (tmp_path / "gate.yaml").write_text(SPEC.replace("LEAST", least))
-    files = {name: str(tmp_path / name) for name in ("GITHUB_OUTPUT", "GITHUB_STEP_SUMMARY")}
-    path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
-    environment = {**os.environ, **files, "PATH": path, "SPEC": "gate.yaml", "SCALE": "", "STRICT": strict}
-    done = subprocess.run(
-        ["bash", "-e", "-o", "pipefail", "-c", RUN["run"]],
-        cwd=tmp_path,
-        env=environment,
-        text=True,
-        capture_output=True,
-    )
+    done = run(tmp_path, SPEC="gate.yaml", STRICT=strict, SET="title=a gate: set\n")
     assert done.returncode == status, done.stderr
     if status != 1:
         assert (tmp_path / "GITHUB_OUTPUT").read_text() == f"status={status}\n"

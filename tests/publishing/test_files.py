@@ -82,7 +82,9 @@ def test_issue_templates_are_forms(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "path", [*sorted((ROOT / ".github/workflows").glob("*.yml")), ROOT / "action.yml"], ids=lambda p: p.stem
+    "path",
+    [*sorted((ROOT / ".github/workflows").glob("*.yml")), ROOT / "action.yml", ROOT / "comment/action.yml"],
+    ids=lambda p: p.stem,
 )
 def test_actions_are_pinned_and_permissions_are_those_of_each_job(path: Path) -> None:
     text = path.read_text(encoding="utf-8")
@@ -94,9 +96,28 @@ def test_actions_are_pinned_and_permissions_are_those_of_each_job(path: Path) ->
         assert text.count("actions/checkout@") == text.count("persist-credentials: false")
 
 
+CHECKED = (".github", "action.yml", "comment/action.yml")
+
+
 @pytest.mark.skipif(not ZIZMOR.exists(), reason="`make publishing` installs zizmor")
 def test_zizmor_finds_no_fault_of_security_in_workflows() -> None:
-    done = subprocess.run([ZIZMOR, "--offline", ".github", "action.yml"], cwd=ROOT, capture_output=True, text=True)
+    done = subprocess.run([ZIZMOR, "--offline", *CHECKED], cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout
+
+
+@pytest.mark.skipif(not ZIZMOR.exists(), reason="`make publishing` installs zizmor")
+def test_zizmor_finds_no_fault_in_the_workflows_of_the_how_to(tmp_path: Path) -> None:
+    """Actions are pinned here, as the page says that they should be."""
+    page = (ROOT / "docs/how-to/ci-gate.md").read_text(encoding="utf-8")
+    blocks = [text for text in re.findall(r"^```yaml.*?\n(.*?)^```", page, re.MULTILINE | re.DOTALL) if "\non:" in text]
+    assert len(blocks) == 2
+    folder = tmp_path / ".github" / "workflows"
+    folder.mkdir(parents=True)
+    for number, text in enumerate(blocks):
+        pinned = re.sub(r"(uses: \S+)@v[\d.]+", rf"\1@{'0' * 40}", text)
+        (folder / f"{number}.yml").write_text(pinned)
+        assert all("permissions" in job and "timeout-minutes" in job for job in yaml.safe_load(text)["jobs"].values())
+    done = subprocess.run([ZIZMOR, "--offline", tmp_path], capture_output=True, text=True)
     assert done.returncode == 0, done.stdout
 
 

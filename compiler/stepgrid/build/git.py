@@ -244,14 +244,14 @@ def missing_refs(order: Order, url: str, names: Iterable[str], seconds: float) -
 
 def _find_ref(refs: Mapping[str, str], ref: str) -> str | None:
     """Find a short name in the order in which git reads it; `^{}` is the commit that a tag is of."""
-    names = (ref, f"refs/{ref}", f"refs/tags/{ref}", f"refs/heads/{ref}")
+    names = (ref, f"refs/{ref}", f"refs/tags/{ref}", f"refs/heads/{ref}", f"refs/remotes/{ref}")
     return next((refs[full] for name in names for full in (f"{name}^{{}}", name) if full in refs), None)
 
 
 def _explain_missing(refs: Iterable[str], url: str, ref: str) -> str:
     from difflib import get_close_matches
 
-    short = dict.fromkeys(re.sub(r"^refs/(tags|heads)/|\^\{\}$", "", name) for name in refs)
+    short = dict.fromkeys(re.sub(r"^refs/(tags|heads|remotes)/|\^\{\}$", "", name) for name in refs)
     hint = "".join(f"; did you mean {match}?" for match in get_close_matches(ref, short, 1))
     return f"{url} has no tag, branch or commit {ref}{hint}"
 

@@ -440,6 +440,8 @@ def _locate(source: dict[str, Any], nodes: Any, where: Location) -> dict[str, An
             source[key] = _locate(value, node, around)
         elif key == "path" and isinstance(value, str):  # any other value is reported as no text
             source[key] = os.path.normpath(Path(around.file).parent / value)
+        elif key == "git" and isinstance(value, str) and sources.LOCAL_REPOSITORY.fullmatch(value):
+            source[key] = (Path(around.file).parent / value).resolve().as_uri()
     return source
 
 

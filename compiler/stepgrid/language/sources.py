@@ -82,6 +82,13 @@ def _url(*schemes: str, separators: str = "") -> Check:
     return check
 
 
+LOCAL_REPOSITORY = re.compile(r"\.\.?(/[\w./+@-]*)?", re.ASCII)  # `.`: from the file that names it
+
+
+def _repository(value: str) -> str | None:
+    return None if LOCAL_REPOSITORY.fullmatch(value) else _url("https", "ssh", "file")(value)
+
+
 def _ref(value: str) -> str | None:
     if value.startswith("-"):
         return "begins with `-`"
@@ -131,7 +138,7 @@ SOURCES: Mapping[str, Form] = MappingProxyType(
     {
         "debian": Form(_PACKAGE, {"suite": _SUITE}, {}),
         "system": Form(_not_an_option("[^/]*|/.*", "is neither a program's name nor an absolute path"), {}, {}),
-        "git": Form(_url("https", "ssh", "file"), {"ref": _ref}, {"submodules": _BOOLEAN}),
+        "git": Form(_repository, {"ref": _ref}, {"submodules": _BOOLEAN}),
         "tarball": Form(_url("https", "file", separators="&;"), {"sha256": _SHA256}, {}),
         "maven": Form(_COORDINATES, {}, {"classifier": _CLASSIFIER, "sha256": _SHA256}, nested=("tree",)),
         "crate": Form(_CRATE, {}, _VERSIONED),

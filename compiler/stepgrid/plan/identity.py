@@ -48,8 +48,10 @@ def build_id(
 
 
 def _placeless(source: Mapping[str, Any]) -> dict[str, Any]:
-    """Leave out where a local tree lies and which of its files were chosen: their names and contents identify it."""
+    """Leave out where a local tree or repository lies and which files were chosen: contents and commits identify it."""
     values = {key: _placeless(value) if isinstance(value, Mapping) else value for key, value in source.items()}
+    if str(values.get("git", "")).startswith("file:"):
+        values["git"] = ""
     if "path" in values:
         values.pop("files", None)
         values["path"] = ""

@@ -1,0 +1,136 @@
+"""The comment and the check of a pull request, by a server that answers as GitHub documents its API (November 2026)."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+SCRIPT = Path(__file__).resolve().parents[2] / "scripts" / "pull_request.py"
+PERSON = {"id": 5, "body": "<!-- stepgrid -->\nquoted by a person", "user": {"type": "User"}}
+
+
+class Api(ThreadingHTTPServer):
+    """A repository with one pull request: its comments, its checks, and what was asked."""
+
+    def __init__(self) -> None:
+        super().__init__(("127.0.0.1", 0), Handler)
+        self.comments: list[dict[str, Any]] = [
+            *({"id": 100 + n, "body": "x", "user": {"type": "User"}} for n in range(100)),  # a page of them
+            PERSON,
+        ]
+        self.checks: list[dict[str, Any]] = []
+        self.requests: list[str] = []
+        self.refuses = False
+
+
+class Handler(BaseHTTPRequestHandler):
+    server: Api
+
+    def log_message(self, *words: object) -> None:
+        pass
+
+    def _answer(self) -> None:
+        api, (path, _, query) = self.server, self.path.partition("?")
+        api.requests.append(f"{self.command} {path.removeprefix('/repos/o/engine/')}")
+        body = json.loads(self.rfile.read(int(self.headers.get("Content-Length", 0))) or "null")
+        if api.refuses or self.headers["Authorization"] != "Bearer secret":
+            return self._send(403, {"message": "Resource not accessible by integration"})
+        kind, number = path.split("/")[4], path.rpartition("/")[2]
+        if kind == "check-runs":
+            if self.command == "POST":
+                api.checks.append({"id": len(api.checks) + 1})
+            check = api.checks[-1 if self.command == "POST" else int(number) - 1]
+            check |= body
+            return self._send(200, check)
+        if self.command == "GET":
+            start = 100 * (int(query.rpartition("page=")[2]) - 1)
+            return self._send(200, api.comments[start : start + 100])
+        if self.command == "POST":
+            api.comments.append({"id": 1000 + len(api.comments), "user": {"type": "Bot"}})
+        comment = (
+            api.comments[-1] if self.command == "POST" else next(c for c in api.comments if c["id"] == int(number))
+        )
+        comment |= body
+        return self._send(200, comment)
+
+    do_GET = do_POST = do_PATCH = _answer  # noqa: N815
+
+    def _send(self, status: int, value: object) -> None:
+        data = json.dumps(value).encode()
+        self.send_response(status)
+        self.send_header("Content-Length", str(len(data)))
+        self.end_headers()
+        self.wfile.write(data)
+
+
+@pytest.fixture
+def api() -> Iterator[Api]:
+    with Api() as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield server
+        server.shutdown()
+
+
+def tell(api: Api, folder: Path, *words: str) -> str:
+    """Run the script as a job on a pull request does, and return what it sets and prints."""
+    event, output = folder / "event.json", folder / "output"
+    event.write_text(json.dumps({"pull_request": {"number": 7, "head": {"sha": "a" * 40}}}))
+    output.write_text("")
+    job = {"API_URL": f"http://127.0.0.1:{api.server_port}", "REPOSITORY": "o/engine", "EVENT_PATH": str(event),
+           "OUTPUT": str(output), "TOKEN": "secret", "SERVER_URL": "https://git.example", "RUN_ID": "42"}  # fmt: skip
+    environment = {**os.environ, **{f"GITHUB_{name}": value for name, value in job.items()}}
+    argv = [sys.executable, "-I", str(SCRIPT), *words]
+    done = subprocess.run(argv, env=environment, capture_output=True, text=True, check=True)
+    return output.read_text() + done.stdout
+
+
+def test_one_comment_is_written_and_updated(api: Api, tmp_path: Path) -> None:
+    report = tmp_path / "report.md"
+    for run, (status, conclusion) in enumerate((("4", "failure"), ("0", "success")), 1):
+        assert tell(api, tmp_path, "begin") == f"check={run}\n"
+        assert (api.checks[-1]["status"], api.checks[-1]["head_sha"]) == ("in_progress", "a" * 40)
+        report.write_text(f"# this tree against main\n\nrun {run}\n")
+        page = ("--page", "https://git.example/artifact")
+        assert tell(api, tmp_path, "end", str(report), "--status", status, "--check", str(run), *page) == ""
+        assert (api.checks[-1]["status"], api.checks[-1]["conclusion"]) == ("completed", conclusion)
+        assert f"run {run}" in api.checks[-1]["output"]["summary"]
+    ours = [comment["body"] for comment in api.comments if comment["user"]["type"] == "Bot"]
+    assert ours == [
+        "<!-- stepgrid -->\n# this tree against main\n\nrun 2\n\n[Page of the report](https://git.example/artifact)\n"
+    ]
+    assert PERSON["body"] == "<!-- stepgrid -->\nquoted by a person"
+    search = ["GET issues/7/comments"] * 2  # ours is on the second page
+    asked = [request for request in api.requests if "comments" in request]
+    assert asked == [*search, "POST issues/7/comments", *search, "PATCH issues/comments/1101"]
+
+
+def test_a_second_gate_has_a_comment_of_its_own(api: Api, tmp_path: Path) -> None:
+    report = tmp_path / "report.md"
+    report.write_text("x" * 70_000)
+    tell(api, tmp_path, "end", str(report))
+    tell(api, tmp_path, "--name", "other", "--number", "9", "end", str(tmp_path / "missing.md"))
+    first, second = (comment["body"] for comment in api.comments if comment["user"]["type"] == "Bot")
+    assert len(first) < 65_536
+    assert (
+        second
+        == "<!-- other -->\nNo report was made.\n\n[Page of the report](https://git.example/o/engine/actions/runs/42)\n"
+    )
+    assert api.requests[-1] == "POST issues/9/comments"
+
+
+def test_a_job_without_the_right_is_warned_and_goes_on(api: Api, tmp_path: Path) -> None:
+    api.refuses = True
+    assert (
+        tell(api, tmp_path, "begin")
+        == "::warning title=stepgrid::the pull request was not told: HTTP Error 403: Forbidden\n"
+    )
+    assert api.checks == []
