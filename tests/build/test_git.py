@@ -39,6 +39,11 @@ def test_a_commit_without_a_name(ref: str, repository: Repository, tmp_path: Pat
     assert resolved(repository, ref.format(commit=commit, short=commit[:7]), tmp_path) == commit
 
 
+def test_a_branch_of_the_remote_of_a_clone(repository: Repository, tmp_path: Path):
+    repository.git("update-ref", "refs/remotes/origin/main", "v2^")
+    assert resolved(repository, "origin/main", tmp_path) == repository.git("rev-parse", "v2^")
+
+
 def test_the_tree_of_a_commit_without_a_name(fetch: Fetch, repository: Repository, tmp_path: Path):
     commit = repository.git("rev-parse", "v2^")
     material = fetch("v2^")

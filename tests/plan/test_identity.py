@@ -142,3 +142,22 @@ def test_the_order_of_keys_is_no_identity(compile_text: Compile, keys: list[str]
             key = line.split(":")[0]
         blocks[key] = blocks.get(key, "") + line
     assert changed(compile_text(SPEC), compile_text("".join(blocks[key] for key in keys))) == ({}, {})
+
+
+GATE = """\
+title: t
+builds: {main: {engine: program, version: COMMIT, source: {git: ., ref: "{{ version }}"}, flags: {programs: a}}}
+steps: [{name: s, kind: command, argv: ["{program:a}"], metrics: {qps: {pattern: "([0-9]+)"}}}]
+"""
+
+
+def test_a_commit_is_one_build_wherever_its_repository_lies_and_a_branch_is_not(tmp_path: Path) -> None:
+    builds = []
+    for commit, folder in (("a" * 40, "one"), ("a" * 40, "two"), ("main", "one"), ("main", "two")):
+        spec = tmp_path / folder / "gate.yaml"
+        spec.parent.mkdir(exist_ok=True)
+        spec.write_text(GATE.replace("COMMIT", commit))
+        builds.append(compile_spec(str(spec), None, HOST).builds[0])
+        assert builds[-1].source["git"] == f"file://{tmp_path}/{folder}"
+    assert builds[0].id == builds[1].id
+    assert len({build.id for build in builds}) == 3

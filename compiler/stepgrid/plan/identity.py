@@ -5,6 +5,7 @@ No id has titles, labels, comments, the order of keys or axes, the report, paths
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 
 DESCRIBED = "described"  # of a machine: those that it stands in for, by id
 LENGTH = 20  # hexadecimal digits: 80 bits
+_COMMIT = re.compile("[0-9a-f]{40}")
 _SEED_BITS = 0x7FFFFFFF
 
 
@@ -50,7 +52,7 @@ def build_id(
 def _placeless(source: Mapping[str, Any]) -> dict[str, Any]:
     """Leave out where a local tree or repository lies and which files were chosen: contents and commits identify it."""
     values = {key: _placeless(value) if isinstance(value, Mapping) else value for key, value in source.items()}
-    if str(values.get("git", "")).startswith("file:"):
+    if str(values.get("git", "")).startswith("file:") and _COMMIT.fullmatch(str(values.get("ref", ""))):
         values["git"] = ""
     if "path" in values:
         values.pop("files", None)
