@@ -41,7 +41,9 @@ def test_a_commit_without_a_name(ref: str, repository: Repository, tmp_path: Pat
 
 def test_a_branch_of_the_remote_of_a_clone(repository: Repository, tmp_path: Path):
     repository.git("update-ref", "refs/remotes/origin/main", "v2^")
-    assert resolved(repository, "origin/main", tmp_path) == repository.git("rev-parse", "v2^")
+    repository.git("update-ref", "refs/remotes/origin/topic", "v2^")
+    for ref in ("origin/main", "topic"):
+        assert resolved(repository, ref, tmp_path) == repository.git("rev-parse", "v2^")
 
 
 def test_the_tree_of_a_commit_without_a_name(fetch: Fetch, repository: Repository, tmp_path: Path):

@@ -244,7 +244,14 @@ def missing_refs(order: Order, url: str, names: Iterable[str], seconds: float) -
 
 def _find_ref(refs: Mapping[str, str], ref: str) -> str | None:
     """Find a short name in the order in which git reads it; `^{}` is the commit that a tag is of."""
-    names = (ref, f"refs/{ref}", f"refs/tags/{ref}", f"refs/heads/{ref}", f"refs/remotes/{ref}")
+    names = (
+        ref,
+        f"refs/{ref}",
+        f"refs/tags/{ref}",
+        f"refs/heads/{ref}",
+        f"refs/remotes/{ref}",
+        f"refs/remotes/origin/{ref}",
+    )
     return next((refs[full] for name in names for full in (f"{name}^{{}}", name) if full in refs), None)
 
 

@@ -17,7 +17,6 @@ from stepgrid.expand.definitions import ResolvedDefinitions, build_location, cha
 from stepgrid.expand.scope import AlreadyReported, Scope, is_value
 from stepgrid.language import expressions, files, models, sources
 from stepgrid.language.flags import flag_faults
-from stepgrid.language.models import Service
 from stepgrid.language.problems import Location, Problems, close_names, nearest
 from stepgrid.language.requirements import (
     PYTHON,
@@ -69,7 +68,7 @@ class Build:
     where: Location
     patches: tuple[Text, ...] = ()
     recipe: Mapping[str, Any] = field(default_factory=dict)  # flags, extensions
-    service: Service | None = None  # of a server program that no engine here knows
+    service: models.Service | None = None  # of a server program that no engine here knows
     requirements: Text | tuple[Text, ...] = ()  # of its scripts: a file, or a list
     relinks: int = 1  # links, each with an order of its object files
 
@@ -219,9 +218,9 @@ class Families:
             message = f"build `{family}`: {fault.message}"
             self.problems.add(fault.code, key_location(node, where), message, fault.hint, len(key))
 
-    def _service(self, family: str, links: Sequence[models.SpecBuild], engine: str) -> Service | None:
+    def _service(self, family: str, links: Sequence[models.SpecBuild], engine: str) -> models.Service | None:
         """Take the nearest service as a whole."""
-        service: Service | None = _nearest_value(links, "service")
+        service: models.Service | None = _nearest_value(links, "service")
         if service is None or isinstance(load_engine(engine), DeclaredBuilds):
             return service
         hint = f"{engine} is started by stepgrid itself" if load_engine(engine).server else "leave `service` out"
