@@ -33,7 +33,7 @@ builds-all: $(STAMP)  # every build of specs/builds: hours
 gallery: $(STAMP)  # specs of published experiments at their smoke scale: docs/gallery
 	@$(BIN)/python scripts/gallery.py
 
-fuzz: $(STAMP)  # readers of what others wrote, a million damaged inputs each: hours (docs/security.md)
+fuzz: $(STAMP)  # readers of what others wrote, a million damaged inputs each: hours (docs/reference/security.md)
 	@$(BIN)/python scripts/environment.py fuzz
 	@for family in $$(ls tests/fuzz/corpus); do $(BIN)/python bench/fuzz.py $$family || exit 1; done
 	@$(BIN)/python bench/fuzz_state.py

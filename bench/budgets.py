@@ -1,4 +1,4 @@
-"""The budgets of docs/speed.md beside what is spent: `.venv/bin/python bench/budgets.py [--rebench PROGRAM]`.
+"""The budgets of docs/concepts/speed.md beside what is spent: `.venv/bin/python bench/budgets.py [--rebench PROGRAM]`.
 
 CPU seconds (user and system, medians) of commands, wall time where a person waits for a run. Exit status 1 where a
 budget is missed. With a ReBench 1.4 it prints the plan of the same 10,000 cells, which is the budget of ours."""

@@ -25,7 +25,7 @@ The claims of each published experiment, judged by the figures that its author p
 refutes is about your run, and no fault of the spec.
 
 Made by `python -m scripts.claims_page > docs/gallery/claims.md`; `stepgrid claims SPEC` prints the same
-([how it judges](../results.md#published-figures)). Each figure is of one run, so a verdict here has no interval.
+([how it judges](../reference/results.md#published-figures)). Each figure is of one run, so no verdict has an interval.
 Of several points the table has the figure at the worst one."""
 
 

@@ -1,6 +1,6 @@
-"""docs/commands.md, from the parsers of the commands.
+"""docs/reference/commands.md, from the parsers of the commands.
 
-`python -m scripts.commands_page > docs/commands.md`
+`python -m scripts.commands_page > docs/reference/commands.md`
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from stepgrid.cli.commands import command_parser, description, every_command
 
 INTRODUCTION = """# Options of every command
 
-For those who look an option up. Made by `python -m scripts.commands_page > docs/commands.md`; a test keeps it so.
+Made by `python -m scripts.commands_page > docs/reference/commands.md`; a test keeps it so.
 [Commands](cli.md) has their effects, outputs and exit statuses; `stepgrid COMMAND -h` says the same
 as this page."""
 

@@ -263,8 +263,6 @@ CARD = """\
 PAGE = """\
 # Gallery
 
-For those who want to see what comes out of published experiments.
-
 **[Reproduced on other hardware: 0 of 7 claims](reproduced.md)**: LRU against hyper clock cache on two cores, not 48,
 measured until decided; what differs, and why.
 

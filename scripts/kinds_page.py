@@ -1,6 +1,6 @@
-"""docs/kinds.md, from the settings models and the engines.
+"""docs/reference/kinds.md, from the settings models and the engines.
 
-`python -m scripts.kinds_page > docs/kinds.md`
+`python -m scripts.kinds_page > docs/reference/kinds.md`
 """
 
 from __future__ import annotations
@@ -21,9 +21,7 @@ if TYPE_CHECKING:
 
 INTRODUCTION = """# Step kinds, engines and sources
 
-For those who look a setting up. A reference.
-
-Made by `python -m scripts.kinds_page > docs/kinds.md`; a test keeps it so.
+Made by `python -m scripts.kinds_page > docs/reference/kinds.md`; a test keeps it so.
 
 A setting that a step does not give is the param of that name. Where a kind does one of several things, what an action
 does not use is left out of its settings: a param that is meant for the queries does not make the load another one."""

@@ -1,4 +1,4 @@
-"""docs/metrics.md, made from the table of metrics."""
+"""docs/reference/metrics.md, made from the table of metrics."""
 
 from __future__ import annotations
 
@@ -15,9 +15,7 @@ def page() -> str:
 def _lines() -> Iterator[str]:
     yield "# Metrics"
     yield ""
-    yield "For those who look a figure up. A reference."
-    yield ""
-    yield "Made by `python -m scripts.metrics_page > docs/metrics.md`; a test keeps it so."
+    yield "Made by `python -m scripts.metrics_page > docs/reference/metrics.md`; a test keeps it so."
     yield ""
     yield "A figure that an output does not hold is missing, never 0. B, KiB, MiB and GiB are powers of 1024."
     yield "A figure that needs samples within the step, one a second, is absent where less than 2 s were measured:"

@@ -11,8 +11,6 @@ _HEAD = re.compile(r"# (\S+)\n\n(Error|Warning): (.+)\.\n")
 _INTRODUCTION = """\
 # Problems
 
-For those who have a message of `stepgrid check` before them.
-
 What `stepgrid check` can report, a page for each code: what it means, why, an example with the message as it is
 printed, and the example mended. An error stops; a warning does not. A warning that experience gives (a lint) is
 silenced with a reason, in a spec or within a scale: `allow: {step-short: "only to try the spec out"}`.

@@ -1,6 +1,6 @@
-"""docs/protocols.md, from the protocols that the core asks plug-ins for.
+"""docs/reference/protocols.md, from the protocols that the core asks plug-ins for.
 
-`python -m scripts.protocols_page > docs/protocols.md`
+`python -m scripts.protocols_page > docs/reference/protocols.md`
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ from typing import Any
 
 INTRODUCTION = """# Protocols of plug-ins
 
-For those who write a [plug-in](plugins.md) and look for what else it may have. A reference.
+What a [plug-in](../guides/plugins.md) may have.
 
-Made by `python -m scripts.protocols_page > docs/protocols.md`; a test keeps it so.
+Made by `python -m scripts.protocols_page > docs/reference/protocols.md`; a test keeps it so.
 
 An object that has all members of a protocol is asked; one without them is not."""
 

@@ -1,6 +1,6 @@
-"""docs/report_keys.md, from the JSON Schema of a report.
+"""docs/reference/report_keys.md, from the JSON Schema of a report.
 
-`python -m scripts.report_keys_page > docs/report_keys.md`
+`python -m scripts.report_keys_page > docs/reference/report_keys.md`
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from stepgrid.package import TEMPLATES
 
 INTRODUCTION = """# Keys of a report as JSON
 
-For those who read `stepgrid report SPEC --format json` by a program. Made by
-`python -m scripts.report_keys_page > docs/report_keys.md`; a test keeps it so. `stepgrid schema report` prints the JSON
-Schema that says the same; [results](results.md) explains the words.
+`stepgrid report SPEC --format json` prints these keys, and `stepgrid schema report` their JSON Schema;
+[results](results.md) explains the words. Made by `python -m scripts.report_keys_page >
+docs/reference/report_keys.md`; a test keeps it so.
 
 | key | of | what it is |
 |---|---|---|"""

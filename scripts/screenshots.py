@@ -24,10 +24,10 @@ SCREEN = 1400
 SITE = ROOT / "site"
 SITE_PAGES = (
     "index",
-    "tutorial/index",
-    "tutorial/two-releases",
-    "tutorial/server",
-    "tutorial/own-patch",
+    "guides/index",
+    "guides/two-releases",
+    "guides/server",
+    "guides/own-patch",
     "gallery/index",
 )
 SHOTS = ROOT / "dist" / "screenshots"

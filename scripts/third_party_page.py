@@ -12,7 +12,7 @@ from packaging.requirements import Requirement
 
 INTRODUCTION = """# Third-party notices
 
-For those who pass stepgrid on. Made by `python -m scripts.third_party_page > THIRD_PARTY.md`; a test keeps it so.
+Made by `python -m scripts.third_party_page > THIRD_PARTY.md`; a test keeps it so.
 
 stepgrid's wheel holds its own files alone. pip installs the packages below beside it, each under its own license, whose
 text is in the package. Engines and clients that a spec builds or unpacks (RocksDB, MySQL, MariaDB, PostgreSQL …)

@@ -1,4 +1,4 @@
-"""Every example of docs/language.md compiles, and every key of the language stands in one."""
+"""Every example of docs/reference/language.md compiles, and every key of the language stands in one."""
 
 import re
 from collections.abc import Callable
@@ -10,7 +10,7 @@ from pydantic import BaseModel
 from stepgrid.language import models
 from stepgrid.model.plan import Plan
 
-PAGE = Path(__file__).resolve().parents[1] / "docs" / "language.md"
+PAGE = Path(__file__).resolve().parents[1] / "docs/reference/language.md"
 BLOCKS = re.findall(r"```yaml\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
 LIBRARIES = {said[1]: block for block in BLOCKS if (said := re.match(r"# (\w+)\.yaml\n", block))}
 EXAMPLES = {

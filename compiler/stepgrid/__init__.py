@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 def load(
     spec: str | PathLike[str], *, scale: str | None = None, only: str | None = None, sets: Sequence[str] = ()
 ) -> Experiment:
-    """The experiment that a spec describes (docs/api.md); `scale`, `only`, `sets` are the options of the commands."""
+    """Compile the experiment of a spec (docs/reference/api.md); `scale`, `only`, `sets` as on the command line."""
     from stepgrid.api import Experiment
 
     return Experiment(str(spec), scale, only, tuple(sets))

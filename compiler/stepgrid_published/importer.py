@@ -43,7 +43,7 @@ class RecomputedFigure:
     figure: str
     legacy: str
     clean: str
-    why: str  # a heading of docs/legacy.md
+    why: str  # a heading of docs/guides/legacy.md
 
 
 class Importer(Protocol[Records]):

@@ -136,7 +136,7 @@ def test_a_password_of_the_site_file_is_in_no_log(fetch: Fetch, tmp_path: Path):
     said = refused(fetch, "v1", url, site=Site(mirrors={url: "https://me:secret@127.0.0.1:1/a.git"}))
     assert said.startswith(f"git cannot read {url} (by the site file: https://***@127.0.0.1:1/a.git): ")
     assert said.endswith(
-        ": check the network and its proxy, or name a mirror (`mirrors:` of the site file, docs/running.md)"
+        ": check the network and its proxy, or name a mirror (`mirrors:` of the site file, docs/reference/running.md)"
     )
     assert "secret" not in said + log(tmp_path)
 
@@ -148,7 +148,7 @@ def test_a_host_that_says_nothing_is_not_waited_for(fetch: Fetch, tmp_path: Path
     monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
     said = refused(fetch, "v1", "ssh://git@host.example/a.git")
     assert said.endswith(
-        ": check the network and its proxy, or name a mirror (`mirrors:` of the site file, docs/running.md)"
+        ": check the network and its proxy, or name a mirror (`mirrors:` of the site file, docs/reference/running.md)"
     )
     assert "-o ConnectTimeout=60 " in (tmp_path / "asked").read_text()
 

@@ -49,7 +49,7 @@ def test_a_checklist(folder: Path, capsys: Capture) -> None:
 
 
 def test_the_page_explains_every_finding(folder: Path) -> None:
-    page = (ROOT / "docs/noise.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs/concepts/noise.md").read_text(encoding="utf-8")
     rows = {name for row in re.findall(r"^\| ([\w ,]+) \|", page, re.MULTILINE) for name in row.split(", ")}
     found = noise.look(folder, None, folder / "lock").findings
     assert {each.name for each in found if not each.name.startswith("device")} <= rows

@@ -51,7 +51,7 @@ def test_what_a_run_on_slurm_lacks(
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: plugin or None)
     assert main(["run", "s.yaml", "--on", "slurm"]) == 2
     missing = (
-        "there is no `slurm` that names the nodes (docs/machines.md)"
+        "there is no `slurm` that names the nodes (docs/guides/machines.md)"
         if plugin
         else "Snakemake's plug-in is not installed: pip install 'stepgrid[slurm]'"
     )

@@ -219,7 +219,7 @@ def test_another_machine_is_refused_before_anything_starts(capsys: Capture) -> N
     assert said.endswith(
         f"this is not the hardware of the spec:\n  big: cores: the spec says 4000, this host has {cores}\n"
         "nothing was started: run it on that machine, or say `allow_other_hardware: true` in a site file "
-        "(docs/running.md), which keeps its results under this host's own id\n"
+        "(docs/reference/running.md), which keeps its results under this host's own id\n"
     )
     assert not Path("outputs/attempts").exists()
 

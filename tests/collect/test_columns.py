@@ -13,7 +13,7 @@ from stepgrid.model.result_schema import MEANING
 from stepgrid.plugins.metrics import METRICS
 from tests.summarize.synthetic import Experiment
 
-PAGE = Path(__file__).resolve().parents[2] / "docs/results.md"
+PAGE = Path(__file__).resolve().parents[2] / "docs/reference/results.md"
 QUERIES = re.findall(r"```sql\n(.+?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
 
 

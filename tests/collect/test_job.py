@@ -149,7 +149,7 @@ def test_a_kind_that_is_not_installed_is_a_sentence(experiment, monkeypatch, cap
     for known in (registry.driver, registry.runner):
         known.cache_clear()
     assert pipeline.collect("p-synthetic") == 1
-    said = "collect: kind `db_bench` is not installed; `pip install PACKAGE` adds one (docs/plugins.md)\n"
+    said = "collect: kind `db_bench` is not installed; `pip install PACKAGE` adds one (docs/guides/plugins.md)\n"
     assert capsys.readouterr().err == said
 
 

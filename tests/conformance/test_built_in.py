@@ -78,4 +78,4 @@ def test_each_fault_is_a_sentence() -> None:
 
 def test_one_that_is_not_installed_says_how(tmp_path: Path) -> None:
     said = suite(tmp_path, "--engine", "velkay")
-    assert "engine `velkay` is not installed; `pip install PACKAGE` adds one (docs/plugins.md)" in said
+    assert "engine `velkay` is not installed; `pip install PACKAGE` adds one (docs/guides/plugins.md)" in said

@@ -14,7 +14,7 @@ from stepgrid.cli.commands import command_parser
 from stepgrid.model.plan import Plan
 from tests.docs.pages import DOCS, ROOT, TEXTS, Block, anchors, blocks, links, name, write_files
 
-OF_THE_LANGUAGE = DOCS / "language.md"  # tests/test_language_page.py compiles those with what they include
+OF_THE_LANGUAGE = DOCS / "reference/language.md"  # tests/test_language_page.py compiles those with what they include
 PLUGINS = {page for page in TEXTS for block in blocks(page, "toml") if block.file}  # they are run with their plug-in
 SPECS = [
     block for page in TEXTS
@@ -23,7 +23,7 @@ SPECS = [
 ]  # fmt: skip
 SHELL = [block for page in TEXTS for block in blocks(page, "sh", "")]
 PYTHON = [block for page in TEXTS for block in blocks(page, "python")]
-LEARNED = {block.text for page in (DOCS / "tutorial").glob("*.md") for block in blocks(page, "yaml")}
+LEARNED = {block.text for page in (DOCS / "guides").glob("*.md") for block in blocks(page, "yaml")}
 
 
 @pytest.mark.parametrize("block", SPECS, ids=str)

@@ -26,7 +26,7 @@ TYPES = {
 
 def rows(title: str) -> dict[str, str]:
     """Field -> what the driver of pgbench does with it, of the table below a heading."""
-    page = (DOCS / "plugins.md").read_text(encoding="utf-8")
+    page = (DOCS / "guides/plugins.md").read_text(encoding="utf-8")
     (section,) = re.findall(rf"^### {title}\n(.*?)^##", page, re.MULTILINE | re.DOTALL)
     table = re.findall(r"^\| (`.*?) \|.*\| (.*?) ?\|$", section, re.MULTILINE)
     return {name: use for names, use in table for name in re.findall(r"`(\w+)`", names)}
@@ -47,11 +47,11 @@ def test_what_pgbench_uses_is_said(title: str, variable: str) -> None:
 def test_the_parts_of_an_engine_are_those_of_the_example() -> None:
     """Blocks without a file's name are lines of packages/examples/lmdb, whatever their indentation."""
     lines = {line.strip() for path in (ROOT / "packages/examples/lmdb").rglob("*.py") for line in path.open()}
-    shown = [block for block in blocks(DOCS / "plugins.md", "python") if not block.file]
+    shown = [block for block in blocks(DOCS / "guides/plugins.md", "python") if not block.file]
     assert len(shown) > 8
     assert [line for block in shown for line in block.text.splitlines() if line.strip() not in {*lines, ""}] == []
 
 
 def test_the_page_of_protocols_is_made() -> None:
-    made = "python -m scripts.protocols_page > docs/protocols.md"
-    assert (DOCS / "protocols.md").read_text(encoding="utf-8") == page() + "\n", made
+    made = "python -m scripts.protocols_page > docs/reference/protocols.md"
+    assert (DOCS / "reference/protocols.md").read_text(encoding="utf-8") == page() + "\n", made

@@ -24,7 +24,9 @@ def commands(page: str) -> Iterator[tuple[list[str], list[str]]]:
 
 
 CASES = [
-    pytest.param(*case, id=" ".join(case[0])) for page in ("reliability.md", "security.md") for case in commands(page)
+    pytest.param(*case, id=" ".join(case[0]))
+    for page in ("concepts/reliability.md", "reference/security.md")
+    for case in commands(page)
 ]
 
 

@@ -12,7 +12,7 @@ from stepgrid.summarize.statistics.verdicts import METHOD
 from tests.docs.pages import DOCS, blocks
 from tests.summarize import scenario
 
-PAGE = DOCS / "statistics.md"
+PAGE = DOCS / "concepts/statistics.md"
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""What is said of RocksDB's releases is looked up only by a maintainer who has a clone of it: docs/db_bench.md."""
+"""Facts of RocksDB's releases are looked up only where a clone of it is: docs/reference/db_bench.md."""
 
 import os
 

@@ -12,7 +12,7 @@ from stepgrid_published.importer import IMPORTERS
 from stepgrid_published.results import read_folder, write_summaries
 
 KINDS = IMPORTERS.names()
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "legacy.md"
+PAGE = Path(__file__).resolve().parents[2] / "docs/guides/legacy.md"
 
 
 def test_an_unknown_kind_says_which_there_are() -> None:

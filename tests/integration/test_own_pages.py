@@ -55,7 +55,7 @@ def test_a_page_shows_the_whole_spec_before_all_else(page: Path) -> None:
 @pytest.mark.nightly
 @pytest.mark.parametrize("name", ["own-patch", "server"])
 def test_a_lesson_of_the_tutorial_ends_in_its_report(name: str, tmp_path: Path) -> None:
-    page = DOCS / "tutorial" / f"{name}.md"
+    page = DOCS / "guides" / f"{name}.md"
     require(*{name for word, name in NEEDS.items() if word in page.read_text(encoding="utf-8")})
     write_files(page, tmp_path)
     commands = "".join(block.text for block in blocks(page, "sh"))

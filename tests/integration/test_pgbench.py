@@ -49,8 +49,8 @@ def test_sql_that_fails_says_why(lab: Lab) -> None:
 
 def test_the_plugin_of_the_page_conforms_from_nothing(lab: Lab, tmp_path: Path) -> None:
     """Each file that the page shows, in an empty folder, installed into an environment of its own."""
-    write_files(DOCS / "plugins.md", tmp_path / "stepgrid-tps")
-    page = (DOCS / "plugins.md").read_text(encoding="utf-8")
+    write_files(DOCS / "guides/plugins.md", tmp_path / "stepgrid-tps")
+    page = (DOCS / "guides/plugins.md").read_text(encoding="utf-8")
     interpreter = python(tmp_path / "venv", tmp_path / "stepgrid-tps")
     (words,) = re.findall(r"^python (-m stepgrid_conformance --driver tps .*)$", page, re.MULTILINE)
     words = f"{words} -q -p no:cacheprovider --folder {lab.folder}".split()  # where the builds are

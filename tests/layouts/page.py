@@ -1,4 +1,4 @@
-"""docs/layouts.md, made of the examples: `python -m tests.layouts.page > docs/layouts.md`."""
+"""docs/reference/layouts.md, made of the examples: `python -m tests.layouts.page > docs/reference/layouts.md`."""
 
 from __future__ import annotations
 
@@ -11,9 +11,7 @@ from tests.layouts.examples import EXAMPLES
 HEAD = """\
 # Layouts
 
-For those who choose the form of a published table. A reference.
-
-Made by `python -m tests.layouts.page > docs/layouts.md`; a test keeps it so.
+Made by `python -m tests.layouts.page > docs/reference/layouts.md`; a test keeps it so.
 
 What `report.tables` may name as `layout`: the line of a spec, and the table that it makes, as text. Rows, columns
 and blocks

@@ -1,4 +1,4 @@
-"""docs/layouts.md: every layout with an example, which a spec may say, and which looks as it says."""
+"""docs/reference/layouts.md: every layout with an example, which a spec may say, and which looks as it says."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests.language.bases import BASE
 from tests.layouts.examples import EXAMPLES
 from tests.layouts.page import page
 
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "layouts.md"
+PAGE = Path(__file__).resolve().parents[2] / "docs/reference/layouts.md"
 PROBE = "probes: [{name: get_min, before: [readww], command: [ls]}]\n"
 
 

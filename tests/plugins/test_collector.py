@@ -59,7 +59,10 @@ def test_each_has_a_tool_and_settings_of_the_language(name: str) -> None:
 def test_one_that_there_is_not() -> None:
     with pytest.raises(LookupError) as caught:
         COLLECTORS.get("perf")
-    assert str(caught.value) == "collector `perf` is not installed; `pip install PACKAGE` adds one (docs/plugins.md)"
+    assert (
+        str(caught.value)
+        == "collector `perf` is not installed; `pip install PACKAGE` adds one (docs/guides/plugins.md)"
+    )
 
 
 def test_counts_by_name_and_what_was_not_counted_is_missing(tmp_path: Path) -> None:

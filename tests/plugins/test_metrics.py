@@ -12,8 +12,8 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 def test_the_page_is_up_to_date() -> None:
-    written = (ROOT / "docs/metrics.md").read_text(encoding="utf-8")
-    assert written == f"{page()}\n", "run: python -m scripts.metrics_page > docs/metrics.md"
+    written = (ROOT / "docs/reference/metrics.md").read_text(encoding="utf-8")
+    assert written == f"{page()}\n", "run: python -m scripts.metrics_page > docs/reference/metrics.md"
 
 
 @pytest.mark.parametrize("name", METRICS)

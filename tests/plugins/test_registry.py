@@ -118,7 +118,7 @@ def test_a_plugin_that_lacks_something_is_a_sentence(install: Install, say: Say,
     (tmp_path / "a.yaml").write_text(SPEC.replace("toyy", "toy"))
     assert say("-m", "stepgrid.cli", "check", "a.yaml") == (
         "engine `toy` of toy_engine 1.0 has no immutable, storage_engines, default_storage_engine, extensions,"
-        " reserved, capabilities; `python -m stepgrid_conformance` says what a plug-in needs (docs/plugins.md)"
+        " reserved, capabilities; `python -m stepgrid_conformance` says what a plug-in needs (docs/guides/plugins.md)"
     )
 
 

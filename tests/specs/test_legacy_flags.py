@@ -170,7 +170,7 @@ BLOCKS = {(step, flag) for step in STEPS for flag in ("block_size", "universal_a
     ],
 )
 def test_where_ours_differs(tmp_path: Path, sets: str, version: str, differing: set[tuple[str, str]]) -> None:
-    """Every difference, as docs/db_bench.md lists them."""
+    """Every difference, as docs/reference/db_bench.md lists them."""
     found = []
     for legacy in (True, False):
         stages = planned(tmp_path, sets, "100M", version, legacy).stages

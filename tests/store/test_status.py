@@ -282,7 +282,7 @@ def test_help_has_the_words_and_their_meanings(command: str, capsys: pytest.Capt
         assert f"{word} {word.meaning}" in text
 
 
-@pytest.mark.parametrize(("page", "words"), [("watching.md", Status), ("cli.md", Action)])
+@pytest.mark.parametrize(("page", "words"), [("guides/watching.md", Status), ("reference/cli.md", Action)])
 def test_documentation_has_the_words_and_their_meanings(page: str, words: type[Status] | type[Action]) -> None:
     text = (Path(__file__).parents[2] / "docs" / page).read_text()
     assert [word for word in words if f"| `{word}` | {word.meaning}" not in text] == []

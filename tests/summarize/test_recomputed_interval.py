@@ -1,4 +1,4 @@
-"""Intervals recomputed from the loads alone: by the formulas of docs/statistics.md, without the code of the report."""
+"""Intervals recomputed from the loads by the formulas of docs/concepts/statistics.md, without the report's code."""
 
 from __future__ import annotations
 

@@ -60,7 +60,7 @@ _ADVICE: Mapping[str, str] = MappingProxyType(
     {
         "Could not resolve|Couldn't connect|Connection (refused|reset)|timed out|[Tt]imeout|unreachable|too slow"
         "|Temporary failure": (
-            "check the network and its proxy, or name a mirror (`mirrors:` of the site file, docs/running.md)"
+            "check the network and its proxy, or name a mirror (`mirrors:` of the site file, docs/reference/running.md)"
         ),
         "could not read Username|Authentication failed|Permission denied|Host key verification|error: 40[13]": (
             "let git in by a credential helper, or ssh by an agent and a known host; nobody is asked"

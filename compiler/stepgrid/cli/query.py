@@ -246,7 +246,7 @@ def _file_lines(path: Path, steps: Sequence[PrintedStep]) -> Iterator[str]:
 
 
 def _figure_lines(figures: Figures) -> Iterator[str]:
-    """Show metrics in the groups of docs/metrics.md, levels, and counters that counted something."""
+    """Show metrics in the groups of docs/reference/metrics.md, levels, and counters that counted something."""
     facts = ", ".join(f"{name} {fact}" for name, fact in figures.facts.items() if len(fact) <= LONGEST_FACT)
     for text in (facts, *(f"warning: {warning}" for warning in figures.warnings)):
         yield from wrap(text, width=WIDTH)

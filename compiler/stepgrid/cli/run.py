@@ -130,7 +130,7 @@ def _check_cluster() -> None:
     site = current_site()
     if site.slurm is None:
         owner = f"the site file {site.path} has" if site.path else "there is"
-        raise CommandError(f"--on slurm: {owner} no `slurm` that names the nodes (docs/machines.md)")
+        raise CommandError(f"--on slurm: {owner} no `slurm` that names the nodes (docs/guides/machines.md)")
 
 
 def _gate_status(plan: Plan, args: argparse.Namespace, gate: Gate) -> int:

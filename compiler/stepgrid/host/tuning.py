@@ -120,7 +120,7 @@ def _write(file: str, value: str) -> str:
     return ""
 
 
-# The settings: how they are, how they should be. docs/noise.md says why.
+# The settings: how they are, how they should be. docs/concepts/noise.md says why.
 
 # from a value, or a path and its value, to what the file should hold; "": this file does not matter
 Rule = Mapping[str, str] | Callable[[str, str], str]

@@ -25,7 +25,7 @@ class Metric:
 class MetricSet:
     """Metrics of one driver or collector."""
 
-    sections: Mapping[str, tuple[Metric, ...]] = field(default_factory=dict)  # of docs/metrics.md, by title
+    sections: Mapping[str, tuple[Metric, ...]] = field(default_factory=dict)  # of docs/reference/metrics.md, by title
     # Published layout -> metric -> the column that holds the same figure; its unit, and what is added up, may differ.
     # A column that is computed in another way and has another value (the published scan rates) is no alias.
     published: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
@@ -152,7 +152,7 @@ ANSWERS = (
            "least 95 % of it, both rounded to whole operations. 0: the step failed its rate. Absent where there was no "
            "target.", STEP),
     Metric("tried_value", "of the setting", None,
-           "The value that a search on an axis tried: of a rate in bytes per second (docs/search.md).", STEP),
+           "The value that a search on an axis tried: of a rate in bytes per second (docs/guides/search.md).", STEP),
     Metric("tried_holds", "1", None,
            "1: the condition of a search on an axis held at the value that was tried. 0: it did not.", STEP),
     Metric("recall", "1", "higher",

@@ -21,7 +21,7 @@ from stepgrid.plugins.counters import COMMITS, FSYNCS, counted, hit_percent
 
 EXPECTS = "expects `"  # the beginning of each sentence about a violation
 ROWS = "rows"
-STATE = (ROWS, CACHE_BYTES, CACHED_BYTES)  # figures beside the metrics: see docs/how-to/check-a-benchmark.md
+STATE = (ROWS, CACHE_BYTES, CACHED_BYTES)  # figures beside the metrics: see docs/guides/check-a-benchmark.md
 MEMORY, HARDWARE, COUNTERS, INDEXES = "memory", "hardware", "counters", "indexes"
 HIT_PCT = "hit_pct"
 _COUNTED = (FSYNCS, COMMITS)  # by what engines count

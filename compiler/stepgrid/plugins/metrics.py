@@ -1,6 +1,6 @@
-"""Table of all metrics: unit, which way is better, meaning, window. docs/metrics.md is made of it.
+"""Table of all metrics: unit, which way is better, meaning, window. docs/reference/metrics.md is made of it.
 
-`python -m scripts.metrics_page > docs/metrics.md`
+`python -m scripts.metrics_page > docs/reference/metrics.md`
 """
 
 from __future__ import annotations

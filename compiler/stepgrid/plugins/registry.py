@@ -44,8 +44,8 @@ if TYPE_CHECKING:
 Plugin = TypeVar("Plugin")
 
 OWN = "stepgrid"  # the distribution that brings the built-in ones
-CONFORMANCE = "`python -m stepgrid_conformance` says what a plug-in needs (docs/plugins.md)"
-INSTALL = "`pip install PACKAGE` adds one (docs/plugins.md)"
+CONFORMANCE = "`python -m stepgrid_conformance` says what a plug-in needs (docs/guides/plugins.md)"
+INSTALL = "`pip install PACKAGE` adds one (docs/guides/plugins.md)"
 
 
 class PluginError(LookupError):

@@ -131,7 +131,7 @@ def _items(lines: Iterable[str]) -> str:
     return "\n".join(f"- {line}" for line in lines)
 
 
-# JSON document of a versioned schema (templates/report/report.schema.json, docs/report_keys.md)
+# JSON document of a versioned schema (templates/report/report.schema.json, docs/reference/report_keys.md)
 
 VERSION = 2  # raised when a key goes or changes its meaning; new keys do not raise it
 

@@ -34,7 +34,7 @@ from stepgrid.workflow.remaining_work import RemainingWork, remaining_work
 
 STAND_IN = (
     "nothing was started: run it on that machine, or say `allow_other_hardware: true` in a site file "
-    "(docs/running.md), which keeps its results under this host's own id"
+    "(docs/reference/running.md), which keeps its results under this host's own id"
 )
 NO_NODES = "nothing was started: the site file names no nodes for the hardware of the spec:"
 WHICH_SPEC = "which spec? snakemake --config spec=specs/quickstart.yaml, or stepgrid run specs/quickstart.yaml"

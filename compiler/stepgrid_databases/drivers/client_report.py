@@ -1,4 +1,4 @@
-"""Reports that clients write of a step, lines of JSON: the reader and the writer of docs/how-to/own-figures.md.
+"""Reports that clients write of a step, lines of JSON: the reader and the writer of docs/guides/own-figures.md.
 
 `report` says what a line is: a `metric`, a `fact`, an `interval`, a `histogram`, the `end`, or a kind that one client
 alone has. Clients of stepgrid also write intervals and histograms in forms of their own, which are read as the same.

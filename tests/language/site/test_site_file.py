@@ -66,7 +66,7 @@ def test_all_that_it_may_say(folder: Path) -> None:
 
 
 def test_an_editor_is_told_the_same() -> None:
-    running = (ROOT / "docs/running.md").read_text(encoding="utf-8")
+    running = (ROOT / "docs/reference/running.md").read_text(encoding="utf-8")
     (example,) = re.findall(r"^```yaml site\.yaml\n(.*?)^```", running, re.MULTILINE | re.DOTALL)
     judge = Draft7Validator(json.loads(new.schema_text("site", ROOT / "specs/library")))
     plain = YAML(typ="safe", pure=True)

@@ -1,4 +1,4 @@
-"""The first table of docs/explanation/error-rates.md, simulated again with fewer tables."""
+"""The first table of docs/concepts/error-rates.md, simulated again with fewer tables."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import pytest
 
 from bench import verdicts_rows
 
-PAGE = Path(__file__).resolve().parents[3] / "docs/explanation/error-rates.md"
+PAGE = Path(__file__).resolve().parents[3] / "docs/concepts/error-rates.md"
 TABLES, MOST_ARMS = 320, 4
 WRONG, POWER = 0.03, 0.12  # how far so few tables may be from the page: shares of tables, and of comparisons
 

@@ -1,6 +1,7 @@
 """Ratios with simultaneous intervals: the load is the unit, log ratios are paired by load, variances are moderated.
 
-Steps are numbered as in docs/statistics.md, which has the formulas; bench/verdicts_guards.py shows what each is worth.
+Steps are numbered as in docs/concepts/statistics.md, which has the formulas; bench/verdicts_guards.py shows the worth
+of each.
 """
 
 from __future__ import annotations

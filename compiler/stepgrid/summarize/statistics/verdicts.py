@@ -47,7 +47,7 @@ MEANING = {
     ONE_LOAD: "one load only: no verdict",
 }
 
-METHOD = (  # docs/statistics.md begins with these sentences
+METHOD = (  # docs/concepts/statistics.md begins with these sentences
     "A load is a database made anew: the runs of one load are averaged first, and arms are paired load by load.",
     "A figure is the geometric mean of its loads, and a ratio that of the loads' ratios: figures divide to it. Where a "
     "load is at 0 or below, a figure is the arithmetic mean.",

@@ -98,7 +98,7 @@ class CommandMetric(Settings):
     ] = None
     report: Annotated[
         str | None,
-        Field(min_length=1, description="its name in the report that the program writes (how-to/own-figures.md)"),
+        Field(min_length=1, description="its name in the report that the program writes (docs/guides/own-figures.md)"),
     ] = None
     file: Annotated[
         File | None, Field(description="of {folder}, where it is looked for; else stdout (a pattern: then stderr)")

@@ -40,7 +40,7 @@ _SYSBENCH = (
     Metric("rows_per_s", "rows/s", "higher",
            "Rows that scans of a whole table read per second, of all clients together: scans (qps) times the rows "
            "that a table was loaded with. Published figures of a scan are made by three other definitions "
-           "(docs/legacy.md).", _RUN),
+           "(docs/guides/legacy.md).", _RUN),
     Metric("scan_rate", "1", "higher",
            "The published figure of a scan as it stands, where it is not known by which of its three definitions it "
            "was made: good for ratios within one table, and for nothing else.", _RUN),
