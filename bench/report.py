@@ -3,8 +3,8 @@
 Makes the results of a plan up, in the store's own format, and starts the programs that a run starts: for all results
 but one; once more with that one beside them, once for a plan with one cell more, and once with nothing new. The first
 is done from nothing `--tries 5` times, and the median counts; its budget (docs/concepts/speed.md) is 6 x the
-ingredients. The floor is what the same programs take, with nothing new, for a plan of one cell. The ingredients are every file of
-these results, read once: JSON decoded by the standard library, all other text split into words.
+ingredients. The floor is what the same programs take, with nothing new, for a plan of one cell. The ingredients are
+every file of these results, read once: JSON decoded by the standard library, all other text split into words.
 """
 
 from __future__ import annotations
