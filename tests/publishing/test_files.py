@@ -108,7 +108,7 @@ def test_zizmor_finds_no_fault_of_security_in_workflows() -> None:
 @pytest.mark.skipif(not ZIZMOR.exists(), reason="`make publishing` installs zizmor")
 def test_zizmor_finds_no_fault_in_the_workflows_of_the_how_to(tmp_path: Path) -> None:
     """Actions are pinned here, as the page says that they should be."""
-    page = (ROOT / "docs/how-to/ci-gate.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs/guides/ci-gate.md").read_text(encoding="utf-8")
     blocks = [text for text in re.findall(r"^```yaml.*?\n(.*?)^```", page, re.MULTILINE | re.DOTALL) if "\non:" in text]
     assert len(blocks) == 2
     folder = tmp_path / ".github" / "workflows"
