@@ -4,7 +4,7 @@
 (() => {
   const LABELS = 40; // of an axis: more are no list
   const FEW = 2; // rows that there is nothing to arrange in
-  const UNITS = { KiB: 2 ** 10, MiB: 2 ** 20, GiB: 2 ** 30, TiB: 2 ** 40 };
+  const UNITS = { k: 1e3, M: 1e6, B: 1e9, KiB: 2 ** 10, MiB: 2 ** 20, GiB: 2 ** 30, TiB: 2 ** 40 };
   const SCALE = 2; // pixels of a PNG for each of its chart
 
   const make = (name, attributes = {}, ...inner) => {

@@ -44,8 +44,8 @@ def test_points_are_compared_between_the_sets(tmp_path: Path) -> None:
     report = compare_sets(first, second, ())
     text = summary_text.text(report, None)
     assert "LRU against hyper-clock cache: now against then\n=" in text
-    assert re.search(r"^  readww +lru +2 +19,999 +0.31 % +1.00 \[1.00, 1.01\] same$", text, re.MULTILINE)
-    assert re.search(r"^  readww +hyper +2 +19,999 +0.31 % +0.80 \[0.80, 0.81\] slower$", text, re.MULTILINE)
+    assert re.search(r"^  readww +lru +2 +20.0k ± 3 % +0.31 % +1.00 \[1.00, 1.01\] same$", text, re.MULTILINE)
+    assert re.search(r"^  readww +hyper +2 +20.0k ± 3 % +0.31 % +0.80 \[0.80, 0.81\] slower$", text, re.MULTILINE)
     assert "relative QPS" not in text, "the comparison says it"
     ratio = "0.80× [0.80, 0.81]"
     assert report.notes.reproduction == (

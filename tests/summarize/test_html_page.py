@@ -152,7 +152,7 @@ def test_one_load_is_a_try_without_verdicts(tmp_path: Path) -> None:
     assert source.count("A try: one load, no verdicts and no causes") == 1
     table = source[source.index("<h2>QPS and ratio") : source.index("One load of each")]
     assert "one load" not in table
-    assert ">1,500</span>" in table
+    assert ">1.50k</span>" in table
 
 
 def test_text_of_others_is_only_text(tmp_path: Path) -> None:

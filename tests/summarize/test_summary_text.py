@@ -154,13 +154,13 @@ PLAIN = {"lru": [1000.0] * 3, "hyper": [900.0] * 3, "plain": [None] * 3}
 @pytest.mark.parametrize(
     ("rates", "settings", "row"),
     [
-        (PLAIN, {"alike": [(BUILD, "plain")]}, "1,000          0.900 [0.896, 0.904] slower  same as cache=lru"),
+        (PLAIN, {"alike": [(BUILD, "plain")]}, "1.00k          0.900 [0.896, 0.904] slower  same as cache=lru"),
         (
             PLAIN,  # `plain` is `hyper` under another name: judged once, and no figures of its own
             {"alike": [(BUILD, "plain")], "alike_to": "hyper"},
-            "1,000          0.900 [0.896, 0.904] slower  same as cache=hyper",
+            "1.00k          0.900 [0.896, 0.904] slower  same as cache=hyper",
         ),
-        ({"lru": [None, None], "hyper": [500.0, 501.0]}, {}, "missing        no base; 500 QPS"),
+        ({"lru": [None, None], "hyper": [500.0, 501.0]}, {}, "missing        no base; 500 ± 1 % QPS"),
     ],
 )
 def test_a_row_of_the_comparison(

@@ -146,6 +146,32 @@ def figure(value: float, unit: str = "") -> str:
     return f"{value:.3g}" if small else rate(value)
 
 
+def short_figure(value: float, unit: str = "") -> str:
+    """Write three digits: 304k, 21.5k, 1.23M, 0.352; the digits that a measured figure deserves."""
+    if unit == "B":
+        return f"{value:.3g} B" if abs(value) < 1000 else size(value)
+    for factor, suffix in ((1e9, "B"), (1e6, "M"), (1e3, "k")):
+        if abs(value) >= factor * 0.9995:
+            return f"{value / factor:#.3g}".rstrip(".") + suffix
+    return f"{value:.3g}"
+
+
+def latency(microseconds: float) -> str:
+    """373 µs, 5.27 ms, 1.2 s."""
+    for factor, unit in ((1e6, "s"), (1e3, "ms")):
+        if microseconds >= factor * 0.9995:
+            return f"{microseconds / factor:.3g} {unit}"
+    return f"{microseconds:.3g} µs"
+
+
+def margin(low: float, high: float) -> str:
+    """± 7 %: how far an interval reaches; nothing of one without a width."""
+    reach = math.sqrt(high / low) - 1 if 0 < low < high else 0.0
+    if reach < 1:
+        return f"± {max(100 * reach, 0.1):.{1 if reach < 0.00995 else 0}f} %" if reach else ""
+    return "± over 100 %"
+
+
 def first(texts: Sequence[str], most: int, suffix: str = "") -> list[str]:
     """Keep the first texts, and count the others: `and 3 more`."""
     return [*texts[:most], *([f"and {len(texts) - most} more{suffix}"] if len(texts) > most else [])]

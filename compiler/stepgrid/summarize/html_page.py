@@ -11,12 +11,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from stepgrid.model import units
-from stepgrid.model.plan import is_imported
 from stepgrid.model.table import MOST_ROWS, Table, word_table
 from stepgrid.model.units import counted
 from stepgrid.package import TEMPLATES
 from stepgrid.plugins.layout import MARK
-from stepgrid.summarize import absolute_figures, claims, findings, sentences, setup, summary_text
+from stepgrid.summarize import absolute_figures, claims, findings, next_action, sentences, setup, summary_text
 from stepgrid.summarize.charts import report_charts, step_charts
 from stepgrid.summarize.charts.drawing import PageMarks, stand_alone
 from stepgrid.summarize.charts.step_charts import Chart
@@ -41,7 +40,7 @@ KINDS = {
     "latency": ("Latency", "In µs: the mark is p50, the ticks are p99 and p99.9.", MEANS),
     "over time": (
         "Over time",
-        "Red ticks: stalls, seconds with less than a tenth of the median.",
+        "Ticks: stalls, seconds with less than a tenth of the median.",
         "Grey: single loads; bold: their median.",
     ),
     "device": (
@@ -53,7 +52,7 @@ KINDS = {
     "trade-offs": ("Trade-offs", "A line joins the points that no other one beats in both figures.", MEANS),
     "scaling": ("Scaling", "", f"{MEANS} A band reaches from the lowest to the highest load."),
 }
-MODULES = absolute_figures, claims, findings, sentences, setup, verdicts  # whose functions templates call
+MODULES = absolute_figures, claims, findings, next_action, sentences, setup, verdicts  # whose functions templates call
 STYLES, SCRIPT = ("chart.css", "style.css"), "page.js"
 
 
@@ -84,7 +83,6 @@ def page(report: Report, alone: bool = False, image: str = "") -> str:
     }
     briefs = sentences.doubt_briefs(report)
     lengths = [*accumulate(len(brief) + 3 for brief in briefs)]
-    command = "" if is_imported(report.setup.spec) else f"stepgrid run {setup.spec_words(report.setup)}"
     values = {
         **charts,
         "report": report,
@@ -97,7 +95,6 @@ def page(report: Report, alone: bool = False, image: str = "") -> str:
         "searches": group_html(list(search_tables(report.comparisons.searches))),
         "causes": _causes(report),
         "tables": group_html([_with_names(table) for table in report.tables.visible]),
-        "run_command": command,
         "setup_facts": _setup(report),
     }
     return render("index.html.j2", values)
@@ -191,7 +188,7 @@ def _comparisons(report: Report, marks: PageMarks) -> Iterator[ComparisonPart]:
         else:
             columns_count = len(comparison.arms) + len(comparison.layout.down) + 1
             is_small = len(comparison.rows) * columns_count <= MOST_CELLS and columns_count <= MOST_COLUMNS
-            title = f"{comparison.metric.title} and ratio to {comparison.base}"
+            title = f"{comparison.metric.heading} and ratio to {comparison.base}"
             pooled = None if is_small else pooled_table(comparison)
             short = pooled and shorten(pooled)
             yield part._replace(title=title, is_open=True, pooled=short, is_table_open=is_small)
@@ -216,7 +213,7 @@ def _part(name: str, comparison: Comparison, chart: Chart | None) -> ComparisonP
 
 def _title(comparison: Comparison) -> str:
     shipped = any(entry.as_shipped for row in comparison.rows for entry in row.entries)
-    return f"{comparison.metric.title} relative to {comparison.base}{', as shipped' if shipped else ''}"
+    return f"{comparison.metric.heading} relative to {comparison.base}{', as shipped' if shipped else ''}"
 
 
 # What is closed

@@ -240,8 +240,17 @@ def _setup(header: Plan, tables: Tables, measured: Tables, links: Links) -> Repo
         engines={build: facts.get("engine", "") for build, facts in tables.facts.get("build", {}).items()},
         imported_loads=max(map(len, imported_loads), default=0),
         other_hosts=len({host for loads in imported_loads for host in loads.values()}),
+        memory=_memory(header),
         scale_words=f" ({header.scale}{host})" if header.scale else "",
     )
+
+
+def _memory(header: Plan) -> float | None:
+    """Return the least memory that a measured step or its server may use: that of the host where nothing limits it."""
+    setups = [step.setup for stage in header.stages for step in stage.steps if step.measured]
+    limits = [limit for setup in setups for limit in (setup.launch.memory, setup.service.get("memory"))]
+    sizes = [limit for limit in (*limits, header.hardware.get("memory")) if isinstance(limit, int | float)]
+    return min(sizes, default=None)
 
 
 def _metrics(header: Plan, tables: Tables) -> list[ComparedMetric]:

@@ -17,6 +17,7 @@ from typing import NamedTuple
 from stepgrid.collect.counts import PROFILE, SESSION_WAITS
 from stepgrid.collect.series import Points, Span, dips, slow_seconds
 from stepgrid.collect.step_figures import ENGINE
+from stepgrid.host.facts import pseudonym
 from stepgrid.model import units
 from stepgrid.model.metrics import SLOW
 from stepgrid.model.plan import MOST_LOADS, is_imported
@@ -389,8 +390,16 @@ def _work(report: Report) -> str:
     sections = report.comparisons.sections
     steps = [section.step for section in sections]
     sizes = [value for section in sections for run in section.runs if (value := run.metrics.get("database_bytes"))]
-    size = f" (database of {units.size(median(sizes))})" if sizes else ""
+    size = f" (database of {units.size(median(sizes))}{_fit(report, max(sizes))})" if sizes else ""
     return f"{', '.join(steps) if len(steps) <= 3 else counted(len(steps), 'step')}{size}"
+
+
+def _fit(report: Report, size: float) -> str:
+    """Tell whether a database fits into the memory that its steps may use."""
+    memory = report.setup.memory
+    if not memory:
+        return ""
+    return ", fits in memory" if size < memory else f", {size / memory:.2g} times the memory"
 
 
 def _loads(report: Report) -> str:
@@ -414,4 +423,8 @@ def _host(report: Report) -> str:
     cpu = re.sub(r"\((?:R|TM)\)|\b(?:CPU|Processor)\b|@.*", "", str(hardware.get("cpu") or ""))
     cores = f"{hardware['cores']}-core " if isinstance(hardware.get("cores"), int) else ""
     memory = f", {units.size(hardware['memory'])}" if isinstance(hardware.get("memory"), int | float) else ""
-    return f"{cores}{' '.join(cpu.split())}{memory}"
+    names = {
+        pseudonym(facts["hostname"]) for facts in report.data.facts.get("host", {}).values() if "hostname" in facts
+    }
+    label = f" ({', '.join(units.first(sorted(names), 1))})" if names else ""
+    return f"{cores}{' '.join(cpu.split())}{memory}{label}"

@@ -68,6 +68,7 @@ class ReportSetup:
     request: Request | None = None  # that it was run by, where it was run here
     imported_loads: int = 0  # of a cell, the most that are of other hosts
     other_hosts: int = 0
+    memory: float | None = None  # bytes that a measured step may use
     scale_words: str = ""  # ` (smoke, 2 cores)`, behind the title
 
     @property

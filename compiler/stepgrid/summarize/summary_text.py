@@ -9,22 +9,22 @@ from pathlib import Path
 
 from stepgrid.host.terminal_output import INDENT, Paint, wrap
 from stepgrid.model import units
-from stepgrid.model.metrics import QPS, SLOW
+from stepgrid.model.metrics import SLOW
 from stepgrid.model.plan import BUILD
 from stepgrid.model.status import Status
 from stepgrid.model.table import ABSENT, NOTHING, Cell, Table, group
 from stepgrid.model.units import counted, percent
 from stepgrid.package import __version__
 from stepgrid.store.store import BRIEF_WIDTHS
-from stepgrid.summarize import absolute_figures, claims, formats, sentences, setup
+from stepgrid.summarize import absolute_figures, claims, formats, next_action, sentences, setup
 from stepgrid.summarize.causes import NO_CAUSE
 from stepgrid.summarize.comparisons import comparison_axes
 from stepgrid.summarize.comparisons.comparison import (
     RATIO,
     ArmEntry,
-    ComparedMetric,
     Comparison,
     comparison_table,
+    figure_text,
     pooled_table,
 )
 from stepgrid.summarize.comparisons.comparison_axes import StepPoints
@@ -334,7 +334,7 @@ def brief_lines(report: Report, page: Path | None, width: int, paint: Paint) -> 
     ]
     lines += _table(report, width, paint if report.setup.scale is None else Paint())  # a try has no verdict in colour
     page_lines = [f"{INDENT}{'page':<{LABEL}}{page}"] if page else []
-    command = _next_command(report)
+    command = next_action.more_command(report)
     command_lines = _fold("next", command, width - 2) if command else []  # room for the sign that a command goes on
     next_lines = [*(f"{line} \\" for line in command_lines[:-1]), *command_lines[-1:]]
     entries = [(label, text) for label, text in _entries(report) if text]
@@ -386,15 +386,6 @@ def _entries(report: Report) -> Iterator[tuple[str, str]]:
     yield f"! {counted(len(report.notes.doubts), 'warning')}", sentences.doubts_line(report).partition(": ")[2]
 
 
-def _next_command(report: Report) -> str:
-    """Choose one: measure what is missing or more than one load, then what was disturbed, then more."""
-    commands = [step.command for step in sentences.next_steps(report)]
-    runs = [command for command in commands if " run " in command]
-    if runs and (report.notes.coverage.incomplete or sentences.banner(report)):
-        return runs[0]
-    return next((command for command in commands if command.endswith("--disturbed")), next(iter(commands), ""))
-
-
 # Table: a row for each point or, of many points, for each step; the kind of a cell is its verdict
 
 
@@ -426,23 +417,17 @@ def _brief_figures(report: Report, width: int) -> Iterator[str]:
     metric = report.setup.metric
     for section in report.comparisons.sections[:MOST_ROWS]:
         if values := [spread[0] for point in section.points if (spread := point.spread(metric.name))]:
-            ends = dict.fromkeys(map(short_figure, (min(values), max(values))))
-            yield fit(f"{INDENT}{section.step}: {DASH.join(ends)} {_title(metric)}", width)
+            ends = dict.fromkeys(map(units.short_figure, (min(values), max(values))))
+            yield fit(f"{INDENT}{section.step}: {DASH.join(ends)} {metric.heading}", width)
     for table in islice(search_tables(report.comparisons.searches), 1):
         yield from (fit(line, width) for line in (f"{INDENT}{table.title}", *text_lines(table, width=width)))
-
-
-def _title(metric: ComparedMetric) -> str:
-    """Name a metric with its unit, which everybody knows of QPS, and which the name of p99_us ends with."""
-    has_unit = metric.name == QPS or metric.name.endswith(f"_{metric.unit}")
-    return metric.title if has_unit or not metric.unit else f"{metric.title} ({metric.unit})"
 
 
 def _head(comparison: Comparison, is_pooled: bool) -> tuple[Cell, ...]:
     """Name the base in full, and the arms by their labels."""
     is_short = len(comparison.layout.across) == 1 and comparison.layout.across != (BUILD,)
     names = [name.partition("=")[2] if is_short else name for name in comparison.arm_names]
-    step, title = f"{comparison.steps[0]} " if len(comparison.steps) == 1 else "", _title(comparison.metric)
+    step, title = f"{comparison.steps[0]} " if len(comparison.steps) == 1 else "", comparison.metric.heading
     texts = [f"{title} / {comparison.base}"] if is_pooled else [f"{step}{title}", comparison.base]
     return tuple(map(Cell, (*texts, *names)))
 
@@ -474,21 +459,15 @@ def _pooled_rows(comparison: Comparison) -> Iterator[tuple[Cell, ...]]:
 
 
 def _cell(entry: ArmEntry, comparison: Comparison) -> Cell:
-    spread = entry.point.spread(comparison.metric.name) if entry.point else None
-    figure = short_figure(spread[0]) if spread else "-" if entry.kind == ABSENT else entry.kind
+    has_figure = entry.point is not None and entry.point.spread(comparison.metric.name) is not None
+    figure = NOTHING if entry.kind == ABSENT else entry.kind
+    if entry.point and has_figure:
+        figure = figure_text(entry.point, comparison.metric, entry.kind != RATIO)
     if entry.kind != RATIO or entry.ratio is None:
         mark = verdicts.MARKS.get(entry.verdict or "", "")
         return Cell(f"{figure} {mark}", entry.verdict or "") if entry.verdict in _STYLES else Cell(figure)
     before, after = entry.marks
     return Cell(f"{figure} {before}{units.times(entry.ratio)}{after}", "" if entry.refusal else entry.verdict or "")
-
-
-def short_figure(value: float) -> str:
-    """Write three digits: 304k, 21.5k, 1.23M, 0.352."""
-    for factor, suffix in ((1e9, "B"), (1e6, "M"), (1e3, "k")):
-        if abs(value) >= factor * 0.9995:
-            return f"{value / factor:#.3g}".rstrip(".") + suffix
-    return f"{value:.3g}"
 
 
 def _legend(report: Report, comparison: Comparison, lines: Sequence[tuple[Cell, ...]], width: int) -> list[str]:

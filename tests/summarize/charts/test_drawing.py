@@ -36,8 +36,8 @@ def test_a_picture_alone_is_well_formed_with_plain_and_dark_colours() -> None:
     assert root.get("viewBox") == "-12 -28 124 90"
     style = root.findtext("{http://www.w3.org/2000/svg}style") or ""
     light, _, dark = style.partition("@media (prefers-color-scheme: dark)")
-    assert ".m1 { color: #d55e00; }" in light
-    assert ".m1 { color: #f0883e; }" in dark
+    assert ".m1 { color: #8446c0; }" in light
+    assert ".m1 { color: #c3a0f5; }" in dark
     assert "var(" not in style
     texts = [element.text for element in root.iter("{http://www.w3.org/2000/svg}text")]
     assert texts == ["QPS of <x>"]

@@ -35,12 +35,11 @@ def test_the_main_chart_has_the_figures_of_the_first_comparison_and_its_ratios(r
         "QPS",
         {"linear", "ratio"} if "linear" in chart.views else {"log", "ratio"},
     )
-    assert "readww, cache=hyper, threads=1, rocksdb-7.8.3: 14,999, 1.50× [1.49, 1.51] faster" in titles(chart.svg)
+    assert "readww, cache=hyper, threads=1, rocksdb-7.8.3: 15.0k ± 3 %, 1.50× [1.49, 1.51] faster" in titles(chart.svg)
     assert titles(chart.svg) == titles(chart.narrow)
     assert {"◀ slower", "faster ▶"} & set(texts(chart.views["ratio"][0]))
-    assert (
-        chart.note == "Mean of 3 loads; bars: lowest to highest load; ratios: 95 % interval, an arrow where it goes on."
-    )
+    assert chart.note == "Dots: single loads; bars: 95 % intervals, an arrow where one goes on."
+    assert any(text.startswith("15.0k ± 3 % · p99 ") for text in texts(chart.svg))
 
 
 def test_of_a_large_grid_the_points_that_differ_most_are_drawn(report: Report, tmp_path: Path) -> None:

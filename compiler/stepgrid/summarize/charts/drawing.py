@@ -23,16 +23,16 @@ LINE = 16
 LOGARITHMIC = 8  # a scale is logarithmic where the largest value is so many times the least
 MARGIN = 12  # pixels around a picture that stands alone
 COLOURS = 8
-# marks around 0, 0 and of radius 1, told apart in grey, too; from the ninth arm on they are hollow
+# marks around 0, 0 and of radius 1, told apart in grey, too: none is a triangle, which means faster or slower
 SHAPES = (
     "M-1 0a1 1 0 1 0 2 0a1 1 0 1 0 -2 0Z",
     "M-.9 -.9H.9V.9H-.9Z",
-    "M0 -1.1L1.1 .9H-1.1Z",
     "M0 -1.3L1.3 0L0 1.3L-1.3 0Z",
     "M-.4 -1.1H.4V-.4H1.1V.4H.4V1.1H-.4V.4H-1.1V-.4H-.4Z",
-    "M0 1.1L1.1 -.9H-1.1Z",
-    "M1.1 0L-.9 1.1V-1.1Z",
-    "M-1.1 0L.9 1.1V-1.1Z",
+    "M-.45 -1.3H.45V1.3H-.45Z",
+    "M-.6 -1.1L0 -.5L.6 -1.1L1.1 -.6L.5 0L1.1 .6L.6 1.1L0 .5L-.6 1.1L-1.1 .6L-.5 0L-1.1 -.6Z",
+    "M-1.3 -.45H1.3V.45H-1.3Z",
+    "M-.5 -1.1H.5L1.2 0L.5 1.1H-.5L-1.2 0Z",
 )
 
 
@@ -103,8 +103,9 @@ def _linear_ticks(low: float, high: float) -> list[float]:
 def _power_ticks(low: float, high: float) -> list[float]:
     first, last = math.floor(math.log10(low)), math.ceil(math.log10(high))
     decades = range(first, last + 1, 1 + (last - first) // 8)
-    factors = (1,) if len(decades) > 4 else (1, 2, 5)
-    return [tick for power in decades for factor in factors if low <= (tick := factor * 10.0**power) <= high]
+    factors = (1,) if high > low * 1e4 else (1, 2, 5)
+    ticks = [tick for power in decades for factor in factors if low <= (tick := factor * 10.0**power) <= high]
+    return ticks if len(ticks) > 2 else [tick for tick in _linear_ticks(low, high) if tick > 0]
 
 
 def text(spot: Spot, content: str, anchor: str = "start", kind: str = "") -> str:
@@ -154,12 +155,17 @@ def of_arm(name: str, mark: int, *parts: str, title: str = "") -> str:
 
 
 def shape(spot: Spot, mark: int, radius: float = 5, is_hollow: bool = False) -> str:
-    """Draw the mark of an arm."""
+    """Draw the mark of an arm; the ninth has the colour of the first, and the shape of the second."""
     colour = 'fill="currentColor"'
-    if is_hollow or mark // COLOURS % 2:
+    if is_hollow:
         colour = f'class="hole" stroke="currentColor" stroke-width="{1.6 / radius:.2g}"'
     turn = f'transform="translate({spot[0]:g} {spot[1]:g}) scale({radius:g})"'
-    return f'<path {turn} d="{SHAPES[mark % len(SHAPES)]}" {colour}/>'
+    return f'<path {turn} d="{SHAPES[(mark + mark // COLOURS) % len(SHAPES)]}" {colour}/>'
+
+
+def dots(spots: Iterable[Spot]) -> str:
+    """Draw single loads, in the colour of their arm."""
+    return "".join(f'<circle cx="{x:g}" cy="{y:g}" r="1.8" fill="currentColor"/>' for x, y in spots)
 
 
 def x_axis(scale: Scale, ends: Spot, title: str, ticks: Sequence[tuple[float, str]] | None = None) -> str:
@@ -168,7 +174,8 @@ def x_axis(scale: Scale, ends: Spot, title: str, ticks: Sequence[tuple[float, st
     labels = room_for(scale, ticks or [(tick, short(tick)) for tick in scale.ticks])
     parts = [line((scale(value), top), (scale(value), foot)) for value, _ in labels]
     parts += [text((scale(value), foot + LINE), label, "middle", "soft") for value, label in labels]
-    return "".join(parts) + text(((scale.first + scale.last) / 2, foot + 2 * LINE), title, "middle", "soft")
+    name = _axis_name(scale, title)
+    return "".join(parts) + text(((scale.first + scale.last) / 2, foot + 2 * LINE), name, "middle", "soft")
 
 
 def room_for(scale: Scale, ticks: Sequence[tuple[float, str]]) -> list[tuple[float, str]]:
@@ -188,7 +195,12 @@ def y_axis(scale: Scale, start: float, end: float, title: str) -> str:
     for tick in scale.ticks:
         y = scale(tick)
         parts += [line((start, y), (end, y)), text((start - 5, y + 4), short(tick), "end", "soft")]
-    return "".join(parts) + text((2, min(scale.first, scale.last) - 10), title, kind="soft")
+    name = _axis_name(scale, title)
+    return "".join(parts) + text((2, min(scale.first, scale.last) - 10), name, kind="soft")
+
+
+def _axis_name(scale: Scale, title: str) -> str:
+    return f"{title}, log scale" if scale.log and title else title
 
 
 def legend(names: Sequence[str], marks: Marks, spot: Spot, end: float) -> tuple[str, float]:

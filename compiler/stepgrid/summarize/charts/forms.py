@@ -24,11 +24,13 @@ ROW, GAP, TOP = 21.0, 16.0, 24.0  # pixels: a row, the room between groups, and 
 TALL = 40  # rows; more stand closer together
 RATIO_TICKS = (
     *(0.001, 0.003, 0.01, 0.03, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0),
-    *(1.1, 1.25, 1.5, 1.75, 2.0, 2.5, 3.0, 5.0, 10.0, 20.0, 50.0, 100.0, 1000.0),
+    *(0.8, 0.9, 0.95, 0.98, 1.02, 1.05, 1.1, 1.25, 1.5, 1.75, 2.0, 2.5, 3.0, 5.0, 10.0, 20.0, 50.0, 100.0, 1000.0),
 )
 FARTHEST = 1e50  # a ratio that is farther from 1 is drawn there
 TICK_ROOM = 54  # pixels between ticks of ratios, so that their labels do not touch
 SIDE = 74  # pixels that the name of a side takes
+BELOW = 7.5  # pixels from a mark to the dots of its loads
+LOG = 64  # pixels that `log scale` takes
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +43,9 @@ class ChartRow:
     text: str
     ends: tuple[float, float] | None = None  # of its interval
     note: str = ""
-    is_hollow: bool = False  # without a verdict
+    is_hollow: bool = False  # undecided
+    loads: tuple[float, ...] = ()  # drawn as dots
+    tail_text: str = ""  # another figure, where there is room
     tail: tuple[float, ...] = ()  # higher percentiles
 
 
@@ -77,15 +81,14 @@ class _Layout:
 def figures(chart: Rows, width: float = drawing.WIDE, is_log: bool | None = None) -> str:
     """Draw figures as dots with their intervals and values; logarithmic where the largest is 8 times the least."""
     layout = _layout(chart, width)
-    values = [value for row in chart.rows for value in (row.value, *(row.ends or ()), *row.tail)]
+    values = [value for row in chart.rows for value in (row.value, *row.loads, *(row.ends or ()), *row.tail)]
     wide = drawing.is_wide([row.value for row in chart.rows]) if is_log is None else is_log
     low = min((value for value in values if value > 0), default=0.0)
     if wide and low > 0:
         scale = Scale(low / 1.12, max(max(values), low * 1.01) * 1.12, layout.start, layout.end, True)
     else:
         scale = Scale(0.0, max(values) * 1.02 or 1.0, layout.start, layout.end)
-    ticks = [(tick, drawing.short(tick)) for tick in scale.ticks]
-    return _draw(chart, layout, scale, ticks)
+    return _draw(chart, layout, scale, [(tick, drawing.short(tick)) for tick in scale.ticks])
 
 
 def ratios(chart: Rows, effect: float, width: float = drawing.WIDE) -> str:
@@ -120,7 +123,7 @@ def _layout(chart: Rows, width: float) -> _Layout:
     most = width * (0.42 if width > drawing.NARROW else 0.36)
     has_heads = bool(groups) and groups + arms > most
     start = min(arms if has_heads else groups + arms, most) or 4.0
-    figure = drawing.text_width(row.text for row in chart.rows) + 20
+    figure = drawing.text_width(_row_text(row, width) for row in chart.rows) + 20
     row = ROW if len(chart.rows) <= TALL else max(16.0, ROW * TALL / len(chart.rows))
     gap = (6.0 if chart.is_single and not has_heads else GAP) if groups else 0.0
     return _Layout(width, start, width - figure, has_heads, arms, gap, row)
@@ -134,7 +137,7 @@ def _height(chart: Rows, layout: _Layout) -> float:
 def _draw(chart: Rows, layout: _Layout, scale: Scale, ticks: Sequence[tuple[float, str]], ground: str = "") -> str:
     """Draw axis, groups and rows above a ground, which writes the names of the sides at its foot."""
     end = _height(chart, layout)
-    parts = [ground]
+    parts = [ground, drawing.text((0, TOP - 8), "log scale", kind="soft") if scale.log and layout.start > LOG else ""]
     for value, label in drawing.room_for(scale, ticks):
         x = scale(value)
         parts += [drawing.line((x, TOP), (x, end)), drawing.text((x, TOP - 8), label, "middle", "soft")]
@@ -167,14 +170,22 @@ def _row(chart: Rows, layout: _Layout, scale: Scale, row: ChartRow, y: float) ->
             if (row.ends[1] > scale.high if side > 0 else row.ends[0] < scale.low)
         ]
         end = max(end, last)
+    if row.loads:
+        parts.append(drawing.dots([(scale.clamp(value), y + BELOW) for value in row.loads]))
+        end = max(end, *map(scale.clamp, row.loads))
     if row.tail:
         tail = [scale.clamp(value) for value in row.tail]
         parts.append(drawing.path([(x, y), (tail[-1], y)], 1.5))
         parts += [drawing.path([(spot, y - 4), (spot, y + 4)], 2.5) for spot in tail]
         end = max(end, *tail)
-    parts += [drawing.shape((x, y), mark, is_hollow=row.is_hollow), drawing.text((end + 10, y + 4), row.text)]
+    parts += [drawing.shape((x, y), mark, is_hollow=row.is_hollow)]
+    parts.append(drawing.text((end + 10, y + 4), _row_text(row, layout.width)))
     title = f"{', '.join(filter(None, (row.group, row.arm)))}: {row.text}{row.note and f', {row.note}'}"
     return drawing.of_arm(row.arm, mark, *parts, title=title)
+
+
+def _row_text(row: ChartRow, width: float) -> str:
+    return " · ".join(filter(None, (row.text, row.tail_text if width > drawing.NARROW else "")))
 
 
 def _ratio_scale(rows: Sequence[ChartRow], effect: float, first: float, last: float) -> Scale:

@@ -18,13 +18,17 @@ from stepgrid.summarize.charts import drawing, forms
 from stepgrid.summarize.charts.drawing import NARROW, WIDE, Marks
 from stepgrid.summarize.charts.forms import Axes, ChartRow, Mark, Rows
 from stepgrid.summarize.charts.step_charts import MOST_ROWS, Chart, arrange, omission, step_charts
-from stepgrid.summarize.comparisons.comparison import RATIO, ArmEntry, ComparedMetric, Comparison
+from stepgrid.summarize.comparisons.comparison import RATIO, ArmEntry, ComparedMetric, Comparison, figure_text
 from stepgrid.summarize.data.points import AxisAnswers, Point, mean
 from stepgrid.summarize.report import Report
-from stepgrid.summarize.statistics.verdicts import BUSY, VERDICTS
+from stepgrid.summarize.statistics import confidence_intervals
+from stepgrid.summarize.statistics.verdicts import DIFFERENCES, SAME, VERDICTS
 
-BARS = "Bars: 95 % intervals; an arrow: the interval goes on beyond the frame."
+BARS = "bars: 95 % intervals, an arrow where one goes on"
+MOST_REACH = 4  # times its lower end: a bar of a wider interval would hide the other rows
+MOST_DOTS = 10  # loads that are drawn one by one
 MOST_RATIOS = 16  # rows of a chart of ratios
+TAILS = {"p99_us": "p99", "read_p99_us": "read p99", "write_p99_us": "write p99", "seek_p99_us": "seek p99"}
 
 # Figures and ratios
 
@@ -56,9 +60,9 @@ def main_chart(report: Report, marks: Marks) -> Chart | None:
     if not groups:
         return None
     steps = list(dict.fromkeys(step for step, _ in groups))
-    title = f"{metric.title} of {steps[0]}" if len(steps) == 1 else metric.title
+    title = f"{metric.heading}, in step {steps[0]}" if len(steps) == 1 else metric.heading
     chosen = _most_different(groups)
-    figures = Rows(title, metric.title, [_figure_row(candidate, metric) for candidate in chosen], marks)
+    figures = Rows(title, metric.heading, [_figure_row(candidate, metric) for candidate in chosen], marks)
     is_log = drawing.is_wide([row.value for row in figures.rows])
     other_scale = [forms.figures(figures, width, not is_log) for width in (WIDE, NARROW)]
     views = {"linear" if is_log else "log": other_scale}
@@ -66,10 +70,7 @@ def main_chart(report: Report, marks: Marks) -> Chart | None:
     if ratios and comparison:
         relative = Rows(f"{title} relative to {comparison.base}", "ratio", ratios, marks, metric.verdicts)
         views["ratio"] = [forms.ratios(relative, report.setup.effect, width) for width in (WIDE, NARROW)]
-    loads, total = report.setup.loads[1], sum(map(len, groups.values()))
-    bars = f"Mean of {loads} loads; bars: lowest to highest load"
-    bars += "; ratios: 95 % interval, an arrow where it goes on." if ratios else "."
-    note = " ".join(filter(None, (bars if loads > 1 else "", omission(len(chosen), total, bool(ratios)))))
+    note = _note(figures.rows, omission(len(chosen), sum(map(len, groups.values())), bool(ratios)))
     return Chart(title, forms.figures(figures), forms.figures(figures, NARROW), views, note)
 
 
@@ -91,9 +92,40 @@ def _figure_groups(report: Report, comparison: Comparison | None) -> Groups:
 
 def _figure_row(candidate: ChartPoint, metric: ComparedMetric) -> ChartRow:
     group, arm, point, entry = candidate
-    middle, low, high = point.spread(metric.name) or (0.0, 0.0, 0.0)
-    ends = (low, high) if point.loads[0] > 1 else None
-    return ChartRow(group, arm, middle, units.figure(middle, metric.unit), ends, entry.text if entry else "")
+    means, text = point.means(metric.name), figure_text(point, metric)
+    interval = confidence_intervals.mean_interval(means)
+    return ChartRow(
+        group,
+        arm,
+        units.mean(means),
+        text,
+        interval if interval and interval[1] < MOST_REACH * interval[0] else None,
+        entry.text if entry else "",
+        entry is not None and _is_undecided(entry),
+        tuple(means) if 1 < len(means) <= MOST_DOTS else (),
+        _tail_text(point) if metric.name not in TAILS else "",
+    )
+
+
+def _tail_text(point: Point) -> str:
+    """Write the p99 that was measured beside QPS: p99 12.1 ms."""
+    names = ((name, spread) for name in TAILS if (spread := point.spread(name)))
+    return next((f"{TAILS[name]} {units.latency(spread[0])}" for name, spread in names), "")
+
+
+def _is_undecided(entry: ArmEntry) -> bool:
+    return entry.kind == RATIO and entry.verdict not in (*DIFFERENCES, SAME)
+
+
+def _note(rows: Sequence[ChartRow], omitted: str) -> str:
+    """Explain what these rows have: dots, bars and hollow marks mean the same in all charts."""
+    parts = [
+        "dots: single loads" if any(row.loads for row in rows) else "",
+        BARS if any(row.ends for row in rows) else "",
+        "hollow: undecided" if any(row.is_hollow for row in rows) else "",
+    ]
+    meanings = "; ".join(filter(None, parts))
+    return " ".join(filter(None, (f"{meanings[0].upper()}{meanings[1:]}." if meanings else "", omitted)))
 
 
 def _ratio_rows(candidates: Sequence[ChartPoint]) -> list[ChartRow]:
@@ -101,8 +133,10 @@ def _ratio_rows(candidates: Sequence[ChartPoint]) -> list[ChartRow]:
     for group, arm, _, entry in candidates:
         if entry and entry.kind == RATIO and entry.ratio:
             ends = (entry.interval.low, entry.interval.high) if entry.interval else None
-            is_hollow = entry.verdict not in VERDICTS or entry.verdict == BUSY
-            rows.append(ChartRow(group, arm, entry.ratio, units.times(entry.ratio), ends, entry.text, is_hollow))
+            is_hollow, loads = _is_undecided(entry), entry.interval.ratios if entry.interval else ()
+            dots = tuple(loads) if 1 < len(loads) <= MOST_DOTS else ()
+            text = units.times(entry.ratio)
+            rows.append(ChartRow(group, arm, entry.ratio, text, ends, entry.text, is_hollow, dots))
     return rows
 
 
@@ -138,14 +172,14 @@ def ratio_chart(report: Report, comparison: Comparison, marks: Marks) -> Chart |
     if not drawn:
         return None
     arms = dict.fromkeys(row.arm for row in drawn)
-    subject = f"{comparison.metric.title} of {next(iter(arms))}" if len(arms) == 1 else comparison.metric.title
+    subject = comparison.metric.heading
+    subject = f"{subject} of {next(iter(arms))}" if len(arms) == 1 else subject
     step = f"{comparison.steps[0]}: " if len(comparison.steps) == 1 else ""
     title = f"{step}{subject} relative to {comparison.base}"
     chart = Rows(title, "ratio", drawn, marks, comparison.metric.verdicts)
     wide, narrow = (forms.ratios(chart, report.setup.effect, width) for width in (WIDE, NARROW))
-    bars = BARS if any(row.ends for row in drawn) else ""
-    note = " ".join(filter(None, (bars, omission(len(drawn), sum(map(len, groups.values()))))))
-    return Chart(title, wide, narrow, note=note)
+    omitted = omission(len(drawn), sum(map(len, groups.values())))
+    return Chart(title, wide, narrow, note=_note(drawn, omitted))
 
 
 def search_charts(searches: Sequence[AxisAnswers], marks: Marks) -> Iterator[Chart]:

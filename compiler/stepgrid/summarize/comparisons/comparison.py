@@ -35,6 +35,12 @@ class ComparedMetric:
         return "QPS" if self.name == QPS else self.name
 
     @property
+    def heading(self) -> str:
+        """Name it with its unit, which QPS is itself, and which the name of p99_us ends with."""
+        has_unit = self.name == QPS or not self.unit or self.name.endswith(f"_{self.unit}")
+        return self.title if has_unit else f"{self.name}, {self.unit}"
+
+    @property
     def verdicts(self) -> tuple[str, str]:
         """Return the words for a ratio above 1 and below it."""
         if self.name == VARIATION:
@@ -312,7 +318,8 @@ def comparison_table(comparison: Comparison, is_first: bool = True) -> Table:
     heads = (f"{comparison.base} {title}", *([FLOOR] if has_floors else []), *comparison.arm_names)
     rows = tuple(tuple(_cells(comparison, row, has_floors)) for row in comparison.rows)
     columns = (*labels, *(Column(head, is_text=True) for head in heads))
-    return Table(f"{title} relative to {comparison.base}", columns, rows, notes=tuple(_notes(comparison, is_first)))
+    name = f"{comparison.metric.heading} relative to {comparison.base}"
+    return Table(name, columns, rows, notes=tuple(_notes(comparison, is_first)))
 
 
 def _cells(comparison: Comparison, row: ComparedPoint, has_floors: bool) -> Iterator[Cell]:
@@ -354,7 +361,7 @@ def pooled_table(comparison: Comparison) -> Table | None:
             if pooled.dissenting:
                 points = "; ".join(units.first(pooled.dissenting, MOST_PLACES))
                 notes.append(f"{MIXED} {step}, {pooled.name}: on the other side of 1 at {points}")
-    title = f"{comparison.metric.title} relative to {comparison.base}, over all points of a step"
+    title = f"{comparison.metric.heading} relative to {comparison.base}, over all points of a step"
     heads = (Column("step", label=True), Column("points", label=True), *(Column(name, is_text=True) for name in names))
     return Table(title, heads, tuple(rows), notes=tuple(notes)) if rows else None
 
@@ -389,13 +396,13 @@ def compact_table(comparison: Comparison) -> Table:
         (*(Cell(row_labels[index]) for index in varying), *(_compact(entry, comparison) for entry in row.entries))
         for row, row_labels in zip(comparison.rows, labels, strict=True)
     )
-    return Table(f"{comparison.metric.title} and ratio to {comparison.base}", tuple(heads), rows)
+    return Table(f"{comparison.metric.heading} and ratio to {comparison.base}", tuple(heads), rows)
 
 
 def _compact(entry: ArmEntry, comparison: Comparison) -> Cell:
     """Write figure and ratio; the verdict with its interval is what a reader gets who points at it."""
-    spread = entry.point.spread(comparison.metric.name) if entry.point else None
-    figure = units.figure(spread[0], comparison.metric.unit) if spread else ""
+    has_figure = entry.point is not None and entry.point.spread(comparison.metric.name) is not None
+    figure = figure_text(entry.point, comparison.metric, entry.kind != RATIO) if entry.point and has_figure else ""
     if entry.kind == RATIO and entry.ratio is not None:
         before, after = entry.marks
         ratio = " ".join(filter(None, (before, units.times(entry.ratio), after)))
@@ -443,9 +450,9 @@ def _entry_text(entry: ArmEntry, comparison: Comparison) -> str:
     if entry.kind == SAME:
         return f"same as {entry.same or comparison.base}"
     if entry.kind == BASE and entry.point:
-        return figure_text(entry.point, comparison.metric.name)
+        return figure_text(entry.point, comparison.metric)
     if entry.kind == NO_BASE and entry.point:
-        return f"no base; {figure_text(entry.point, comparison.metric.name)} {comparison.metric.title}"
+        return f"no base; {figure_text(entry.point, comparison.metric)} {comparison.metric.title}"
     return _ratio_text(entry) if entry.kind == RATIO else entry.kind
 
 
@@ -463,11 +470,14 @@ def _ratio_text(entry: ArmEntry) -> str:
     return " ".join(filter(None, parts))
 
 
-def figure_text(point: Point, metric: str = QPS) -> str:
-    spread = point.spread(metric)
+def figure_text(point: Point, metric: ComparedMetric, has_margin: bool = True) -> str:
+    """Write a figure with the digits that it deserves, and how far its 95 % interval reaches: 359k ± 7 %."""
+    spread = point.spread(metric.name)
     if spread is None:
-        return "-" if point.status == Status.DONE else point.status
-    return units.rate(spread[0])
+        return NOTHING if point.status == Status.DONE else point.status
+    figure = units.short_figure(spread[0], metric.unit)
+    interval = confidence_intervals.mean_interval(point.means(metric.name)) if has_margin else None
+    return f"{figure} {units.margin(*interval)}".rstrip() if interval else figure
 
 
 def ratio_table(comparisons: Iterable[Comparison]) -> Table:
