@@ -96,7 +96,7 @@ def test_a_measured_stage_has_a_node_of_its_own_and_all_of_it(left: RemainingWor
         "mem_mb": 32000,
         "cpus_per_task": 16,
         "slurm_extra": "--exclusive --nodelist=n2",
-        "runtime": 2 * (10 + 5) + 30,
+        "runtime": 2 * (10 + 5) + 30 + 1,  # with some seconds around their steps
     }
 
 
