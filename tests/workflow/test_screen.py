@@ -61,7 +61,7 @@ def test_a_log_names_whom_it_waits_for_once(store: Store) -> None:
     for _ in range(3):
         view.show(status)
     first, second = lines
-    assert first == "waiting for the host: process 9, which measures s-1 in /elsewhere: load"
+    assert first == "load waits for the host: process 9, which measures s-1 in /elsewhere"
     assert second.startswith("[0/15 done] waiting for another run; then "), "below a second there is no time to tell"
 
 
@@ -76,7 +76,7 @@ def test_a_disturbed_stage_is_told_once_and_then_counted(store: Store) -> None:
         began = replace(status.run, started=0.0) if status.run else None
         for _ in range(2):
             view.show(replace(status, run=began))
-    assert lines[0] == "the host is not quiet, later stages are only counted: load: cpu 0"
+    assert lines[0] == "the host was not quiet before load; later stages are only counted\n  cpu 0"
     assert re.match(r"\[3/1\d done\] .*3 disturbed, ETA ", lines[1])
 
 

@@ -48,20 +48,34 @@ class FullStream(Exception):
 
 
 class Screen:
-    """A stream of text that shows control characters; all else is the stream's own."""
+    """A stream of text that shows control characters; all else is the stream's own.
+
+    What ends in the middle of a line waits for its end: two processes that write at once keep their lines whole."""
 
     def __init__(self, stream: TextIO) -> None:
-        self.raw = stream
+        self.raw, self._partial = stream, ""
+        self._is_plain_terminal = stream is sys.stderr and stream.isatty() and not is_terminal(stream)
 
     def write(self, text: str) -> int:
+        self._partial += text
+        if text.endswith("\n"):
+            self._write_partial()
+        return len(text)
+
+    def _write_partial(self) -> None:
+        text, self._partial = self._partial, ""
+        if self._is_plain_terminal:  # it breaks a long line in the middle of a word
+            text = "\n".join(fold(text, text_width(self.raw, sys.maxsize) - 1))
         try:
-            return self.raw.write(visible(text))
+            self.raw.write(visible(text))
         except BrokenPipeError:
             raise
         except OSError as error:
             raise FullStream(self.raw, error) from None
 
     def flush(self) -> None:
+        if self._partial:
+            self._write_partial()
         try:
             self.raw.flush()
         except BrokenPipeError:
@@ -86,6 +100,9 @@ def screened() -> Iterator[None]:
     try:
         yield
     finally:
+        for screen in screens:
+            with suppress(OSError, ValueError, FullStream):
+                screen.flush()
         sys.stdout = before[0] if sys.stdout is screens[0] else sys.stdout
         sys.stderr = before[1] if sys.stderr is screens[1] else sys.stderr
 

@@ -345,7 +345,10 @@ def _group_lines(status: PlanStatus, group: Status, most: int | None, width: int
     listed = nodes if most is None or len(nodes) <= most + 1 else nodes[:most]
     if nodes:
         yield ""
-        yield paint(f"{group}: {len(nodes)}", STATUS_STYLES.get(group))
+        builds = sum(node.is_build for node in nodes)
+        stages = [counted(len(nodes) - builds, "stage")] if len(nodes) > builds else []
+        count = ", ".join([counted(builds, "build"), *stages]) if builds else f"{len(nodes)}"
+        yield paint(f"{group}: {count}", STATUS_STYLES.get(group))
     for node in listed:
         yield cut(f"  {_node_title(node)}", width)
         yield from wrap(failure_text(node, status.now), " " * 4, width=width)

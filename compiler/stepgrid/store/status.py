@@ -154,9 +154,9 @@ class StatusReader:
 
     @cached_property
     def _earlier_results(self) -> Sequence[MeasuredStage]:
-        """Results of earlier plans, of this spec and others: on the same host."""
+        """Results of earlier plans of the spec: they took about as long."""
         results, stages = Results(self.store), dict[str, PlannedStage]()
-        for plan in islice(earlier_plans(self.store, self.plan), EARLIER_PLANS):
+        for plan in islice(earlier_plans(self.store, self.plan, with_others=False), EARLIER_PLANS):
             self._forms.add(plan)
             stages |= {stage.id: stage for stage in plan.stages if stage.id not in self._by_id}
         return [_measured(stage, result) for stage in stages.values() if (result := results.of(stage))]

@@ -31,7 +31,16 @@ from stepgrid.model.status import PlanStatus, Status
 from stepgrid.model.units import counted, duration
 from stepgrid.package import INTERPRETER
 from stepgrid.run.end_time import end_time
-from stepgrid.run.status_lines import MENTIONED_WAIT, end_text, head, queue_eta, queue_text, time_left, waited_text
+from stepgrid.run.status_lines import (
+    MENTIONED_WAIT,
+    end_text,
+    failure_text,
+    head,
+    queue_eta,
+    queue_text,
+    time_left,
+    waited_text,
+)
 from stepgrid.store import active_run, stage_requests
 from stepgrid.store.active_run import hold_run_lock
 from stepgrid.store.attempts import write_failure
@@ -180,7 +189,10 @@ class Hooks:
             say(unstarted.sentence)
         if not (unstarted and unstarted.is_orderly):
             attempts = self.work.store.attempts_of("_").parent
-            say(f"the run is not complete: {head(job_status(self.work.store, self.work.plan.digest))}")
+            status = job_status(self.work.store, self.work.plan.digest)
+            say(f"the run is not complete: {head(status)}")
+            if failed := status.nodes_with(Status.FAILED, kind="build") or status.nodes_with(Status.FAILED):
+                say(f"because {failed[0].title} failed\n  {failure_text(failed[0], status.now)}")
             say(f"failed attempts are kept in {attempts}; the same command tries them again")
         if is_summarized:
             status = job_status(self.work.store, self.work.plan.digest)

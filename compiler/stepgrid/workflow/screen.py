@@ -15,6 +15,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import replace
+from types import FrameType
 from typing import Protocol
 
 from stepgrid.host import cluster_job
@@ -77,28 +78,45 @@ class TerminalView:
         self._descriptor, self._paint = descriptor, paint
         self._block, self._lines, self._is_failure = TextBlock(descriptor), list[str](), False
         self._frame = Frame(paint, BLOCKS if "utf" in encoding.lower() else PLAIN_BLOCKS)
+        self._lock, self._is_stopped = threading.RLock(), False
         with suppress(ValueError):  # not in the main thread
-            signal.signal(signal.SIGCONT, lambda *_: self._block.forget())  # the shell has written since Ctrl-Z
+            signal.signal(signal.SIGTSTP, self._stop)
+            signal.signal(signal.SIGCONT, lambda *_: self._block.forget())  # after SIGSTOP, which nobody hears
 
     def show(self, status: PlanStatus) -> None:
         columns, rows = self._block.size()
         self._lines = self._frame.lines(status, min(columns - 1, WIDEST), rows - 1)
-        if self._is_in_front():
-            self._block.draw(self._lines)
+        with self._lock:
+            if self._is_in_front():
+                self._block.draw(self._lines)
 
     def write(self, text: str) -> None:
         lines = fold(text, self._block.size()[0] - 1)
         for index, line in enumerate(lines):
             self._is_failure = line.startswith("failed: ") or (self._is_failure and line.startswith(" "))
             lines[index] = self._paint(line, STATUS_STYLES[Status.FAILED]) if self._is_failure else line
-        self._block.draw(self._lines if self._is_in_front() else [], "\n".join(lines))
+        with self._lock:
+            self._block.draw(self._lines if self._is_in_front() else [], "\n".join(lines))
 
     def end(self) -> None:
         self._lines = []
-        self._block.clear()
+        with self._lock:
+            self._block.clear()
+
+    def _stop(self, number: int, _: FrameType | None) -> None:
+        """Remove the frame and stop, on Ctrl-Z: `fg` draws it below what the shell has written since."""
+        with self._lock:
+            self._is_stopped = True
+            self._block.clear()
+        signal.signal(number, signal.SIG_DFL)
+        os.kill(os.getpid(), number)
+        signal.signal(number, self._stop)
+        self._is_stopped = False
 
     def _is_in_front(self) -> bool:
         """Tell whether a shell has this command in the foreground: else the terminal is somebody else's."""
+        if self._is_stopped:
+            return False
         try:
             return os.tcgetpgrp(self._descriptor) == os.getpgrp()
         except OSError:  # not the terminal of this session
@@ -120,13 +138,16 @@ class LogView:
         if self._store is not None:
             self._print_ends(self._store, status)
         disturbed = self._disturbances.read(status)
-        waits = [queue_text(status.run.ahead, status.now)] if status.run and status.run.ahead else []
-        waits += [f"{node.work.waits}: {node.title}" for node in status.at_work if node.work and node.work.waits]
+        ahead = status.run.ahead if status.run else ()
+        waits = [f"waiting for {queue_text(ahead, status.now)}"] if ahead else []
+        waits += [
+            f"{node.title} waits for {node.work.waits}" for node in status.at_work if node.work and node.work.waits
+        ]
         if disturbed and self._is_first("noise"):
             title, warning = disturbed[0]
-            self._print(f"the host is not quiet, later stages are only counted: {title}: {warning}")
+            self._print(f"the host was not quiet before {title}; later stages are only counted\n  {warning}")
         if status.wait_began is not None and self._is_first("wait"):
-            self._print(f"waiting for {waits[0]}")
+            self._print(waits[0])
         counts = Counter(node.status for node in status.stages)
         tenth = TENTHS * counts[Status.DONE] // max(counts.total() - counts[Status.ELSEWHERE], 1)
         self._line, now = progress_line(status, len(disturbed)), time.monotonic()

@@ -8,7 +8,7 @@ import subprocess
 import sys
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from statistics import fmean
+from statistics import fmean, variance
 from typing import Any
 
 from stepgrid.errors import PROBLEMS, USAGE
@@ -19,6 +19,7 @@ from stepgrid.model.status import Status
 from stepgrid.model.units import counted
 from stepgrid.package import INTERPRETER
 from stepgrid.plan.report_check import ClaimError
+from stepgrid.plugins.metrics import METRICS
 from stepgrid.store import plans
 from stepgrid.store.status import StatusReader
 from stepgrid.store.store import Store
@@ -27,8 +28,9 @@ from stepgrid.summarize.report import Report
 from stepgrid.summarize.report_files import current_report
 from stepgrid.workflow import plan_cache
 from stepgrid_investigate.bisect.question import Candidate, Request, SearchError
-from stepgrid_investigate.bisect.search import Measure
+from stepgrid_investigate.bisect.search import LEAST, NOISE, Measure
 
+CLEAR = 8.0  # standard errors: so far no metric of a hundred is by chance
 _LOST = (Status.FAILED, Status.UNSUPPORTED, Status.BLOCKED, Status.ELSEWHERE)
 
 
@@ -118,6 +120,25 @@ class Measurement:
                 return tuple(_mean(values[load]) for load in sorted(values))
         return ()
 
+    def clearest_difference(self, decision: Measure) -> tuple[str, float] | None:
+        """Find the metric by which the second of two candidates is worse beyond chance, with the ratio to the first."""
+        labels = [self.request.label(self.candidates[index]) for index in decision.candidates]
+        report, clearest = self.report(decision), (0.0, "", 1.0)
+        points = [point for section in report.comparisons.sections for point in section.points]
+        of_step = {point.labels[BUILD]: point for point in points if point.step == self.request.step}
+        if not of_step.keys() >= {*labels}:
+            return None
+        names = [name for name, metric in METRICS.items() if metric.better and name != self.request.metric]
+        for name in names:
+            good, bad = (_logarithms(of_step[label].values(name)) for label in labels)
+            if len(good) < LEAST or len(bad) < LEAST:
+                continue
+            worse = (fmean(good) - fmean(bad)) * (-1 if METRICS[name].better == "lower" else 1)
+            noise = math.sqrt((NOISE**2 + variance(good) + variance(bad)) / 3)
+            score = worse / (noise * math.sqrt(1 / len(good) + 1 / len(bad)))
+            clearest = max(clearest, (score, name, math.exp(fmean(bad) - fmean(good))))
+        return clearest[1:] if clearest[0] > CLEAR else None
+
     def _explain_missing(self, report: Report, label: str) -> str:
         """Explain why there is no figure although all of it ran."""
         request = self.request
@@ -173,6 +194,12 @@ def _repeat_output(process: subprocess.Popen[str], known_lines: Collection[str])
         if line.rstrip("\n") not in known_lines and line.strip():
             print(line, end="", file=sys.stderr, flush=True)
     process.wait()
+
+
+def _logarithms(values: Mapping[int, Sequence[float]]) -> list[float]:
+    """Average the runs of each load; empty where a figure has no logarithm."""
+    means = [fmean(runs) for runs in values.values() if runs]
+    return [math.log(mean) for mean in means] if all(mean > 0 for mean in means) else []
 
 
 def _mean(runs: Sequence[float]) -> float:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
+from statistics import fmean
 
 from stepgrid.build.option_difference import DEFAULT, default, differences
 from stepgrid.host import files
@@ -28,7 +29,7 @@ from stepgrid_investigate.bisect.question import (
     is_lower_better,
     list_candidates,
 )
-from stepgrid_investigate.bisect.report import BisectReport, Findings
+from stepgrid_investigate.bisect.report import BisectReport, Findings, show_probability
 from stepgrid_investigate.bisect.search import (
     BUILD_COST,
     NOISE,
@@ -36,6 +37,8 @@ from stepgrid_investigate.bisect.search import (
     Found,
     Measure,
     Question,
+    Unanswered,
+    change_point,
     forecast,
     next_step,
 )
@@ -95,9 +98,11 @@ class Bisection:
             self._measure(decision, retry)
         while isinstance(step := next_step(self.question, self.evidence), Measure):
             names = ", ".join(self.state.candidates[index].name for index in step.candidates)
-            _say(f"measure {names} ({counted(step.loads, 'load')}): {step.why}")
+            _say(f"measure {names} ({counted(step.loads, 'load')}): {'; '.join([step.why, *self._outlook(step)])}")
             self.state.decide(step)
             self._measure(step)
+        if isinstance(step, Unanswered) and self.state.request.metric:
+            step = self._name_other_metric(step)
         return Findings(self.state.request, self.state.candidates, step, dict(self.readings), self.evidence)
 
     @property
@@ -121,6 +126,30 @@ class Bisection:
         }
         unusable = frozenset(self.readings.keys() - samples.keys())
         return Evidence(samples, unusable, self.is_lower_better)
+
+    def _outlook(self, step: Measure) -> Iterator[str]:
+        """Name the likeliest candidate so far, and the time that loads may still take."""
+        samples, count = self.evidence.samples, len(self.state.candidates)
+        if {0, count - 1} <= samples.keys():
+            change = change_point(count, samples)
+            index = change.most_probable()
+            share = show_probability(float(change.probability[index]))
+            yield f"likeliest so far {self.state.candidates[index + 1].name}, probability {share}"
+        seconds = [reading.load_seconds for reading in self.readings.values() if reading.load_seconds]
+        if seconds:
+            expected, loads = forecast(self.question), sum(map(len, samples.values()))
+            least, most = (max(total - loads, step.loads) for total in (expected.loads, expected.most_loads))
+            yield f"about {duration(fmean(seconds) * least)} to {duration(fmean(seconds) * most)} of loads left"
+
+    def _name_other_metric(self, answer: Unanswered) -> Unanswered:
+        """Add the metric by which the ends differ most, where the one that was asked for does not tell them apart."""
+        ends = self.question.ends
+        loads = min(len(self.readings[end].figures) for end in ends if end in self.readings)
+        difference = self.measurement.clearest_difference(Measure(ends, loads, "")) if loads > 1 else None
+        if difference is None:
+            return answer
+        name, ratio = difference
+        return Unanswered(f"{answer.why}. By `{name}` they do, {units.ratio(ratio)}: search with `--metric {name}`")
 
     def _measure(self, decision: Measure, retry: bool = False) -> None:
         if not self.measurement.is_over(decision, retry):
