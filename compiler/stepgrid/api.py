@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from stepgrid.collect import parquet
 from stepgrid.collect.query import NoTables, create_views
@@ -19,8 +20,7 @@ if TYPE_CHECKING:
 __all__ = ["Experiment", "NoTables", "Plan", "Problem", "SpecError"]
 
 
-@dataclass(frozen=True, slots=True)
-class Experiment:
+class Experiment(Struct, frozen=True):
     """A spec, as the commands take it: outputs/ and site.yaml are those of the current folder."""
 
     spec: str

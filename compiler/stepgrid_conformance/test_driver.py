@@ -12,8 +12,15 @@ from stepgrid.lint import rule
 from stepgrid.model.figures import Figures, ParseError
 from stepgrid.plugins import driver as protocols
 from stepgrid.plugins import metrics
-from stepgrid.plugins.driver import DefaultTables, ForeignEngines, LiveThroughput, StandaloneOutput
-from stepgrid.plugins.metrics import METRICS, MetricProvider, OwnMetrics
+from stepgrid.plugins.driver import (
+    DefaultTables,
+    ForeignEngines,
+    LiveThroughput,
+    MetricProvider,
+    OwnMetrics,
+    StandaloneOutput,
+)
+from stepgrid.plugins.metrics import METRICS
 from stepgrid.plugins.registry import DRIVERS, ENGINES, LAYOUTS, client_engine, runs_on
 from stepgrid.plugins.registry import runner as runnable
 from stepgrid_conformance.support import (

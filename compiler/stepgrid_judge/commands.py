@@ -7,7 +7,6 @@ import random
 import re
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from glob import glob
 from pathlib import Path
 
@@ -20,6 +19,7 @@ from stepgrid.errors import FINE
 from stepgrid.host.terminal_output import Paint
 from stepgrid.language.problems import nearest
 from stepgrid.model.plan import SMALLEST_EFFECT
+from stepgrid.model.records import replace
 from stepgrid.model.units import counted, percent
 from stepgrid.store.store import brief_width
 from stepgrid.summarize.gate import ALL_STEPS, Gate

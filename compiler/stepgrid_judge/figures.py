@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import cached_property
 from itertools import pairwise
@@ -13,9 +12,12 @@ from pathlib import Path
 from statistics import median
 from typing import NamedTuple
 
+from msgspec import Struct, field
+
 from stepgrid.errors import USAGE, StepgridError
 from stepgrid.language.problems import nearest
 from stepgrid.model.plan import BUILD, IMPORT, CellStep, Plan, PlannedAxis, PlannedCell, PlannedRepeat, PlannedReport
+from stepgrid.model.records import replace
 from stepgrid.model.status import Status
 from stepgrid.model.units import counted
 from stepgrid.summarize import report as reports
@@ -36,8 +38,7 @@ class JudgeError(StepgridError):
     status = USAGE
 
 
-@dataclass(frozen=True, slots=True)
-class JudgeRequest:
+class JudgeRequest(Struct, frozen=True):
     """What is to be compared, as the command's words say it."""
 
     base: str = ""
@@ -59,8 +60,7 @@ class LoadFigure(NamedTuple):
     moment: str
 
 
-@dataclass(frozen=True)
-class Judged:
+class Judged(Struct, frozen=True, dict=True):
     """Figures in the form of results: what a report is made of."""
 
     plan: Plan

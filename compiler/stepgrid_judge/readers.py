@@ -11,9 +11,10 @@ import json
 import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
+
+from msgspec import Struct
 
 from stepgrid.errors import PROBLEMS, StepgridError
 from stepgrid.host import files
@@ -35,8 +36,7 @@ class ForeignFileError(StepgridError):
     status = PROBLEMS
 
 
-@dataclass(frozen=True, slots=True)
-class Sample:
+class Sample(Struct, frozen=True):
     """Values that one process measured of one benchmark."""
 
     step: str
@@ -46,7 +46,7 @@ class Sample:
     values: tuple[float, ...]
     process: str = ""  # of several in one file: a load each
     arm: str = ""  # "" : the file is the arm
-    labels: Mapping[str, str] = field(default_factory=dict)  # further axes
+    labels: Mapping[str, str] = {}  # further axes
     moment: str = ""  # when it was measured, as text that sorts
 
 
@@ -61,8 +61,7 @@ class ForeignFile(NamedTuple):
 # JSON: where each tool keeps what
 
 
-@dataclass(frozen=True, slots=True)
-class JsonForm:
+class JsonForm(Struct, frozen=True):
     """Paths of a tool's JSON: `a.b` below an entry; of several the first that is there."""
 
     tool: str
@@ -74,7 +73,7 @@ class JsonForm:
     unit: str  # "@path" below the entry
     better: str
     moment: str = ""  # a path of the document
-    unless: Mapping[str, Json] = field(default_factory=dict)  # entries that are left out
+    unless: Mapping[str, Json] = {}  # entries that are left out
 
 
 JSON_FORMS = (
@@ -289,8 +288,7 @@ ROLES: Mapping[str, tuple[str, ...]] = {  # names of columns that say what they 
 AXIS_PREFIX = "axis_"  # of columns of our own tables
 
 
-@dataclass(frozen=True, slots=True)
-class Columns:
+class Columns(Struct, frozen=True):
     """Names of columns, as asked for; "" is a guess by name."""
 
     arm: str = ""

@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from stepgrid.language.problems import Problems, nearest
 from stepgrid.model.plan import BUILD, CellStep, Plan, PlannedCell
@@ -29,8 +30,7 @@ _WORDS = {FAILS: REFUTED, HOLDS: HOLDS}
 _CLAIMED = " (claimed "  # between a figure and its bounds
 
 
-@dataclass(frozen=True, slots=True)
-class PublishedClaim:
+class PublishedClaim(Struct, frozen=True):
     """A claim and what published figures say of it."""
 
     claim: JudgedClaim
@@ -175,8 +175,7 @@ def _run(
     )
 
 
-@dataclass(frozen=True, slots=True)
-class _Sources:
+class _Sources(Struct, frozen=True):
     published: Sources
 
     def provenance(

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol, TypeVar
+
+from msgspec import Struct, field
 
 from stepgrid.model.figures import Figures
 from stepgrid.model.units import counted
@@ -14,15 +15,14 @@ from stepgrid.plugins.registry import Registry
 Records = TypeVar("Records")
 
 
-@dataclass(frozen=True, slots=True)
-class ImportedStep:
+class ImportedStep(Struct, frozen=True):
     """A step of one run, as the store gets it."""
 
     build: str  # the column of the published tables: build.config
     step: str
     figures: Figures = field(default_factory=lambda: Figures({}))
-    labels: Mapping[str, str] = field(default_factory=dict)  # of further axes: each a database of its own
-    variables: Mapping[str, str] = field(default_factory=dict)  # of axes that were tried on one database
+    labels: Mapping[str, str] = {}  # of further axes: each a database of its own
+    variables: Mapping[str, str] = {}  # of axes that were tried on one database
     load: int = 0  # of several runs of the same, which one
     version: str = ""  # of the engine, where the output says so
     files: tuple[Path, ...] = ()  # raw output: copied into the result
@@ -31,11 +31,10 @@ class ImportedStep:
     seconds: float | None = None  # that it took
     started: str | None = None  # UTC, ISO 8601
     argv: tuple[str, ...] = ()
-    host: Mapping[str, str | int] = field(default_factory=dict)  # kernel, cores …
+    host: Mapping[str, str | int] = {}  # kernel, cores …
 
 
-@dataclass(frozen=True, slots=True)
-class RecomputedFigure:
+class RecomputedFigure(Struct, frozen=True):
     """A published figure and ours, if the published rule is another one."""
 
     file: str  # of the summary

@@ -10,9 +10,10 @@ import os
 import shutil
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, NamedTuple
+
+from msgspec import Struct
 
 from stepgrid.collect.step_figures import STATED
 from stepgrid.host.files import make_folder, write_json
@@ -31,6 +32,7 @@ from stepgrid.model.plan import (
     PlannedStage,
     PlannedStep,
 )
+from stepgrid.model.records import replace
 from stepgrid.model.units import counted
 from stepgrid.plan import identity, plan_file
 from stepgrid.store import plans
@@ -54,14 +56,12 @@ SHOWN_FILES = 5  # of a folder, by name
 DIFFERENCES = "legacy-and-clean.tsv"
 
 
-@dataclass(frozen=True, slots=True)
-class PublishedPlan:
+class PublishedPlan(Struct, frozen=True):
     plan: Plan
     stages: Mapping[str, Sequence[ImportedStep]]  # by id; planned stages that a run lacks are missing
 
 
-@dataclass(frozen=True, slots=True)
-class PublishedFolder:
+class PublishedFolder(Struct, frozen=True):
     planned: PublishedPlan
     summaries: Mapping[str, str]  # as published, by name
     differences: Sequence[RecomputedFigure]
@@ -231,12 +231,11 @@ def plan_results(
     return PublishedPlan(replace(plan, digest=plan_file.digest(plan)), planner.steps)
 
 
-@dataclass(frozen=True, slots=True)
-class _Planner:
+class _Planner(Struct, frozen=True):
     kind: str
     builds: Mapping[str, PlannedBuild]
-    stages: dict[str, PlannedStage] = field(default_factory=dict)
-    steps: dict[str, Sequence[ImportedStep]] = field(default_factory=dict)  # that were measured, by stage
+    stages: dict[str, PlannedStage] = {}
+    steps: dict[str, Sequence[ImportedStep]] = {}  # that were measured, by stage
 
     def plan_cell(self, key: _Key, loads: Mapping[int, Mapping[str, ImportedStep]]) -> PlannedCell:
         """Plan the loads. Where runs lack steps, each step has a stage of its own, so that one may be missing."""

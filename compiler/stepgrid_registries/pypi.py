@@ -6,8 +6,9 @@ import re
 import shutil
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from stepgrid.build.archive import unpack
 from stepgrid.build.commands import CommandResult
@@ -72,8 +73,7 @@ class Pypi:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class _Download:
+class _Download(Struct, frozen=True):
     name: str
     version: str
     folder: Path

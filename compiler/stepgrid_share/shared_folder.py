@@ -14,10 +14,11 @@ import stat
 import sys
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 from urllib.parse import unquote, urlsplit
+
+from msgspec import Struct, field
 
 from stepgrid.build.error import BuildError
 from stepgrid.cli.failures import CommandError, ending_with
@@ -57,8 +58,7 @@ _STAGED = "transfer"  # name of the lock, and of the folder for what is under wa
 _RETRACTION_FIELDS = {RETRACTIONS: ("result", "why", "who", "when"), UNDONE: ("result", "retraction")}
 
 
-@dataclass(slots=True)
-class Transfer:
+class Transfer(Struct):
     """Counts of a push or pull, and a sentence for each file that could not be moved."""
 
     results: int = 0
@@ -66,7 +66,7 @@ class Transfer:
     bytes: int = 0
     present: int = 0  # results that were there already
     retractions: int = 0  # retractions, and those that were undone
-    faults: list[str] = field(default_factory=list)
+    faults: list[str] = []
 
 
 def push(
@@ -186,8 +186,7 @@ def _has_result(store: Store, name: str) -> bool:
     return (store.results_of(stage) / time).exists()
 
 
-@dataclass(frozen=True, slots=True)
-class _IndexEntry:
+class _IndexEntry(Struct, frozen=True):
     """An entry of the index, of which every name has been checked."""
 
     bundle: str  # a digest
@@ -195,8 +194,7 @@ class _IndexEntry:
     time: str  # of its push
 
 
-@dataclass(frozen=True, slots=True)
-class _Exchange:
+class _Exchange(Struct, frozen=True):
     store: Store
     remote: RemoteFolder
     folder: Path  # for files on their way
@@ -419,8 +417,7 @@ def remote_folder(url: str) -> RemoteFolder:
     return LocalFolder(Path(unquote(parts.path))) if parts.scheme == "file" else FsspecFolder(url)
 
 
-@dataclass(frozen=True, slots=True)
-class LocalFolder:
+class LocalFolder(Struct, frozen=True):
     path: Path
 
     def names(self, part: str) -> list[str]:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from stepgrid.model.records import replace
 from stepgrid.plan.assembly import CompileContext, compile_spec
 from stepgrid_investigate.bisect.measurement import override_spec
 from stepgrid_investigate.bisect.question import SearchError, Words, find_claim, list_candidates, make_request

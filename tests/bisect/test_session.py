@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
+from stepgrid.model.records import replace
 from stepgrid.store.store import Store
 from stepgrid_investigate.bisect.question import Candidate, Request
 from stepgrid_investigate.bisect.search import Measure

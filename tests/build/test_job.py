@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import sys
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +16,7 @@ from stepgrid.build.record import changed, programs
 from stepgrid.host.processes.signals import Interrupted
 from stepgrid.language.files import tree_checksum
 from stepgrid.model.plan import PlannedBuild
+from stepgrid.model.records import replace
 from stepgrid.plugins.engine import Identity, Run
 from stepgrid.store.builds import build_record
 from stepgrid.store.store import Store

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
 
@@ -12,6 +11,7 @@ import pytest
 
 from stepgrid.cli import main
 from stepgrid.model.plan import Plan
+from stepgrid.model.records import replace
 from stepgrid.plan import plan_file
 from stepgrid.store.store import Store
 from tests.cli import bundles

@@ -7,7 +7,6 @@ import os
 import random
 import re
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -18,7 +17,7 @@ from bench import synthetic
 from stepgrid.cli import main, transfer
 from stepgrid.host.files import write_json
 from stepgrid.model.plan import Plan
-from stepgrid.model.records import plain
+from stepgrid.model.records import plain, replace
 from stepgrid.model.status import MEASURES, Status
 from stepgrid.plan import plan_file
 from stepgrid.store import stage_requests

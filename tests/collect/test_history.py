@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from stepgrid.collect import job
 from stepgrid.collect.job import collect
+from stepgrid.model.records import replace
 from stepgrid.plan import plan_file
 from stepgrid.store import plans
 from stepgrid.summarize.data.tables_reader import load

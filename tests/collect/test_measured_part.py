@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 import pytest
 
 from stepgrid.collect.samples import COLUMNS, Row, Window, measured_part, rows
-from stepgrid.model.records import StepRecord, with_fields
+from stepgrid.model.records import StepRecord, replace
 
 RECORD = StepRecord(seconds=6.0, started="2026-11-22T10:00:00+00:00")
 SECONDS = (10.0, 11.0, 12.0, 13.0, 14.0, 15.0, 16.0, 16.2)
@@ -50,7 +50,7 @@ def test_what_was_before_the_first_sample_is_as_what_came_behind() -> None:
 
 def test_a_step_begins_when_its_program_has_waited_for_collectors() -> None:
     """What a server did in its last second was cut off, as long as its client had waited for perf."""
-    part = measured_part(samples(late=1.2), None, with_fields(RECORD, waited=1.2))
+    part = measured_part(samples(late=1.2), None, replace(RECORD, waited=1.2))
     assert [part.samples[at][COLUMNS[("monotonic",)]] for at in (0, -1)] == pytest.approx([10.0, 16.0])
     assert part.weight == pytest.approx(1.0)
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 from stepgrid.collect.job import with_expected_rates
 from stepgrid.collect.step_figures import StepFigures
 from stepgrid.model.plan import Options, PlannedStage, PlannedStep
+from stepgrid.model.records import replace
 
 
 def step(benchmark: str, **settings: Any) -> PlannedStep:

@@ -2,9 +2,9 @@
 
 import json
 import sys
-from dataclasses import asdict
 
 import pytest
+from msgspec.structs import asdict
 
 from stepgrid.host.processes.supervision import Program, environment, supervise
 from stepgrid.host.sampling import Sampler

@@ -1,10 +1,10 @@
 import json
-from dataclasses import replace
 
 import pytest
 
 from stepgrid.collect import step_figures
 from stepgrid.collect.result_figures import read_result, stored_figures
+from stepgrid.model.records import replace
 from stepgrid.plugins.registry import driver
 from stepgrid.store.results import load_result
 from tests.collect.reading import figures

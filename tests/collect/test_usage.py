@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import asdict
 
 from stepgrid.collect import counts
 from stepgrid.collect.samples import Usage, read_samples, series
@@ -43,7 +43,7 @@ def usage(folder: Path, case: Mapping[str, Any]) -> Iterator[str]:
 
 def server(folder: Path, case: Mapping[str, Any]) -> Iterator[str]:
     found = counts.server_figures(folder, case["operations"])
-    yield from (f"  {field.name}: {json.dumps(getattr(found, field.name), default=str)}" for field in fields(found))
+    yield from (f"  {name}: {json.dumps(value, default=str)}" for name, value in asdict(found).items())
 
 
 @pytest.mark.parametrize("read", [usage, server])

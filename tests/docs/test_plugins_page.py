@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import fields
 from pathlib import Path
 
 import pytest
@@ -19,8 +18,8 @@ from tests.docs.pages import DOCS, ROOT, blocks
 TYPES = {
     "Context": Context._fields,
     "Access": Access._fields,
-    "Command": tuple(field.name for field in fields(Command)),
-    "Figures": tuple(field.name for field in fields(Figures)),
+    "Command": Command.__struct_fields__,
+    "Figures": Figures.__struct_fields__,
 }
 
 

@@ -1,6 +1,5 @@
 """Facts of this host and of hosts made of files, and plans for several machines."""
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -8,6 +7,7 @@ import pytest
 from stepgrid.host import disk as disk_module
 from stepgrid.host import facts, sysfs
 from stepgrid.model.plan import Plan, PlannedCell, PlannedRepeat, PlannedReport, PlannedStage, PlannedStep
+from stepgrid.model.records import replace
 from stepgrid.store.store import Store
 from stepgrid.workflow import run_request
 from tests.run import finished

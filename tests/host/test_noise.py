@@ -1,7 +1,6 @@
 """What is looked at before a measured stage: on this host, and on machines made of files."""
 
 import os
-from dataclasses import replace
 
 import pytest
 
@@ -9,7 +8,7 @@ from stepgrid.host import activity, sysfs, tuning
 from stepgrid.host import noise as noise_module
 from stepgrid.host.activity import Activity, ActivityReading, Process
 from stepgrid.host.noise import Inspection, look, memory_findings, quiet, timer_findings, warning
-from stepgrid.model.records import OK, UNKNOWN, WARNING, HostFinding
+from stepgrid.model.records import OK, UNKNOWN, WARNING, HostFinding, replace
 from stepgrid.model.site import Site
 from stepgrid.store.attempts import attempt_record
 from tests.run.machine import CPU, make, settings

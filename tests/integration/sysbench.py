@@ -8,13 +8,14 @@ import subprocess
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from bench.server import serving
 from stepgrid.build.record import programs
 from stepgrid.host.processes.supervision import environment
+from stepgrid.model.records import replace
 from stepgrid.plugins.driver import Context
 from stepgrid.plugins.registry import driver, server_engine
 from stepgrid.plugins.server import Access, Connection

@@ -6,7 +6,6 @@ import os
 import re
 import shutil
 import subprocess
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -16,7 +15,7 @@ from hypothesis import strategies as st
 from stepgrid.cli import main
 from stepgrid.host.locks import HOST_LOCK_OVERRIDE
 from stepgrid.model.plan import Option
-from stepgrid.model.records import with_fields
+from stepgrid.model.records import replace
 from stepgrid_investigate.repro import script
 from stepgrid_investigate.repro.script import Repro
 from tests.build.repository import Repository
@@ -242,7 +241,7 @@ def test_no_text_of_a_spec_becomes_shell(
         builds = {
             key: build._replace(
                 programs=dict.fromkeys(build.programs, (str(program),)),
-                record=with_fields(build.record, source={"path": text}, version=title),
+                record=replace(build.record, source={"path": text}, version=title),
             )
             for key, build in arm.builds.items()
         }

@@ -7,13 +7,13 @@ import os
 import shutil
 import subprocess
 import sys
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from stepgrid.model.plan import Option, Plan, PlannedBuild, PlannedReport, PlannedStage, PlannedStep
+from stepgrid.model.records import replace
 from stepgrid.plan import plan_file
 from stepgrid.plugins.hit_rate import expected_percent
 from stepgrid.plugins.metrics import METRICS

@@ -9,10 +9,12 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from ruamel.yaml import YAML
+
+from stepgrid.model.records import replace
 
 FOLDER = Path(__file__).with_name("problems")
 OTHER_TYPES = ("true", "false", "null", "yes", "no", "on", "off")  # words that are no text in YAML

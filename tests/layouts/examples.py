@@ -27,7 +27,7 @@ class Example(NamedTuple):
 
 def _subjects(title: str, values: Mapping[str, Mapping[str, float] | str], **said: object) -> Block:
     made = subjects(values, **said)
-    return Block(**{**{name: getattr(made, name) for name in Block.__dataclass_fields__}, "title": title})
+    return Block(**{**{name: getattr(made, name) for name in Block.__struct_fields__}, "title": title})
 
 
 def _micro(

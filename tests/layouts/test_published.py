@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
+from stepgrid.model.records import replace
 from stepgrid.plugins.layout import Block, LayoutCell
 from stepgrid.summarize.formats import FORMATS
 from stepgrid_databases.layouts import arms, counters, figures

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import replace
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -12,6 +11,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from stepgrid.model.plan import Plan, PlannedReport
+from stepgrid.model.records import replace
 from stepgrid.model.status import NodeStatus, Status
 from stepgrid.plan.actions import decide_action
 from stepgrid.plan.estimate import (

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 from stepgrid.model.plan import (
@@ -19,6 +18,7 @@ from stepgrid.model.plan import (
     PlannedStep,
     encode,
 )
+from stepgrid.model.records import replace
 from stepgrid.plan import plan_file
 from stepgrid.store import plans
 from tests.conftest import Compile

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,7 +11,7 @@ from stepgrid.language import files as files_module
 from stepgrid.language.files import shared_libraries
 from stepgrid.language.problems import SpecError
 from stepgrid.model.plan import Option, Plan, PlannedStage
-from stepgrid.model.records import LaunchRequest, StepSetup
+from stepgrid.model.records import LaunchRequest, StepSetup, replace
 from stepgrid.plan.assembly import compile_spec, scales
 from stepgrid.plan.difference import differences
 from stepgrid.plan.stage_tree import id_faults

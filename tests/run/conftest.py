@@ -6,13 +6,14 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from stepgrid.model.plan import Option, Plan, PlannedBuild, PlannedReport, PlannedStage, PlannedStep
+from stepgrid.model.records import replace
 from stepgrid.store import plans
 from stepgrid.store.store import Store
 from tests import forked, waiting

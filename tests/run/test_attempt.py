@@ -5,14 +5,13 @@ from __future__ import annotations
 import json
 import os
 import sys
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from msgspec import convert
 
 from stepgrid.model.plan import Plan, PlannedBuild, PlannedReport
-from stepgrid.model.records import StepSetup
+from stepgrid.model.records import StepSetup, replace
 from stepgrid.run import attempt
 from stepgrid.run.attempt import attach, keep_database_files
 from stepgrid.store.status import StatusReader

@@ -1,13 +1,12 @@
 """Files that a stage's commands read: they are what was planned, from the first step to the last."""
 
 import hashlib
-from dataclasses import replace
 
 import pytest
 from msgspec import convert
 
 from stepgrid.model.plan import PlannedStep
-from stepgrid.model.records import StepSetup
+from stepgrid.model.records import StepSetup, replace
 
 READ = "print(open('../../../../../../my.txt').read())"  # of the step's folder, six below the checkout's
 

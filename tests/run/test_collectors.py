@@ -2,13 +2,12 @@
 
 import json
 import re
-from dataclasses import replace
 
 import pytest
 from msgspec import convert
 
 from stepgrid.collect import counts
-from stepgrid.model.records import StepSetup
+from stepgrid.model.records import StepSetup, replace
 from tests.needs import may_profile, needs
 
 WORK = "import time\nend = time.process_time() + %s\nwhile time.process_time() < end: sum(range(1000))"

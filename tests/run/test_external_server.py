@@ -7,7 +7,6 @@ import socket
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, closing
-from dataclasses import replace
 from importlib.metadata import EntryPoint
 from pathlib import Path
 from typing import Any
@@ -17,6 +16,7 @@ import pytest
 import stepgrid.plugins.registry
 from stepgrid.host.failure import StageError
 from stepgrid.model.plan import PlannedBuild
+from stepgrid.model.records import replace
 from stepgrid.model.site import Site, SiteServer
 from stepgrid.plugins.engine import Identity, IdentityError
 from stepgrid.plugins.registry import ENGINES

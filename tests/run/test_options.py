@@ -1,14 +1,13 @@
 """Options that a binary lacks: dropped, unsupported, or an error with the nearest name."""
 
 import json
-from dataclasses import replace
 
 import pytest
 from msgspec import convert
 
 from stepgrid.language.files import checksum
 from stepgrid.model.plan import Option, PlannedBuild
-from stepgrid.model.records import StepSetup
+from stepgrid.model.records import StepSetup, replace
 
 SHOW = "import sys; print(sys.argv[2:])"
 KNOWN = ("cache_size", "block_size", "log_bin")

@@ -6,15 +6,16 @@ import contextlib
 import json
 import shutil
 from collections.abc import Iterator
-from dataclasses import asdict, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
+from msgspec.structs import asdict
 
 from stepgrid.host.files import Tree, write_json
 from stepgrid.host.locks import locked
 from stepgrid.model.plan import Plan, PlannedBuild, PlannedReport, PlannedStage, PlannedStep
+from stepgrid.model.records import replace
 from stepgrid.run.status_lines import head
 from stepgrid.store import plans
 from stepgrid.store.active_run import hold_run_lock

@@ -10,7 +10,6 @@ import sys
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, closing, nullcontext
-from dataclasses import replace
 from importlib.metadata import EntryPoint
 from pathlib import Path
 from typing import Any, cast
@@ -20,7 +19,7 @@ from msgspec import convert
 
 from stepgrid.host.failure import StageError
 from stepgrid.model.plan import Command, PlannedBuild
-from stepgrid.model.records import StepRecord, StepSetup
+from stepgrid.model.records import StepRecord, StepSetup, replace
 from stepgrid.plugins.registry import ENGINES
 from stepgrid.plugins.server import (
     Access,

@@ -7,13 +7,12 @@ import json
 import os
 import sys
 import time
-from dataclasses import replace
 
 import pytest
 from msgspec import convert
 
 from stepgrid.model.plan import PlannedBuild
-from stepgrid.model.records import Files
+from stepgrid.model.records import Files, replace
 from stepgrid.store import results
 from tests.waiting import LONG
 

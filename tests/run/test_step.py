@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import sys
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
 
@@ -15,7 +14,7 @@ from stepgrid.host import page_cache, sysfs
 from stepgrid.host.processes import cgroup, launch
 from stepgrid.host.processes.supervision import ProcessEnd, Program, describe_exit, environment, supervise
 from stepgrid.model.plan import Command, PlannedStep
-from stepgrid.model.records import LaunchRequest, StepSetup
+from stepgrid.model.records import LaunchRequest, StepSetup, replace
 from stepgrid.plugins.registry import require_runner
 from stepgrid.run.options import AcceptedOptions
 from stepgrid.run.step import StepRun, explain_end

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 
 import pytest
 
@@ -13,6 +12,7 @@ from stepgrid.language import yaml
 from stepgrid.language.problems import Problems
 from stepgrid.language.validation import validate
 from stepgrid.model.plan import Plan
+from stepgrid.model.records import replace
 from stepgrid_published import claims as published_claims
 from stepgrid_published import figures as published
 from stepgrid_published.claims import PublishedClaim, judge_as_published

@@ -8,7 +8,6 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -33,6 +32,7 @@ from stepgrid.model.plan import (
     PlannedStage,
     PlannedStep,
 )
+from stepgrid.model.records import replace
 from stepgrid.model.status import Action, Status
 from stepgrid.plan.estimate import preview_json
 from stepgrid.store import plans, stage_requests

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from stepgrid.collect.job import collect
+from stepgrid.model.records import replace
 from stepgrid.store.store import SummaryFiles
 from stepgrid.summarize.report import Report
 from stepgrid.summarize.report_files import read_report, write_report

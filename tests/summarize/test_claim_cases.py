@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import replace
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -15,6 +14,7 @@ import pytest
 from stepgrid.cli import output
 from stepgrid.collect.job import collect
 from stepgrid.model.plan import PlannedAxis
+from stepgrid.model.records import replace
 from stepgrid.store import stage_requests
 from stepgrid.summarize.claim_judgement import ClaimEvidence
 from stepgrid.summarize.claims import ClaimCase, JudgedClaim, judge_claims

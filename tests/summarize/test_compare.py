@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from stepgrid.collect.job import collect
+from stepgrid.model.records import replace
 from stepgrid.summarize import html_page, summary_text
 from stepgrid.summarize.compare import NotComparable, ResultSet, compare_sets, reproduction_sentences, stored_results
 from stepgrid.summarize.comparisons.comparison import BASE, RATIO, ArmEntry, ComparedMetric, ComparedPoint, Comparison

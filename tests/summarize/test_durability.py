@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from stepgrid.collect.job import collect
 from stepgrid.model.plan import Option, Plan, PlannedStep
-from stepgrid.model.records import StepSetup
+from stepgrid.model.records import StepSetup, replace
 from stepgrid.summarize import summary_text
 from stepgrid.summarize.compare import compare_sets, stored_results
 from stepgrid.summarize.report import Report

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,6 +12,7 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from stepgrid.host.terminal_output import Paint
+from stepgrid.model.records import replace
 from stepgrid.plan import plan_file
 from stepgrid.summarize import html_page, report_formats
 from stepgrid.summarize.data import tables_reader

@@ -5,7 +5,6 @@ from __future__ import annotations
 import random
 import shutil
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +12,7 @@ import pytest
 
 from stepgrid.collect import query, result_figures, step_figures
 from stepgrid.collect.job import collect
+from stepgrid.model.records import replace
 from stepgrid.store import stage_requests
 from stepgrid.store.store import SummaryFiles
 from stepgrid.summarize import report_files

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 from hypothesis import given
 from hypothesis import strategies as st
 
+from stepgrid.model.records import replace
 from stepgrid.summarize.data.tables_reader import Run
 from stepgrid.summarize.notes import coverage, quiet_times
 from stepgrid.summarize.statistics.confidence_intervals import holm_limit

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from stepgrid.collect.job import collect
+from stepgrid.model.records import replace
 from stepgrid.model.table import MOST_ROWS, Cell, Column, Table
 from stepgrid.summarize import html_page, report_formats, report_tables, summary_text
 from stepgrid.summarize.report import Report

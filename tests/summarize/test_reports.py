@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -29,7 +28,7 @@ from stepgrid.model.plan import (
     PlannedStage,
     PlannedStep,
 )
-from stepgrid.model.records import StepSetup
+from stepgrid.model.records import StepSetup, replace
 from stepgrid.plan.difference import Link
 from stepgrid.plugins.metrics import METRICS
 from stepgrid.summarize import summary_text

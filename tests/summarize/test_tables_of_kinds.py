@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from stepgrid.model.plan import PlannedAxis
+from stepgrid.model.records import replace
 from stepgrid.model.table import Table
 from stepgrid.summarize import report_tables
 from stepgrid.summarize.data.tables_reader import Place, Run, StepDetails

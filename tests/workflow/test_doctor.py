@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection
-from dataclasses import replace
 from typing import Any
 
 import pytest
 from msgspec import convert
 
 from stepgrid.model.plan import Plan, PlannedBuild, PlannedReport, PlannedStage, PlannedStep
-from stepgrid.model.records import StepSetup
+from stepgrid.model.records import StepSetup, replace
 from stepgrid.model.site import Site
 from stepgrid.workflow.doctor import launch_line, missing_tools, placement
 from stepgrid.workflow.hooks import describe_shortcomings

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import subprocess
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +16,7 @@ from stepgrid import pipeline
 from stepgrid.host import sysfs
 from stepgrid.language.site import VARIABLE
 from stepgrid.model.plan import PlannedBuild, PlannedStage, PlannedStep
-from stepgrid.model.records import StepSetup
+from stepgrid.model.records import StepSetup, replace
 from stepgrid.store.store import Store
 from stepgrid.workflow import run_request
 from stepgrid.workflow.run_request import (

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from stepgrid.host import cluster_job
 from stepgrid.host.failure import StageError
+from stepgrid.model.records import replace
 from stepgrid.model.status import ActiveWork, PlanStatus, Status
 from stepgrid.store import plans
 from stepgrid.store.active_run import hold_run_lock

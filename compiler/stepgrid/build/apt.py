@@ -10,9 +10,10 @@ import os
 import re
 import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
+
+from msgspec import Struct
 
 from stepgrid.build.commands import CommandResult, Commands
 from stepgrid.build.error import BuildError
@@ -108,8 +109,7 @@ def architecture(commands: Commands) -> str:
     return commands.run(["dpkg", "--print-architecture"], LIST_SECONDS).stdout.strip()
 
 
-@dataclass(frozen=True, slots=True)
-class PrivateApt:
+class PrivateApt(Struct, frozen=True):
     folder: Path
     commands: Commands
     architecture: str
@@ -197,8 +197,7 @@ class PrivateApt:
 # Mirrors: read from apt's own files, named nowhere in stepgrid.
 
 
-@dataclass(frozen=True, slots=True)
-class Mirror:
+class Mirror(Struct, frozen=True):
     uri: str
     suites: tuple[str, ...]
     components: tuple[str, ...]

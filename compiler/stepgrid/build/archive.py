@@ -16,10 +16,11 @@ import zipfile
 import zlib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import IO, Literal, NamedTuple
 from urllib.parse import unquote, urlsplit
+
+from msgspec import Struct
 
 from stepgrid.build import fetch
 from stepgrid.build.error import BuildError
@@ -100,14 +101,13 @@ def unpack(
     _check_links(archive.name, into)
 
 
-@dataclass(slots=True)
-class _Extraction:
+class _Extraction(Struct):
     archive: str
     into: Path
     remaining: int  # bytes
     drop_absolute_links: bool
     entries: int = 0
-    links: dict[Path, str] = field(default_factory=dict)  # created last, so that nothing can be written through one
+    links: dict[Path, str] = {}  # created last, so that nothing can be written through one
 
     def add(self, entry: ArchiveEntry) -> None:
         self.entries += 1

@@ -13,9 +13,10 @@ import subprocess
 import sys
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
+
+from msgspec import Struct
 
 from stepgrid.build.error import BuildError
 from stepgrid.build.relink import install_linkers
@@ -41,15 +42,13 @@ GIT_VARIABLES, _COMPILER_VARIABLES = frozenset(_GIT.split()), frozenset(_COMPILE
 _CREDENTIALS = re.compile(r"(https?://)[^\s/]+@|((?<!\w)\w++://[^\s/@:]++):[^\s/]+@")
 
 
-@dataclass(frozen=True, slots=True)
-class CommandResult:
+class CommandResult(Struct, frozen=True):
     status: int
     stdout: str
     stderr: str
 
 
-@dataclass(frozen=True, slots=True)
-class Commands:
+class Commands(Struct, frozen=True):
     """Argument vectors, never run by a shell. Processes that a command starts end with it.
 
     `env` adds to the environment of this process; `cwd` is for what works on files of its current folder.

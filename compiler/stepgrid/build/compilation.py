@@ -8,8 +8,9 @@ import re
 import shlex
 import shutil
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from stepgrid.build.apt import fetch_suite, missing_tools, unpack_packages
 from stepgrid.build.elf import SWITCHES, read_elf
@@ -56,8 +57,7 @@ class SourceRecipe:
         return ()
 
 
-@dataclass(frozen=True, slots=True)
-class Compile:
+class Compile(Struct, frozen=True):
     """A tree, and all that it is compiled with."""
 
     order: Order
@@ -110,8 +110,7 @@ def tree_root(folder: Path, mark: str, engine: str) -> Path:
     return marks[0].parents[mark.count("/")]
 
 
-@dataclass(frozen=True, slots=True)
-class Toolchain:
+class Toolchain(Struct, frozen=True):
     """The compilers and build programs of this machine, by absolute paths."""
 
     cc: str
@@ -210,8 +209,7 @@ def cmake_settings(target: Path, names: re.Pattern[str]) -> dict[str, Json]:
 # Development packages: headers and static libraries of a distribution, unpacked beside the tree, not installed.
 
 
-@dataclass(frozen=True, slots=True)
-class Development:
+class Development(Struct, frozen=True):
     folder: Path | None  # with include/ and lib/; None: the compilers find what is installed
     artifacts: tuple[Artifact, ...] = ()
 
@@ -272,8 +270,7 @@ def _copy_headers_and_libraries(prefix: Path, folder: Path) -> None:
 # Products: programs and the shared libraries that they bring stay, nothing else does.
 
 
-@dataclass(frozen=True, slots=True)
-class PrunedPrograms:
+class PrunedPrograms(Struct, frozen=True):
     programs: Mapping[str, tuple[str, ...]]  # argv prefixes, relative to the build's folder
     stripped: bool
     bytes: int

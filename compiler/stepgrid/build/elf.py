@@ -8,8 +8,9 @@ from __future__ import annotations
 import re
 import struct
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from stepgrid.model.plan import Json
 
@@ -19,8 +20,7 @@ _MACHINES = {3: "i386", 21: "ppc64", 22: "s390x", 40: "arm", 62: "amd64", 183: "
 _INTERPRETER = 3  # PT_INTERP
 
 
-@dataclass(frozen=True, slots=True)
-class Elf:
+class Elf(Struct, frozen=True):
     architecture: str
     interpreter: str | None  # none: a static program or a library
     compilers: tuple[str, ...]  # of the .comment section, sorted; empty when it was stripped

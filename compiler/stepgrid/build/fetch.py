@@ -6,13 +6,14 @@ import hashlib
 import re
 import shutil
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from http.client import HTTPException, HTTPMessage
 from pathlib import Path
 from typing import IO
 from urllib.error import HTTPError, URLError
 from urllib.parse import unquote, urlsplit
 from urllib.request import HTTPRedirectHandler, Request, build_opener
+
+from msgspec import Struct
 
 from stepgrid.build.commands import CommandResult
 from stepgrid.build.error import BuildError
@@ -117,8 +118,7 @@ def explain_client(client: str, item: str, result: CommandResult, complaints: Ma
     return BuildError(f"{client} could not fetch {item}: exit status {result.status}")
 
 
-@dataclass(frozen=True, slots=True)
-class HttpClient:
+class HttpClient(Struct, frozen=True):
     """A registry's client that installs programs, with this machine's settings."""
 
     name: str

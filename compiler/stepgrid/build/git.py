@@ -15,10 +15,11 @@ import shutil
 import subprocess
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NamedTuple
+
+from msgspec import Struct
 
 from stepgrid.build.commands import GIT_VARIABLES, CommandResult, mask_credentials
 from stepgrid.build.error import BuildError
@@ -27,6 +28,7 @@ from stepgrid.language.files import head
 from stepgrid.language.lock_file import LARGEST_PATCH
 from stepgrid.language.sources import source_faults
 from stepgrid.model.plan import Json, PlannedBuild
+from stepgrid.model.records import replace
 from stepgrid.plugins.engine import VersionedTrees
 
 PROTOCOLS = ("https", "ssh", "file")
@@ -166,13 +168,12 @@ def _ask_work_tree(folder: Path, *words: str) -> bytes | None:
         return None
 
 
-@dataclass(frozen=True, slots=True)
-class Git:
+class Git(Struct, frozen=True):
     """The git program in one folder, which becomes a repository by `init`."""
 
     order: Order
     folder: Path
-    environment: Mapping[str, str] = field(default_factory=dict)  # adds to what every call has
+    environment: Mapping[str, str] = {}  # adds to what every call has
 
     def init(self) -> None:
         self.folder.mkdir(parents=True)

@@ -10,7 +10,6 @@ import time
 import traceback
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import replace
 from pathlib import Path
 
 from stepgrid.build import record
@@ -32,7 +31,7 @@ from stepgrid.language.site import current_site
 from stepgrid.language.sources import source_key, source_parts
 from stepgrid.model import units
 from stepgrid.model.plan import LINK, PlannedBuild
-from stepgrid.model.records import AttemptRecord, FailureRecord, with_fields
+from stepgrid.model.records import AttemptRecord, FailureRecord, replace
 from stepgrid.plugins.engine import IdentityError
 from stepgrid.plugins.registry import require_builder
 from stepgrid.store.attempts import heartbeat
@@ -170,7 +169,7 @@ def fail(attempt: Path, build: str, status: str, message: str) -> str:
     tail, error = end_of_log(log), first_error(log)
     clear(attempt)
     failure = FailureRecord(node=build, attempt=attempt.name, status=status, message=message, tail=tail, log=str(log))
-    write_json(attempt / FAILURE_FILE, with_fields(failure, first_error=error))
+    write_json(attempt / FAILURE_FILE, replace(failure, first_error=error))
     return tail
 
 

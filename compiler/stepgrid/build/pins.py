@@ -11,10 +11,11 @@ import sys
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
 from fnmatch import fnmatch
 from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple
+
+from msgspec import Struct
 
 from stepgrid.build.error import BuildError
 from stepgrid.build.git import is_ignored, work_tree_files
@@ -159,13 +160,12 @@ class MovingSource(NamedTuple):
     names: Collection[str]
 
 
-@dataclass(frozen=True, slots=True)
-class PinAnswers:
+class PinAnswers(Struct, frozen=True):
     """Answers of the sources by their names in a lock file."""
 
-    pinned: dict[str, str] = field(default_factory=dict)  # that were not held before
-    moved: dict[str, str] = field(default_factory=dict)  # that are not what they are held to
-    failed: dict[str, str] = field(default_factory=dict)  # that gave no answer, and why
+    pinned: dict[str, str] = {}  # that were not held before
+    moved: dict[str, str] = {}  # that are not what they are held to
+    failed: dict[str, str] = {}  # that gave no answer, and why
 
 
 def moving_sources(plans: Iterable[Plan]) -> dict[str, MovingSource]:
@@ -228,16 +228,15 @@ def write_lock(spec: str, pins: Mapping[str, str], versions: Mapping[str, Releas
 _PARTS = {"all": 0, "each major": 1, "each minor": 2}  # of a version, by which releases are grouped
 
 
-@dataclass(frozen=True, slots=True)
-class ReleaseAnswers:
+class ReleaseAnswers(Struct, frozen=True):
     """Answers to the questions of a spec: those of the lock file, and of registries to questions that it lacks."""
 
     site: Site
     spec: str = ""  # into whose lock file an answer of a registry is written at once, and told in a line
     renew: bool = False  # ask all questions again; where a registry fails, the answer of the lock file stays
     report: Callable[[str], None] = lambda key: None  # gets each question before a registry is asked
-    releases: dict[str, Releases] = field(default_factory=dict)  # by question
-    failed: dict[str, str] = field(default_factory=dict)
+    releases: dict[str, Releases] = {}  # by question
+    failed: dict[str, str] = {}
 
     def find(self, question: ReleaseQuestion, locked: Releases) -> Releases:
         if question.key not in self.releases:

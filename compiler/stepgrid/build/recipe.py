@@ -7,17 +7,19 @@ import shutil
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib import import_module
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol, cast, runtime_checkable
+
+from msgspec import Struct
 
 from stepgrid.build.commands import Commands
 from stepgrid.build.error import BuildError
 from stepgrid.language.sources import SOURCES, default_program, source_key
 from stepgrid.model.plan import Json, PlannedBuild
 from stepgrid.model.records import Artifact as Artifact  # for plug-ins
+from stepgrid.model.records import replace
 from stepgrid.model.site import Site
 from stepgrid.plugins.engine import Built, DeclaredBuilds
 from stepgrid.plugins.registry import Registry, engine
@@ -52,8 +54,7 @@ PACKAGES = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Order:
+class Order(Struct, frozen=True):
     """A build that is to be made: its plan, its engine and its tools."""
 
     build: PlannedBuild
@@ -106,16 +107,15 @@ def install_hint(name: str) -> str:
     return f"install it (Debian package {PACKAGES.get(name, name)}), or name it under `tools:` in the site file"
 
 
-@dataclass(frozen=True, slots=True)
-class Material:
+class Material(Struct, frozen=True):
     """A tree to compile, a prefix of ready programs, or programs of the machine, as a source obtained them."""
 
     tree: Path | None = None
     prefix: Path | None = None
-    programs: Mapping[str, Path] = field(default_factory=dict)  # of the machine itself
+    programs: Mapping[str, Path] = {}  # of the machine itself
     artifacts: tuple[Artifact, ...] = ()
-    quality: Mapping[str, Json] = field(default_factory=dict)  # what decides whether figures compare
-    facts: Mapping[str, Json] = field(default_factory=dict)
+    quality: Mapping[str, Json] = {}  # what decides whether figures compare
+    facts: Mapping[str, Json] = {}
     advice: str = ""  # what to do when the binary's version is not the declared one
     warning: str = ""  # what may be missing, and what to do
     described: ServerDescription | None = None  # of a server that already runs: there is no binary to be asked
@@ -177,14 +177,13 @@ def load_source(route: str) -> SourceKind:
     return source
 
 
-@dataclass(frozen=True, slots=True)
-class BuiltPrograms:
+class BuiltPrograms(Struct, frozen=True):
     """The programs of a build, below its folder or on the machine."""
 
     programs: Mapping[str, tuple[str, ...]]  # argv prefix: paths relative to the build's folder or absolute
-    quality: Mapping[str, Json] = field(default_factory=dict)  # adds to the material's
+    quality: Mapping[str, Json] = {}  # adds to the material's
     artifacts: tuple[Artifact, ...] = ()  # adds to the material's
-    facts: Mapping[str, Json] = field(default_factory=dict)  # adds to the material's
+    facts: Mapping[str, Json] = {}  # adds to the material's
 
 
 class Recipe(Protocol):
@@ -221,12 +220,11 @@ class SearchFolder(NamedTuple):
     value: str = "{}"
 
 
-@dataclass(frozen=True, slots=True)
-class InstalledPrograms:
+class InstalledPrograms(Struct, frozen=True):
     """Facts about an engine's programs in a prefix, beside the names of those that a build must have."""
 
     clients: tuple[str, ...] = ()  # a route without them leaves a build that another one's clients ask
-    older_names: Mapping[str, str] = field(default_factory=dict)
+    older_names: Mapping[str, str] = {}
     libraries: Mapping[str, Json] | None = None  # packages that published binaries want and newer machines lack
     search_folders: Callable[[Path, Path], Iterable[SearchFolder]] = lambda base, libraries: ()
 

@@ -5,14 +5,15 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from msgspec import Struct
+
 from stepgrid.host.files import load_record, sha256
 from stepgrid.model.plan import PlannedBuild
-from stepgrid.model.records import BuildRecord, Catalogue, Declaration, LocalFile, plain, with_fields
+from stepgrid.model.records import BuildRecord, Catalogue, Declaration, LocalFile, plain, replace
 from stepgrid.store.paths import BUILD_FILE, BUILD_LOG, CATALOGUE_FILE
 
 if TYPE_CHECKING:  # a stage reads a record, and writes none
@@ -22,16 +23,14 @@ if TYPE_CHECKING:  # a stage reads a record, and writes none
 _RECORDS = (BUILD_FILE, CATALOGUE_FILE, BUILD_LOG)  # of how it was made
 
 
-@dataclass(frozen=True, slots=True)
-class CheckedBuild:
+class CheckedBuild(Struct, frozen=True):
     """Answers of a fresh build that was asked what it is."""
 
     identity: Identity
     catalogue: Catalogue | None  # None: it cannot be asked
 
 
-@dataclass(frozen=True, slots=True)
-class FinishedBuild:
+class FinishedBuild(Struct, frozen=True):
     route: str
     recipe: str
     material: Material
@@ -44,10 +43,10 @@ class FinishedBuild:
 def write(folder: Path, build: PlannedBuild, finished: FinishedBuild) -> None:
     catalogue = finished.checked.catalogue
     if catalogue is not None:
-        _dump(folder / CATALOGUE_FILE, {option.name: with_fields(option, name="") for option in catalogue.values()})
+        _dump(folder / CATALOGUE_FILE, {option.name: replace(option, name="") for option in catalogue.values()})
     checksum = content_checksum(folder, finished.output.programs)
     # last: it says that the rest is there
-    _dump(folder / BUILD_FILE, with_fields(record(build, finished), checksum=checksum))
+    _dump(folder / BUILD_FILE, replace(record(build, finished), checksum=checksum))
 
 
 def record(build: PlannedBuild, finished: FinishedBuild) -> BuildRecord:

@@ -15,10 +15,11 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
 from itertools import groupby, pairwise
 from pathlib import Path
 from typing import TypeVar
+
+from msgspec import Struct
 
 _LINKERS = ("ld", "ld.bfd", "ld.gold", "ld.lld", "ld.mold")
 _ARCHIVE, _THIN = b"!<arch>\n", b"!<thin>\n"
@@ -59,13 +60,12 @@ def shuffle(items: Sequence[_Item], link: int) -> list[_Item]:
 # The linker
 
 
-@dataclass
-class _Link:
+class _Link(Struct, dict=True):
     number: int
     tree: Path
     folder: Path  # for copies of archives
     moved: int = 0  # objects, and members of archives
-    copies: dict[Path, Path] = field(default_factory=dict)
+    copies: dict[Path, Path] = {}
 
     def reorder(self, words: Sequence[str]) -> Iterator[str]:
         """Yield the words of a linker in this link's order."""

@@ -11,11 +11,12 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from itertools import chain
 from pathlib import Path
 from types import MappingProxyType
+
+from msgspec import Struct
 
 from stepgrid.cli.failures import CommandError
 from stepgrid.cli.output import WIDTH
@@ -148,8 +149,7 @@ def _value_text(value: Json) -> str:
 # stepgrid builds [SPEC]
 
 
-@dataclass(frozen=True, slots=True)
-class _Entry:
+class _Entry(Struct, frozen=True):
     names: Sequence[str]
     engine: str
     version: str  # as the binary says, else as the spec does

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import partial
+
+from msgspec import Struct
 
 from stepgrid.build.option_difference import (
     DEFAULT,
@@ -31,8 +32,7 @@ _MARKDOWN_HELP = 80  # characters
 _CSV_HEADS = ("option", "change", "a", "b", "type_a", "type_b", "help")
 
 
-@dataclass(frozen=True, slots=True)
-class ComparedBuild:
+class ComparedBuild(Struct, frozen=True):
     id: str
     record: BuildRecord
     catalogue: Catalogue

@@ -8,8 +8,9 @@ import sys
 import time
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field
 from pathlib import Path
+
+from msgspec import field
 
 from stepgrid.cli.failures import CommandError, unless_busy
 from stepgrid.cli.spec_arguments import add_narrowing, add_site, quiet_plan, spec_error, use_site
@@ -235,7 +236,6 @@ def _hint(args: argparse.Namespace) -> str:
 # The results that are needed: by the named specs, and by the specs of stored plans, wherever these lie.
 
 
-@dataclass(slots=True)
 class References(NeededNames):
     """Names that specs and plans need; `notes` say which results stay though no spec is known to need them."""
 

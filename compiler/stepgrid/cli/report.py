@@ -7,7 +7,6 @@ import re
 import sys
 from collections.abc import Sequence
 from contextlib import ExitStack
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -29,6 +28,7 @@ from stepgrid.host.products import check_folder
 from stepgrid.host.terminal_output import Paint
 from stepgrid.language.problems import nearest
 from stepgrid.model.plan import Plan
+from stepgrid.model.records import replace
 from stepgrid.model.status import Status
 from stepgrid.model.units import counted
 from stepgrid.plan import plan_file

@@ -7,10 +7,11 @@ import signal
 import sys
 import time
 from contextlib import suppress
-from dataclasses import asdict
 from datetime import UTC, datetime
 from functools import partial
 from typing import Any
+
+from msgspec.structs import asdict
 
 from stepgrid.cli.output import WIDTH
 from stepgrid.cli.spec_arguments import (

@@ -6,10 +6,11 @@ import math
 import re
 from collections import defaultdict
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct
 
 from stepgrid.host.files import read_json
 from stepgrid.host.sampling import RUNNING
@@ -51,13 +52,12 @@ _STATES = ("sizes", "garbage", "state")
 _LEVEL = re.compile(r"L\d+")  # and no sum of them
 
 
-@dataclass(frozen=True, slots=True)
-class ServerFigures:
-    metrics: Mapping[str, float] = field(default_factory=dict)
-    counters: Mapping[str, float] = field(default_factory=dict)  # growth
+class ServerFigures(Struct, frozen=True):
+    metrics: Mapping[str, float] = {}
+    counters: Mapping[str, float] = {}  # growth
     sizes: Sequence[Row] = ()  # rows of the table `sizes`
     levels: Sequence[Row] = ()  # rows of the table `levels`
-    start: Mapping[str, Any] = field(default_factory=dict)  # what the step began with, by the names of model.step_start
+    start: Mapping[str, Any] = {}  # what the step began with, by the names of model.step_start
 
 
 def server_figures(step: Path, operations: float | None) -> ServerFigures:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -20,7 +19,7 @@ from stepgrid.host.locks import LockBusy, lock_holders, locked
 from stepgrid.model import result_schema
 from stepgrid.model.metrics import QPS, Metric
 from stepgrid.model.plan import CellStep, Json, Option, Options, Plan, PlannedCell, PlannedStage, PlannedStep, Value
-from stepgrid.model.records import BuildRecord
+from stepgrid.model.records import BuildRecord, replace
 from stepgrid.model.status import BrokenRecord, NodeStatus, Result, Status
 from stepgrid.plan.expectations import COUNTERS, INDEXES, ROWS, STATE, Fields, counted_figures, names_of_step, violation
 from stepgrid.plugins import hit_rate

@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
+
+from msgspec import Struct
 
 from stepgrid.collect import parquet
 from stepgrid.language.problems import nearest
@@ -97,8 +98,7 @@ class QueryError(Exception):
     """The SQL cannot be answered: a sentence, and the line with a caret where that is known."""
 
 
-@dataclass(frozen=True, slots=True)
-class Answer:
+class Answer(Struct, frozen=True):
     names: tuple[str, ...]
     rows: Sequence[tuple[Any, ...]]
 

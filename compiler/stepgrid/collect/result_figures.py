@@ -10,10 +10,9 @@ import hashlib
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 
-from msgspec import MsgspecError, msgpack
+from msgspec import MsgspecError, Struct, msgpack
 
 from stepgrid.collect.step_figures import StepFigures, read_step
 from stepgrid.host.files import find_record, read_bytes, write_cache
@@ -30,8 +29,7 @@ REVISION = 19  # of what is worked out beside the drivers' own figures
 EnvironmentRow = tuple[str, int | None, str, str]  # scope, position of the step, name, value
 
 
-@dataclass(frozen=True, slots=True)
-class ResultFigures:
+class ResultFigures(Struct, frozen=True):
     """All that the tables have of a result; an entry for each step."""
 
     steps: Sequence[StepFigures]

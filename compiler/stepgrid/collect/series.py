@@ -5,10 +5,11 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import accumulate, chain, groupby, pairwise
 from operator import attrgetter, itemgetter
 from statistics import NormalDist, fmean, median
+
+from msgspec import Struct
 
 from stepgrid.model.figures import ClientRate
 from stepgrid.model.metrics import SLOW, VARIATION
@@ -85,8 +86,7 @@ CHANCE, CHANGE = 0.01, 0.05  # of a trend without a cause; of the mean, from the
 _PERFECT = 1 - 1e-12
 
 
-@dataclass(frozen=True, slots=True)
-class SteadyState:
+class SteadyState(Struct, frozen=True):
     start: int  # index of its first point
     mean: float
     change: float  # of the line through it, from end to end, relative to the mean

@@ -6,9 +6,10 @@ import json
 import math
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
+
+from msgspec import Struct
 
 from stepgrid.collect.counts import (
     COLLECTED,
@@ -47,12 +48,11 @@ from stepgrid.plugins.registry import driver, parse_step, require_runner
 Columns = Mapping[str, Sequence[float | None]]
 
 
-@dataclass(frozen=True, slots=True)
-class StepFigures:
+class StepFigures(Struct, frozen=True):
     """Figures of a step, or why its output could not be read."""
 
-    metrics: Mapping[str, float] = field(default_factory=dict)
-    facts: Mapping[str, str] = field(default_factory=dict)
+    metrics: Mapping[str, float] = {}
+    facts: Mapping[str, str] = {}
     warnings: Sequence[str] = ()
     error: str | None = None
     qps: Sequence[tuple[float, float]] = ()
@@ -62,9 +62,9 @@ class StepFigures:
     histograms: Sequence[Buckets] = ()
     rates: Sequence[ClientRate] = ()
     events: Sequence[Event] = ()  # rows of the table `events`
-    start: Mapping[str, Any] = field(default_factory=dict)  # what it began with, by the names of model.step_start
-    plans: Mapping[str, str] = field(default_factory=dict)  # of its statements
-    samples: Columns = field(default_factory=dict)  # by second
+    start: Mapping[str, Any] = {}  # what it began with, by the names of model.step_start
+    plans: Mapping[str, str] = {}  # of its statements
+    samples: Columns = {}  # by second
 
 
 # Reading raw output.

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any, NamedTuple
+
+from msgspec import Struct
 
 from stepgrid.expand.builds import Build, builds_named
 from stepgrid.language import expressions, models, scalars
@@ -18,8 +19,7 @@ UNLABELLED = "?"  # first character of the label of a point whose label has a fa
 RESERVED = frozenset({"params", "options", "hardware", BUILD, "engine", "storage_engine", "version", "has", "step"})
 
 
-@dataclass(frozen=True, slots=True, eq=False)  # a point is itself: choices are told apart by their points
-class Point:
+class Point(Struct, frozen=True, eq=False):  # a point is itself: choices are told apart by their points
     """A patch with a label."""
 
     label: str
@@ -32,7 +32,7 @@ class Point:
     launch: models.Launch | None = None
     start: str | None = None
     unsupported: str = "cell"  # what an option that the binary lacks makes of the cell
-    variables: Mapping[str, Any] = field(default_factory=dict)  # of a generated point: what it was made of
+    variables: Mapping[str, Any] = {}  # of a generated point: what it was made of
 
 
 class Axis(NamedTuple):

@@ -6,11 +6,12 @@ import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple, NoReturn
+
+from msgspec import Struct
 
 from stepgrid.errors import StepgridError
 from stepgrid.expand.definitions import ResolvedDefinitions, build_location, chain
@@ -44,6 +45,7 @@ from stepgrid.language.sources import (
 from stepgrid.language.spec_file import Document
 from stepgrid.language.yaml import Map, Text, key_location, node_location, width
 from stepgrid.model.plan import CLIENT, SERVER, runs_already
+from stepgrid.model.records import replace
 from stepgrid.plugins.driver import SERVER_PLACEHOLDERS, SERVICE_PLACEHOLDERS
 from stepgrid.plugins.engine import DeclaredBuilds, PublishedLibraries
 from stepgrid.plugins.registry import ENGINES, build_systems, takes_requirements
@@ -54,8 +56,7 @@ _VERSIONED = frozenset({"maven", "crate", "pypi", "cargo", "go", "npm", SERVER})
 _RELEASES = {"maven": ":[^:]+:", "go": "@"}  # GROUP:ARTIFACT:VERSION, PATH@VERSION
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Build:
+class Build(Struct, frozen=True, eq=False):
     """A build of the spec; its source may still depend on the version."""
 
     name: str
@@ -67,7 +68,7 @@ class Build:
     params: tuple[Mapping[str, Any], ...]  # nearest last
     where: Location
     patches: tuple[Text, ...] = ()
-    recipe: Mapping[str, Any] = field(default_factory=dict)  # flags, extensions
+    recipe: Mapping[str, Any] = {}  # flags, extensions
     service: models.Service | None = None  # of a server program that no engine here knows
     requirements: Text | tuple[Text, ...] = ()  # of its scripts: a file, or a list
     relinks: int = 1  # links, each with an order of its object files

@@ -204,6 +204,8 @@ def warn_overridden_params(
     entry_by_name = {entry.name: entry for entry in entries}
     steps = [step for segment in dict.fromkeys(segments) for step in segment.steps]
     for name, where in params:
+        if not any(_sets_always(entry, name) for entry in entry_by_name.values()):
+            continue
         locations = {step.head.name: at[name] for step in steps if name in (at := step.settings.values.at)}
         if locations and all(_sets_always(entry_by_name[step], name) for step in locations):
             step, location = next((step, Location.read(text)) for step, text in locations.items())

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
 from typing import NamedTuple
+
+from msgspec import Struct
 
 from stepgrid.expand.axes import Choice, Point
 from stepgrid.expand.builds import Build, Clients
@@ -37,8 +38,7 @@ from stepgrid.model.plan import Options
 from stepgrid.plugins.registry import driver, engine, runs_on
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class StepHead:
+class StepHead(Struct, frozen=True, eq=False):
     """The part of a step that is the same in all cells with a build."""
 
     name: str  # a label
@@ -58,19 +58,17 @@ class StepHead:
         return cls(entry.name, entry.table_name, variables, entry.kind, revision, measured, mutates, entry.expects)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class ResolvedStep:
+class ResolvedStep(Struct, frozen=True, eq=False):
     """A step under one build and some points, with every layer applied."""
 
     head: StepHead
     settings: ResolvedSettings
     options: Options
     setup: ResolvedSetup
-    renamed: tuple[Mapping[str, Location], ...] = field(default=(), repr=False)  # as its option parts have it
+    renamed: tuple[Mapping[str, Location], ...] = ()  # as its option parts have it
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Segment:
+class Segment(Struct, frozen=True, eq=False):
     """The steps between two checkpoints; cells that have the same share the object."""
 
     steps: tuple[ResolvedStep, ...]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, get_origin
 
@@ -36,7 +36,7 @@ from stepgrid.plugins.driver import Placeholders, unknown_placeholders
 from stepgrid.plugins.engine import Renaming, renamings_of
 from stepgrid.plugins.registry import ENGINES, driver
 from stepgrid.plugins.registry import engine as load_engine
-from stepgrid.plugins.settings import Quantity
+from stepgrid.plugins.settings import ActionSettings, Quantity
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
@@ -286,8 +286,20 @@ def mentioned_by_settings(entry: StepEntry) -> Iterator[Name]:
     """List the names that a step's settings may look at."""
     for link in entry.links:
         yield from mentioned_names(link.params, link.model_extra or {})
-    for name in driver(entry.kind).settings_model().model_fields:
+    for name in _used_settings(entry):
         yield PARAMS, name
+
+
+def _used_settings(entry: StepEntry) -> Collection[str]:
+    """Select the settings of a step: those of its action where it says that plainly, and its own words."""
+    model = driver(entry.kind).settings_model()
+    own_words = [words for link in entry.links for words in (link.params, link.model_extra or {})]  # nearest last
+    if not issubclass(model, ActionSettings):
+        return model.model_fields
+    action = next((words[model.ACTION] for words in reversed(own_words) if model.ACTION in words), None)
+    if not isinstance(action, Text) or "{{" in action:
+        return model.model_fields
+    return {*model.used_by(action)}.union(*own_words)
 
 
 FAULTY = object()  # a value whose fault is reported
@@ -355,7 +367,7 @@ class SettingsResolver:
 
     @cached_property
     def _fields(self) -> list[_Field]:
-        entries = self._own_entries(self._model.model_fields)
+        entries, used = self._own_entries(self._model.model_fields), _used_settings(self._entry)
         return [
             _Field(
                 name,
@@ -364,6 +376,7 @@ class SettingsResolver:
                 next((part.kind for part in field.metadata if isinstance(part, Quantity)), None),
             )
             for name, field in self._model.model_fields.items()
+            if name in used
         ]
 
     def _own_entries(self, names: Mapping[str, Any]) -> Mapping[str, Sequence[LayerEntry]]:

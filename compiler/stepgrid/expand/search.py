@@ -9,13 +9,14 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any, NamedTuple
 
+from msgspec import Struct
+
 from stepgrid.language.expressions import ExpressionError, evaluate, find_nodes
 from stepgrid.model.plan import Json, PlannedStep
-from stepgrid.model.records import StepRecord, StepSetup
+from stepgrid.model.records import StepRecord, StepSetup, replace
 
 SEARCH = "search"  # of a step's setup, and of its record
 KNEE = 0.95  # of the best figure
@@ -25,8 +26,7 @@ _KEYS = ("variable", "param", "least", "most", "for", "points", "number")  # of 
 _OBJECTIVE = re.compile(r"\s*max\s+([^\W\d]\w*)(?:\s+where\s+(.+?))?(?<!\s)\s*+", re.S)
 
 
-@dataclass(frozen=True, slots=True)
-class AxisSearch:
+class AxisSearch(Struct, frozen=True):
     """`number`: which of its points a step is, from 1."""
 
     variable: str
@@ -109,8 +109,7 @@ def parse_objective(text: str) -> Objective:
     return objective
 
 
-@dataclass(frozen=True, slots=True)
-class Trial:
+class Trial(Struct, frozen=True):
     value: int
     holds: bool  # the condition; without one, always
     figure: float  # that is to be as large as possible: of a boundary the value itself

@@ -38,11 +38,11 @@ def _forms(model: Readiness | StopRequest) -> dict[str, Any]:
     return {name: value for name, value in model if name != TIMEOUT and value is not None}
 
 
-def resolve_service(build: Build, scope: Scope) -> Json:
+def resolve_service(build: Build, scope: Scope) -> Mapping[str, Json]:
     """Resolve the words of a build's service; their placeholders stay."""
     service = build.service
     if service is None:
-        return None
+        return {}
     resolution = _ServiceResolution(build, service, scope)
     return {
         "argv": resolution.words("argv", service.argv, ARGV_PLACEHOLDERS),

@@ -9,7 +9,7 @@ from difflib import get_close_matches
 from fnmatch import fnmatchcase
 from functools import cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from stepgrid.errors import StepgridError
 from stepgrid.expand.axes import Point
@@ -38,7 +38,7 @@ from stepgrid.model.plan import (
     Option,
     runs_already,
 )
-from stepgrid.model.records import LaunchRequest, ProbeRequest, StepSetup, with_fields
+from stepgrid.model.records import LaunchRequest, ProbeRequest, StepSetup, replace
 from stepgrid.model.secret_variables import must_hide, seal
 from stepgrid.plugins.driver import (
     InputFiles,
@@ -77,22 +77,25 @@ class ResolvedSetup(NamedTuple):
 
     def observed(self, collector: Mapping[str, Json]) -> ResolvedSetup:
         """Add a collector that no spec declares, and leave out those that it does: they cost time, too."""
-        return self._replace(values=with_fields(self.values, collectors=(collector,)))
+        return self._replace(values=replace(self.values, collectors=(collector,)))
 
-    def with_files(self, key: str, inputs: Mapping[str, InputFile]) -> ResolvedSetup:
+    def with_files(self, key: Literal["inputs", "named"], inputs: Mapping[str, InputFile]) -> ResolvedSetup:
         """Add files that its command reads where they lie: their checksums, and their paths under a key."""
         if not inputs:
             return self
         checksums = {**self.values.files, **{name: entry.checksum for name, entry in inputs.items()}}
-        paths = {**getattr(self.values, key), **{name: entry.path for name, entry in inputs.items()}}
-        return self._replace(values=with_fields(self.values, files=checksums, **{key: paths}))
+        paths = {name: entry.path for name, entry in inputs.items()}
+        values = replace(self.values, files=checksums)
+        if key == "inputs":
+            return self._replace(values=replace(values, inputs={**values.inputs, **paths}))
+        return self._replace(values=replace(values, named={**values.named, **paths}))
 
     def attaching(self, client: Build | None, texts: Mapping[str, str]) -> ResolvedSetup:
         """Add what the step brings along."""
         if not texts:
             return self._replace(client=client)
         checksums = {name: files.digest(text.encode()) for name, text in texts.items()}
-        return ResolvedSetup(with_fields(self.values, files=checksums), client, texts)
+        return ResolvedSetup(replace(self.values, files=checksums), client, texts)
 
 
 def storage_engine(build: Build, scope: Scope) -> str:
@@ -115,7 +118,8 @@ class SetupResolver:
     def __init__(self, entry: StepEntry, build: Build, spec: Spec, spec_files: SpecFiles, clients: Clients) -> None:
         self._entry, self._build, self._files, self._clients = entry, build, spec_files, clients
         self._spec_launch, self._spec_start = _launch_values(spec.launch), spec.start
-        self._attaching, self._reading = step_files(entry.kind), input_files(entry.kind)
+        self._attaching, self._reading, kind = step_files(entry.kind), input_files(entry.kind), driver(entry.kind)
+        self._option_reader = kind if isinstance(kind, OptionFiles) else None
         self._client_engine = client_engine(entry.kind) if runs_on(entry.kind, build.engine) else None
         self.needs_settings = bool(client_engine(entry.kind) or self._attaching or self._reading)
         self._is_server = engine(build.engine).server
@@ -167,8 +171,8 @@ class SetupResolver:
         self, setup: ResolvedSetup, settings: ResolvedSettings, option_files: Sequence[OptionFile]
     ) -> ResolvedSetup:
         """Add files that options name, without those that a step of this spec writes before."""
-        kind, named = driver(self._entry.kind), dict[str, InputFile]()
-        read = kind.read_options(settings.values) if isinstance(kind, OptionFiles) else ()
+        named: dict[str, InputFile] = {}
+        read = self._option_reader.read_options(settings.values) if self._option_reader else ()
         for file in option_files:
             if file.option in read:
                 self._files.require(file)
@@ -184,7 +188,7 @@ class SetupResolver:
         engine_name = storage_engine(self._build, scope) if self._is_server else None
         service = resolve_service(self._build, scope)
         key = (patches, engine_name)
-        if service is None and key in self._bases:
+        if not service and key in self._bases:
             return self._bases[key]
         launch = dict(self._spec_launch)
         secrets = {*_secret_names(launch)}
@@ -193,19 +197,19 @@ class SetupResolver:
             secrets |= {*_secret_names(launch)}
         launch.pop("secret", None)
         request = LaunchRequest(**launch)  # type: ignore[arg-type]  # as its model has checked
-        setup = with_fields(
+        setup = replace(
             self._constant,
             launch=request,
             start=next((point.start for point in reversed(patches) if point.start is not None), self._spec_start),
             storage_engine=engine_name,
             storage_revision=_storage_revision(self._build, engine_name or ""),
-            service=service or {},
+            service=service,
         )
         libraries = self._files.libraries(self._build.source, request.env)
         named = {**libraries, **self._files.named_by_setup(setup.to_json(), secrets)}
         if isinstance(variables := setup.service.get("env"), dict):
-            setup = with_fields(setup, service={**setup.service, "env": seal(variables, secrets)})
-        setup = with_fields(setup, launch=with_fields(request, env=seal(request.env, secrets)))
+            setup = replace(setup, service={**setup.service, "env": seal(variables, secrets)})
+        setup = replace(setup, launch=replace(request, env=seal(request.env, secrets)))
         self._bases[key] = ResolvedSetup(setup), named
         return self._bases[key]
 
@@ -494,12 +498,12 @@ def _missing_file(word: str, path: str) -> str:
 
     A program may write below its own folder: only a way out of it, or a name that is nearly right, is a mistake.
     """
-    if word.startswith(("/", "-")) or re.search(r"[\s=:]", word) or os.path.lexists(path):
+    if "/" not in word or word.startswith(("/", "-")) or re.search(r"[\s=:]", word) or os.path.lexists(path):
         return ""
     folder, name = os.path.split(path)
     names = sorted(os.listdir(folder)) if os.path.isdir(folder) else []  # noqa: PTH112, PTH208
     is_meant = word.startswith("../") or get_close_matches(name, names, 1)
-    return nearest(name, names) if "/" in word and names and is_meant else ""
+    return nearest(name, names) if names and is_meant else ""
 
 
 def _texts(value: Any) -> Iterator[str]:

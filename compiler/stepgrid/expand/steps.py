@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from itertools import product
 from math import prod
 from typing import Any, NamedTuple, TypeAlias
+
+from msgspec import Struct
 
 from stepgrid.expand.axes import RESERVED, Axis
 from stepgrid.expand.definitions import ResolvedDefinitions
@@ -18,15 +19,15 @@ from stepgrid.language.problems import Location, Problems, nearest, nearest_name
 from stepgrid.language.spec_file import Document
 from stepgrid.language.yaml import Map, Text, key_location, width
 from stepgrid.model import units
-from stepgrid.plugins.driver import Placeholders
+from stepgrid.model.records import replace
+from stepgrid.plugins.driver import OwnMetrics, Placeholders
 from stepgrid.plugins.registry import DRIVERS, driver
 
 FORMS = ("use", "name", "checkpoint")
 UNKNOWN = ""  # the name of what could not be read
 
 
-@dataclass(frozen=True, slots=True)
-class StepEntry:
+class StepEntry(Struct, frozen=True):
     """A step of the list, from its definition and its use (nearest last)."""
 
     name: str
@@ -37,7 +38,7 @@ class StepEntry:
     options: tuple[Any, ...]  # of all links, nearest last
     base: str = ""  # the name without what `times` and `for` add to it
     table_name: str = ""  # the name in tables, where the variables of a live grid have columns of their own
-    variables: Mapping[str, Text] = field(default_factory=dict)  # of a live grid
+    variables: Mapping[str, Text] = {}  # of a live grid
     search: AxisSearch | None = None  # of which it is one point
     search_at: Location | None = None  # of the search's objective
 
@@ -328,7 +329,6 @@ def check_search(entry: StepEntry, settings: Mapping[str, Any], problems: Proble
     if search is None or where is None:
         return
     from stepgrid.plugins import metrics  # of all plug-ins: most specs search nothing
-    from stepgrid.plugins.metrics import OwnMetrics
 
     plugin = driver(entry.kind)
     own_names = plugin.own_metrics(settings) if isinstance(plugin, OwnMetrics) else {}

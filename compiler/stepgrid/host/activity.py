@@ -6,8 +6,9 @@ import os
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import Any, NamedTuple
+
+from msgspec import Struct
 
 from stepgrid.host import counters, sysfs
 from stepgrid.host.counters import TICK, Sensors
@@ -33,8 +34,7 @@ class Process(NamedTuple):
     cpu: float  # seconds so far
 
 
-@dataclass(frozen=True, slots=True)
-class ActivityReading:
+class ActivityReading(Struct, frozen=True):
     """The counters at one moment."""
 
     at: float
@@ -43,8 +43,7 @@ class ActivityReading:
     sensors: Mapping[str, float]
 
 
-@dataclass(frozen=True, slots=True)
-class Activity:
+class Activity(Struct, frozen=True):
     """The difference between two readings."""
 
     first: ActivityReading
@@ -77,8 +76,7 @@ class Activity:
         return None if first is None or last is None else float(last) - float(first)
 
 
-@dataclass(frozen=True, slots=True)
-class FirstReading:
+class FirstReading(Struct, frozen=True):
     sensors: Sensors
     reading: ActivityReading
 

@@ -11,10 +11,11 @@ import stat
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar
+
+from msgspec import Struct
 
 from stepgrid.model.records import Record, parse_record, plain
 
@@ -273,8 +274,7 @@ def _remove_entry(entry: os.DirEntry[str]) -> None:
 # A database's folder: the list that an image is verified by.
 
 
-@dataclass(frozen=True, slots=True)
-class Tree:
+class Tree(Struct, frozen=True):
     folders: tuple[str, ...]  # parents before children
     files: Mapping[str, int]  # relative path -> bytes
     links: Mapping[str, str]  # relative path -> target of the symlink

@@ -22,7 +22,7 @@ from stepgrid.host.activity import (
 )
 from stepgrid.host.processes import cgroup
 from stepgrid.model.plan import Json
-from stepgrid.model.records import OK, WARNING, HostFinding, NoiseRecord, with_fields
+from stepgrid.model.records import OK, WARNING, HostFinding, NoiseRecord, replace
 from stepgrid.model.site import Site
 from stepgrid.model.units import counted, percent, size
 
@@ -110,24 +110,24 @@ def unnamed_record(record: NoiseRecord) -> NoiseRecord:
     """Return a record of `quiet` as reports and exports have it: how busy others were, not by which programs."""
     findings = tuple(map(_unnamed, record.findings))
     if record.warning is None:
-        return with_fields(record, findings=findings)
+        return replace(record, findings=findings)
     parts = [
         f"{finding.name}: {finding.text}" if finding.name in _LISTS else re.sub(r" \(\d+\)", "", finding.text)
         for finding in findings
         if finding.travels and finding.text
     ]
     text = "; ".join(parts) or _NAMES.sub("", record.warning) or "others used the host"
-    return with_fields(record, findings=findings, warning=text)
+    return replace(record, findings=findings, warning=text)
 
 
 def _unnamed(finding: HostFinding) -> HostFinding:
     name, value = finding.name, finding.value
     if name == "cpu":
         cores: Json = {"cores": value.get("cores")} if isinstance(value, dict) else value
-        return with_fields(finding, text=finding.text.partition("; busiest")[0], value=cores, mend="")
+        return replace(finding, text=finding.text.partition("; busiest")[0], value=cores, mend="")
     if name in (*_LISTS, *_START) and isinstance(value, list):
         text = counted(len(value), "program" if name in _LISTS else "job") if value else finding.text
-        return with_fields(finding, text=text, value=len(value), mend="")
+        return replace(finding, text=text, value=len(value), mend="")
     return finding
 
 

@@ -14,9 +14,10 @@ import stat
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
+
+from msgspec import Struct
 
 from stepgrid.host import sysfs
 from stepgrid.host.counters import CPUS
@@ -37,8 +38,7 @@ class SettingChange(NamedTuple):
     wanted: str
 
 
-@dataclass(frozen=True, slots=True)
-class TuningOutcome:
+class TuningOutcome(Struct, frozen=True):
     """The changes and refusals, for the record."""
 
     changes: tuple[SettingChange, ...] = ()

@@ -9,17 +9,17 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
+
+from msgspec import Struct
 
 from stepgrid.language.sources import SourceFault, scalar_text
 
 ENVIRONMENT = "env."
 
 
-@dataclass(frozen=True, slots=True)
-class Flags:
+class Flags(Struct, frozen=True):
     """Flags of one build; None and empty are what the build system does by itself."""
 
     system: str | None = None
@@ -32,8 +32,8 @@ class Flags:
     assertions: bool | None = None
     type: str | None = None  # of cmake and meson: Release
     libraries: str | None = None  # the suite of headers and static libraries, or `system`
-    variables: Mapping[str, str] = field(default_factory=dict)
-    environment: Mapping[str, str] = field(default_factory=dict)
+    variables: Mapping[str, str] = {}
+    environment: Mapping[str, str] = {}
 
 
 def read_flags(recipe: Mapping[str, Any]) -> Flags:

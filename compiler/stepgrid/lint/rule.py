@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, runtime_checkable
+
+from msgspec import Struct
 
 from stepgrid.language.problems import Location
 
@@ -17,8 +18,7 @@ if TYPE_CHECKING:
     from stepgrid.lint.subject import LintSubject
 
 
-@dataclass(frozen=True, slots=True)
-class LintFinding:
+class LintFinding(Struct, frozen=True):
     """A place that a rule objects to. `cells`: positions of the cells that it concerns; None = the spec."""
 
     where: Location
@@ -31,8 +31,7 @@ class LintFinding:
 Check: TypeAlias = "Callable[[LintSubject], Iterable[LintFinding]]"
 
 
-@dataclass(frozen=True, slots=True)
-class Rule:
+class Rule(Struct, frozen=True):
     code: str  # docs/problems/<code>.md has the evidence, an example and the fix
     summary: str
     check: Check
@@ -101,8 +100,7 @@ def release(numbers: tuple[int, ...]) -> str:
     return ".".join(str(number) for number in numbers)
 
 
-@dataclass(frozen=True, slots=True)
-class Verdict:
+class Verdict(Struct, frozen=True):
     """`at` is the option or setting that is reported: NAME, `step.NAME`, `step` or `build`."""
 
     at: str
@@ -110,8 +108,7 @@ class Verdict:
     hint: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class StepRule:
+class StepRule(Struct, frozen=True):
     """`judge` gets what the rule `reads` and `needs`; it is not called if a needed value is not set."""
 
     reads: tuple[str, ...]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from stepgrid.expand.cells import Expansion
 from stepgrid.language.problems import Location, Problem, Problems, nearest
@@ -34,22 +34,24 @@ def check(document: Document, expansion: Expansion, problems: Problems) -> None:
             cells = {cell for finding in (first, *further) for cell in finding.cells or ()}
             message = first.message + _count(cells, subject)
             problems.append(Problem(rule.code, first.where, message, first.hint, rule.severity, first.width))
-    check_codes(document, problems)
-    if allow and document.scale is None:  # another scale may need it
-        codes = {rule.code for rule in all_rules()} - {*silenced, *SETTINGS}
-        for code in filter(codes.__contains__, allow):
+    codes = check_codes(document, problems, rules)
+    if document.scale is None:  # another scale may need it
+        for code in filter((codes - {*silenced, *SETTINGS}).__contains__, allow):
             hint, where = "nothing here to silence: take it out", _code_location(document, code)
             problems.warn("allow-unused", where, f"`allow` names `{code}`, which finds nothing", hint, len(code))
 
 
-def check_codes(document: Document, problems: Problems) -> None:
-    """Report codes in `allow` that no lint has."""
+def check_codes(document: Document, problems: Problems, rules: Sequence[Rule] = spec_rules.RULES) -> set[str]:
+    """Report codes in `allow` that no lint has. All plug-ins are imported only for one that `rules` do not have."""
     allow = document.spec.allow
-    codes = {rule.code for rule in all_rules()} if allow else set()
+    codes = {rule.code for rule in rules}
+    if not codes.issuperset(allow):
+        codes = {rule.code for rule in all_rules()}
     for code in allow:
         if code not in codes:
             where = _code_location(document, code)
             problems.warn("allow-unknown", where, f"there is no lint `{code}`", nearest(code, codes), len(code))
+    return codes
 
 
 def applicable_rules(engine_names: Iterable[str], kinds: Iterable[str]) -> list[Rule]:

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import cache, cached_property
 from typing import Any, TypeAlias
+
+from msgspec import Struct
 
 from stepgrid.expand.builds import Build
 from stepgrid.expand.cells import Cell, Expansion
@@ -114,14 +115,13 @@ class Places:
         yield from (step for step in workload if step.name is not None and str(step.name) in names)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class StepRow:
+class StepRow(Struct, frozen=True, eq=False):
     """A step as some cells run it, as far as rules can see."""
 
     step: ResolvedStep
     build: Build
     hardware: Mapping[str, Any]
-    segments: list[SegmentKey] = field(default_factory=list)  # that it stands in
+    segments: list[SegmentKey] = []  # that it stands in
 
 
 _COLUMNS: Mapping[str, Callable[[StepRow], Any]] = {
@@ -183,10 +183,14 @@ class StepTable:
     def _facts(self) -> Sequence[Mapping[str, Any]]:
         """Facts of the steps' kinds, beyond options and settings."""
 
+        kinds = {row.step.head.kind: driver(row.step.head.kind) for row in self.rows}
+        counting = {name: kind for name, kind in kinds.items() if isinstance(kind, Counting)}
+        describers = {name: kind for name, kind in kinds.items() if isinstance(kind, StepDescriber)}
+
         def facts(row: StepRow) -> Mapping[str, Any]:
-            kind, settings = driver(row.step.head.kind), row.step.settings.values
-            work = kind.counted_work(settings) if isinstance(kind, Counting) else None
-            described = kind.facts(settings, row.build) if isinstance(kind, StepDescriber) else {}
+            kind, settings = row.step.head.kind, row.step.settings.values
+            work = counting[kind].counted_work(settings) if kind in counting else None
+            described = describers[kind].facts(settings, row.build) if kind in describers else {}
             return {**described, COUNTED: work}
 
         distinct = {(id(row.step.settings), id(row.build)): row for row in self.rows}

@@ -8,10 +8,11 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from itertools import groupby, repeat
 from operator import itemgetter
 from typing import NamedTuple, TypeAlias
+
+from msgspec import Struct
 
 from stepgrid.errors import StepgridError
 
@@ -53,15 +54,14 @@ class ClientRate(NamedTuple):
     longest_us: float | None = None  # of the statements in the interval; None: not known
 
 
-@dataclass(frozen=True, slots=True)
-class Figures:
+class Figures(Struct, frozen=True):
     """Figures of one step's output. A figure that it lacks is not in `metrics`: missing is missing, never 0."""
 
     metrics: Mapping[str, float]  # by name of plugins.metrics.METRICS; of a `command`, by the spec's own names
-    facts: Mapping[str, str] = field(default_factory=dict)  # text: version as printed, compression …
+    facts: Mapping[str, str] = {}  # text: version as printed, compression …
     qps: Sequence[tuple[float, float]] = ()  # (seconds since start, operations per second) at intervals
     warnings: Sequence[str] = ()  # what the engine says about itself
-    counters: Mapping[str, float] = field(default_factory=dict)  # the engine's own, by its names, at the step's end
+    counters: Mapping[str, float] = {}  # the engine's own, by its names, at the step's end
     levels: Sequence[Mapping[str, float | str]] = ()  # the compaction table, by columns of result_schema.LEVELS
     histograms: Sequence[Buckets] = ()  # complete; none is empty
     window: tuple[float, float] | None = None  # seconds since the command's start; None = all of it was measured
@@ -70,8 +70,7 @@ class Figures:
     rates: Sequence[ClientRate] = ()  # of clients that report one by one; `qps` is the rate of all together
 
 
-@dataclass(frozen=True, slots=True)
-class PrintedStep:
+class PrintedStep(Struct, frozen=True):
     """A step of a log that people already have."""
 
     name: str  # as the log has it: a benchmark, a script

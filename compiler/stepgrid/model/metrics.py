@@ -6,29 +6,28 @@ Drivers and collectors add theirs as a `MetricSet`; stepgrid.plugins.metrics joi
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Literal
 
+from msgspec import Struct
 
-@dataclass(frozen=True, slots=True)
-class Metric:
+
+class Metric(Struct, frozen=True):
     name: str
     unit: str
     better: Literal["higher", "lower"] | None  # None: depends on the question
     definition: str
     window: str
-    legacy: Mapping[str, str] = field(default_factory=dict)  # published layout -> its column for the same
+    legacy: Mapping[str, str] = {}  # published layout -> its column for the same
 
 
-@dataclass(frozen=True, slots=True)
-class MetricSet:
+class MetricSet(Struct, frozen=True):
     """Metrics of one driver or collector."""
 
-    sections: Mapping[str, tuple[Metric, ...]] = field(default_factory=dict)  # of docs/reference/metrics.md, by title
+    sections: Mapping[str, tuple[Metric, ...]] = {}  # of docs/reference/metrics.md, by title
     # Published layout -> metric -> the column that holds the same figure; its unit, and what is added up, may differ.
     # A column that is computed in another way and has another value (the published scan rates) is no alias.
-    published: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    published: Mapping[str, Mapping[str, str]] = {}
 
 
 def columns(pairs: str) -> Mapping[str, str]:
@@ -502,3 +501,4 @@ CORE_SECTIONS: Mapping[str, tuple[Metric, ...]] = {
     "Collectors": (),
     "Latency by kind of operation": LATENCY_BY_OPERATION,
 }
+CORE_METRICS = frozenset(metric.name for section in CORE_SECTIONS.values() for metric in section)

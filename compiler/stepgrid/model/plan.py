@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from json.encoder import encode_basestring
 from typing import Any, TypeAlias
+
+from msgspec import Struct, field
 
 from stepgrid.model.records import Json as Json
 from stepgrid.model.records import Record, StepSetup
@@ -25,8 +26,7 @@ SERVICE = "service"  # likewise: what a build's server program is started, reach
 TIMEOUT = "timeout"  # of its parts: how long somebody waits changes no figure, and is no part of identity
 
 
-@dataclass(frozen=True, slots=True)
-class PlannedBuild:
+class PlannedBuild(Struct, frozen=True):
     """A binary that `build` makes once and every stage of it uses."""
 
     id: str
@@ -35,16 +35,15 @@ class PlannedBuild:
     version: str
     source: Mapping[str, Json]  # {"debian": PACKAGE, "suite": …} or {"system": PROGRAM}
     where: str = ""  # file:line:column of the definition, for messages
-    recipe: Mapping[str, Json] = field(default_factory=dict)  # flags, extensions; patches: path and sha256 of each
+    recipe: Mapping[str, Json] = {}  # flags, extensions; patches: path and sha256 of each
     pin: str = ""  # what holds its source still, as the id has it
-    pins: Mapping[str, str] = field(default_factory=dict)  # source -> commit, checksum or content, as it was planned
+    pins: Mapping[str, str] = {}  # source -> commit, checksum or content, as it was planned
 
 
 REFUSE = "error"  # what is done when a binary lacks an option, as long as a spec says nothing else
 
 
-@dataclass(frozen=True, slots=True)
-class Option:
+class Option(Struct, frozen=True):
     """A requested engine option of a step."""
 
     value: Value
@@ -60,8 +59,7 @@ class Options(dict[str, Option]):
         super().__init__(sorted(item for part in self.parts for item in part.items()))
 
 
-@dataclass(frozen=True, slots=True)
-class PlannedStep:
+class PlannedStep(Struct, frozen=True):
     name: str  # a label
     kind: str  # the driver
     revision: int  # of what the driver runs: identity
@@ -71,7 +69,7 @@ class PlannedStep:
     measured: bool = True
     mutates: bool = False
     setup: StepSetup = field(default_factory=StepSetup)
-    files: Mapping[str, str] = field(default_factory=dict)  # name in the step's folder -> text
+    files: Mapping[str, str] = {}  # name in the step's folder -> text
 
     @property
     def client(self) -> str | None:
@@ -79,8 +77,7 @@ class PlannedStep:
         return self.setup.client
 
 
-@dataclass(frozen=True, slots=True)
-class PlannedStage:
+class PlannedStage(Struct, frozen=True):
     """The steps between two boundaries: what one job runs."""
 
     id: str
@@ -113,8 +110,7 @@ class PlannedStage:
         return (self.build, *self.clients)
 
 
-@dataclass(frozen=True, slots=True)
-class CellStep:
+class CellStep(Struct, frozen=True):
     """The place of a cell's step: the stage's position in the chain, the step's position in the stage."""
 
     name: str
@@ -123,21 +119,19 @@ class CellStep:
     index: int
     measured: bool
     step: str = ""  # the name without what `times` and `for` add
-    variables: Mapping[str, str] = field(default_factory=dict)  # of a live grid
+    variables: Mapping[str, str] = {}  # of a live grid
     expects: tuple[str, ...] = ()  # expressions that its figures must fulfil
     checkpoint_expects: tuple[str, ...] = ()  # likewise, for all that starts from the checkpoint after it
 
 
-@dataclass(frozen=True, slots=True)
-class PlannedRepeat:
+class PlannedRepeat(Struct, frozen=True):
     load: int
     run: int
     stages: tuple[str, ...]  # the chain, root first
     origin: str = ""  # of its stages
 
 
-@dataclass(frozen=True, slots=True)
-class PlannedCell:
+class PlannedCell(Struct, frozen=True):
     id: str
     labels: Mapping[str, str]  # axis -> label; `build` is always there
     build: str
@@ -145,8 +139,7 @@ class PlannedCell:
     repeats: tuple[PlannedRepeat, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class PlannedAxis:
+class PlannedAxis(Struct, frozen=True):
     name: str
     labels: tuple[str, ...]
     steps: tuple[str, ...] | None = None  # the steps that it changes; None = all
@@ -157,9 +150,8 @@ SMALLEST_EFFECT = 0.02  # that a report tells from no effect, as long as a spec 
 MOST_LOADS = 100  # that a plan or report counts as needed: more than anyone would run
 
 
-@dataclass(frozen=True, slots=True)
-class PlannedReport:
-    base: Mapping[str, str] = field(default_factory=dict)
+class PlannedReport(Struct, frozen=True):
+    base: Mapping[str, str] = {}
     smallest_effect: float = SMALLEST_EFFECT
     tables: tuple[Mapping[str, Any], ...] = ()  # as the spec says them
     claims: tuple[Mapping[str, Any], ...] = ()
@@ -186,8 +178,7 @@ LOOK_LEVELS = (
 )  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
-class AdaptiveRepeat:
+class AdaptiveRepeat(Struct, frozen=True):
     """Loads until a comparison is sure: `repeat: {until: …}`."""
 
     least: int
@@ -221,8 +212,7 @@ class AdaptiveRepeat:
 CHANGED, ALL = "changed", "all"  # steps that are profiled: those that a report found different; the measured ones
 
 
-@dataclass(frozen=True, slots=True)
-class ProfilePass:
+class ProfilePass(Struct, frozen=True):
     """Stages that run again under a profiler, outside of figures and verdicts."""
 
     where: tuple[str, ...]  # CHANGED, ALL, or names of steps
@@ -234,8 +224,7 @@ class ProfilePass:
         return CHANGED in self.where
 
 
-@dataclass(frozen=True, slots=True)
-class Plan:
+class Plan(Struct, frozen=True):
     digest: str
     title: str
     spec: str  # the path as given
@@ -247,7 +236,7 @@ class Plan:
     hardware: Mapping[str, Json]  # id, declared or described facts, of the spec
     report: PlannedReport
     warnings: tuple[str, ...] = ()
-    machines: Mapping[str, Mapping[str, Json]] = field(default_factory=dict)  # all that stages name, by id
+    machines: Mapping[str, Mapping[str, Json]] = {}  # all that stages name, by id
     share: bool = True  # whether cells share what they have in common
     until: AdaptiveRepeat | None = None  # where cells have as many loads as it took so far
     searches: tuple[Mapping[str, Any], ...] = ()  # on live grids: step, variable, param, range, what each is for
@@ -312,14 +301,13 @@ def runs_already(source: Mapping[str, Any]) -> bool:
     return SERVER in source
 
 
-@dataclass(frozen=True, slots=True)
-class Command:
+class Command(Struct, frozen=True):
     """The program that a step runs: arguments, environment, files."""
 
     argv: tuple[str, ...]
-    env: Mapping[str, str] = field(default_factory=dict)
+    env: Mapping[str, str] = {}
     duration: float | None = None  # declared seconds; the deadline is this plus a grace; None = no declared end
-    files: Mapping[str, str] = field(default_factory=dict)  # name in the step's folder -> text, there when it starts
+    files: Mapping[str, str] = {}  # name in the step's folder -> text, there when it starts
     secrets: tuple[str, ...] = ()  # of `files`: gone when it has ended, also where it did not come to read them
     keep: tuple[str, ...] = ()  # files of the data directory that are copied to the step's folder when it has ended
 
@@ -330,10 +318,10 @@ quoted = encode_basestring  # a text as JSON
 
 
 def fields(value: Any) -> dict[str, Any]:
-    return {name: getattr(value, name) for name in value.__dataclass_fields__}
+    return {name: getattr(value, name) for name in value.__struct_fields__}
 
 
-# Compact JSON with sorted keys; a dataclass is its fields.
+# Compact JSON with sorted keys; a value is its fields.
 encode = json.JSONEncoder(
     sort_keys=True,
     separators=(",", ":"),

@@ -12,13 +12,16 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias, TypeVar
 import msgspec
 
 if TYPE_CHECKING:
+    from dataclasses import replace as replace  # noqa: TID251  # mypy checks names and types of a Struct, too
+
     Json: TypeAlias = "bool | int | float | str | list[Json] | dict[str, Json] | None"
 else:
+    from msgspec.structs import replace as replace
+
     Json = Any  # msgspec knows no type that contains itself
 
 Facts = Mapping[str, Json]  # rows of a table of facts, whose names their source gives
 R = TypeVar("R")
-S = TypeVar("S", bound="Record")
 Complete = Literal["done", "unsupported"]  # states of a result
 
 
@@ -71,11 +74,6 @@ def convert_record(value: object, kind: type[R]) -> R:
         return msgspec.convert(value, kind)
     except msgspec.ValidationError:
         return kind()
-
-
-def with_fields(record: S, **fields: Any) -> S:
-    """Copy a record with other values; TypeError for a name that it does not have."""
-    return msgspec.structs.replace(record, **fields)
 
 
 def unix_time(text: str | None) -> float | None:

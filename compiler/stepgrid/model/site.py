@@ -7,12 +7,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
+from msgspec import Struct
+
 LEAVE: Final = "leave"  # a noisy host as it is: `noise` of a site file without a word of it
 HERE = "here"  # a machine that the spec does not describe
 
 
-@dataclass(frozen=True, slots=True)
-class JobRequest:
+class JobRequest(Struct, frozen=True):
     """Resources that a job asks a scheduler for. None: what the node has, or what the cluster gives."""
 
     nodes: Sequence[str] = ()  # names; none: all of the partition
@@ -25,10 +26,9 @@ class JobRequest:
     memory: int | None = None  # bytes
 
 
-@dataclass(frozen=True, slots=True)
-class Slurm:
-    machines: Mapping[str, JobRequest] = field(default_factory=dict)  # by the name of the machine in specs
-    builds: JobRequest = field(default_factory=JobRequest)
+class Slurm(Struct, frozen=True):
+    machines: Mapping[str, JobRequest] = {}  # by the name of the machine in specs
+    builds: JobRequest = JobRequest()
 
     def job_request(self, machine: str, declared: bool) -> JobRequest | None:
         """Look a machine up by its id in a plan; `hardware: here` has an id that nobody writes."""
@@ -58,18 +58,17 @@ class SiteServer:
         return Path(self.password_file).read_text(encoding="utf-8").rstrip("\r\n")
 
 
-@dataclass(frozen=True, slots=True)
-class Site:
+class Site(Struct, frozen=True):
     path: str | None = None
     data: str | None = None  # absolute
     device: str | None = None
     allow_other_hardware: bool = False
-    tools: Mapping[str, str] = field(default_factory=dict)
-    mirrors: Mapping[str, str] = field(default_factory=dict)
+    tools: Mapping[str, str] = {}
+    mirrors: Mapping[str, str] = {}
     noise: str = LEAVE
     disk: int | None = None  # bytes that databases and images of a checkout may take; None: what the device has
     image_checksums: bool = False
-    servers: Mapping[str, SiteServer] = field(default_factory=dict)  # that already run, by name
+    servers: Mapping[str, SiteServer] = {}  # that already run, by name
     slurm: Slurm | None = None
     signers: str | None = None  # absolute; the file of those whose bundles are imported, None: anybody's
     roots: Sequence[str] = ()  # absolute; folders whose files specs of other folders may read

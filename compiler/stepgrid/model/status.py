@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
+
+from msgspec import Struct
 
 from stepgrid.model.plan import BUILD_PREFIX, Plan
 from stepgrid.model.records import Files, StepRecord
@@ -49,8 +50,7 @@ MEASURES = (Action.MEASURE, Action.RETRY, Action.REDO)  # and leaves a result
 ENDED = (Status.DONE, Status.UNSUPPORTED, Status.ELSEWHERE)
 
 
-@dataclass(frozen=True, slots=True)
-class Result:
+class Result(Struct, frozen=True):
     """A complete result. Who only counts results leaves its steps unread."""
 
     folder: Path
@@ -61,11 +61,10 @@ class Result:
     waited: float = 0.0  # seconds for the host, before it began
     steps: tuple[StepRecord, ...] = ()
     folders: tuple[Path, ...] = ()  # of its steps
-    files: Files = field(default_factory=dict)  # checksums
+    files: Files = {}  # checksums
 
 
-@dataclass(frozen=True, slots=True)
-class BrokenRecord:
+class BrokenRecord(Struct, frozen=True):
     """A result or build that counts no more: it does not hold what it must."""
 
     node: str
@@ -73,8 +72,7 @@ class BrokenRecord:
     why: str
 
 
-@dataclass(frozen=True, slots=True)
-class ActiveStep:
+class ActiveStep(Struct, frozen=True):
     """The step that runs."""
 
     name: str
@@ -86,8 +84,7 @@ class ActiveStep:
     folder: Path
 
 
-@dataclass(frozen=True, slots=True)
-class ActiveWork:
+class ActiveWork(Struct, frozen=True):
     """Somebody at work on a build or stage."""
 
     pids: tuple[int, ...]
@@ -102,8 +99,7 @@ class ActiveWork:
     ended: tuple[tuple[int, float], ...] = ()  # steps that have ended: index, seconds
 
 
-@dataclass(frozen=True, slots=True)
-class AttemptEnd:
+class AttemptEnd(Struct, frozen=True):
     """The end of the newest attempt, where it left no result."""
 
     status: Status  # failed, interrupted
@@ -118,8 +114,7 @@ class AttemptEnd:
         return f"{self.step}: {self.message}" if self.step else self.message
 
 
-@dataclass(frozen=True, slots=True)
-class NodeStatus:
+class NodeStatus(Struct, frozen=True):
     """A stage that is measured beside its result is `done`, and somebody may be at work on it."""
 
     id: str
@@ -176,8 +171,7 @@ class NodeStatus:
 ROUGH = 1.25  # ends of a range that is shown lie farther apart
 
 
-@dataclass(frozen=True, slots=True)
-class Eta:
+class Eta(Struct, frozen=True):
     """Estimated time; a range as long as this host has measured nothing of the kind."""
 
     seconds: float | None  # None: of some it is unknown
@@ -205,8 +199,7 @@ def add_times(times: Iterable[Eta]) -> Eta:
     return Eta(math.fsum(seconds) if len(seconds) == len(parts) else None, (least, most))
 
 
-@dataclass(frozen=True, slots=True)
-class RunAhead:
+class RunAhead(Struct, frozen=True):
     """A run that another one in the same checkout waits for."""
 
     pid: int  # 0: of a process that cannot be seen from here
@@ -215,8 +208,7 @@ class RunAhead:
     eta: Eta
 
 
-@dataclass(frozen=True, slots=True)
-class ActiveRun:
+class ActiveRun(Struct, frozen=True):
     """The run that is active in the checkout, of any spec; or that of the plan, while it waits for its turn."""
 
     pid: int | None
@@ -230,15 +222,14 @@ class ActiveRun:
     ahead: tuple[RunAhead, ...] = ()  # for whom it waits
 
 
-@dataclass(frozen=True, slots=True)
-class PlanStatus:
+class PlanStatus(Struct, frozen=True):
     plan: Plan
     now: float
     run: ActiveRun | None
     nodes: Mapping[str, NodeStatus]  # builds, then stages in the order in which they run
     eta: Eta
     broken: Sequence[BrokenRecord] = ()
-    foreign: Mapping[str, str] = field(default_factory=dict)  # machine -> where this host differs from it
+    foreign: Mapping[str, str] = {}  # machine -> where this host differs from it
     waited: float = 0.0  # seconds that the active run has waited for its turn, and its stages for the host
 
     def nodes_with(self, *statuses: Status, kind: str = "stage") -> list[NodeStatus]:

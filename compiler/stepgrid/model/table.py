@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import NamedTuple, TypeVar
+
+from msgspec import Struct
 
 from stepgrid.model.status import Status
 
@@ -46,8 +47,7 @@ class Column(NamedTuple):
         return f"{self.name} ({self.unit})" if self.unit else self.name
 
 
-@dataclass(frozen=True, slots=True)
-class Table:
+class Table(Struct, frozen=True):
     title: str
     columns: tuple[Column, ...]
     rows: tuple[tuple[Cell, ...], ...]

@@ -9,12 +9,11 @@ import json
 import re
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from datetime import datetime
 from typing import TypeAlias
 
 from stepgrid.model.plan import BUILD, CellStep, Plan, PlannedAxis, PlannedCell, PlannedReport, PlannedStage
-from stepgrid.model.records import Catalogues
+from stepgrid.model.records import Catalogues, replace
 from stepgrid.model.status import MEASURES, Action, NodeStatus, Status
 from stepgrid.model.units import duration
 

@@ -7,10 +7,11 @@ import os
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
 from itertools import combinations
 from pathlib import PurePath
 from typing import Any, NamedTuple, TypeAlias
+
+from msgspec import Struct
 
 from stepgrid.expand.axes import Axis, Point
 from stepgrid.expand.builds import Build
@@ -37,6 +38,7 @@ from stepgrid.model.plan import (
     PlannedCell,
     ProfilePass,
 )
+from stepgrid.model.records import replace
 from stepgrid.plan import identity, plan_file, report_check
 from stepgrid.plan.order import NO_RECORDS, LoadCounts, LoadRecords
 from stepgrid.plan.stage_tree import StageTree
@@ -56,8 +58,7 @@ AskReleases: TypeAlias = Callable[[ReleaseQuestion, Releases], Releases]  # with
 Judge: TypeAlias = Callable[[Plan], Iterable[Problem]]
 
 
-@dataclass(frozen=True, slots=True)
-class CompileContext:
+class CompileContext(Struct, frozen=True):
     """The part of a spec that is compiled, and what the host and the store answer; by default they know nothing."""
 
     only: str | None = None  # an expression that the cells must fulfil

@@ -5,17 +5,18 @@ from __future__ import annotations
 import shlex
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from difflib import get_close_matches
 from fnmatch import fnmatch
 from functools import cache
 from typing import Any, Literal, NamedTuple, TypeAlias
 
+from msgspec import Struct
+
 from stepgrid.language.flags import read_flags
 from stepgrid.language.problems import Location, Problem, Problems, nearest, nearest_name
 from stepgrid.language.sources import TREES, source_kind, source_parts
 from stepgrid.model.plan import REFUSE, Option, Plan, PlannedBuild
-from stepgrid.model.records import Catalogue, Catalogues, OptionInfo, with_fields
+from stepgrid.model.records import Catalogue, Catalogues, OptionInfo, replace
 from stepgrid.plugins.driver import named_programs
 from stepgrid.plugins.engine import Choices, FlaggedOptions, KnownOptions, Spelling, option_fault, release_numbers
 from stepgrid.plugins.registry import engine
@@ -35,7 +36,7 @@ def describe_option(kind: str, name: str, catalogue: Catalogue | None) -> Option
     if info is None and isinstance(plugin, Spelling):
         info = plugin.spelled_option(name, catalogue)
     if info is not None and isinstance(plugin, Choices) and name in plugin.choices:
-        return with_fields(info, type="enum", choices=tuple(plugin.choices[name]))
+        return replace(info, type="enum", choices=tuple(plugin.choices[name]))
     return info
 
 
@@ -67,8 +68,7 @@ class ReleaseOptions(NamedTuple):
     newest: str = ""  # release; a later one may have more options
 
 
-@dataclass(frozen=True, slots=True)
-class OptionFault:
+class OptionFault(Struct, frozen=True):
     code: str
     name: str
     option: Option
@@ -76,7 +76,7 @@ class OptionFault:
     hint: str
     build: PlannedBuild
     certain: bool = True  # by the build's own catalogue
-    stages: set[str] = field(default_factory=set)
+    stages: set[str] = set()
 
 
 class _OptionCheck:

@@ -6,9 +6,10 @@ import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
+
+from msgspec import Struct
 
 from stepgrid.language.sources import source_key, source_parts
 from stepgrid.model.plan import (
@@ -29,8 +30,7 @@ from stepgrid.plugins.registry import reading_names
 CHECKSUM_DIGITS = 12  # of a checksum
 
 
-@dataclass(frozen=True, slots=True)
-class Unset:
+class Unset(Struct, frozen=True):
     """Absence of a value: another thing than null."""
 
     def __repr__(self) -> str:
@@ -40,8 +40,7 @@ class Unset:
 UNSET = Unset()
 
 
-@dataclass(frozen=True, slots=True)
-class ChangedInput:
+class ChangedInput(Struct, frozen=True):
     """A value that a stage is made of, as it was and as it is."""
 
     field: str  # options.cache_size, params.keys …
@@ -50,13 +49,12 @@ class ChangedInput:
     where: str = ""  # of the new one: file:line:column
 
 
-@dataclass(frozen=True, slots=True)
-class Link:
+class Link(Struct, frozen=True):
     """A stage in its chain, with what its id takes in from outside."""
 
     stage: PlannedStage
     build: PlannedBuild
-    clients: Mapping[str, PlannedBuild] = field(default_factory=dict)  # of its steps, by id
+    clients: Mapping[str, PlannedBuild] = {}  # of its steps, by id
 
     @classmethod
     def of(cls, stage: PlannedStage, builds: Callable[[str], PlannedBuild]) -> Link:

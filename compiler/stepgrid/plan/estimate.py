@@ -7,10 +7,11 @@ from __future__ import annotations
 import math
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from statistics import variance
 from types import MappingProxyType
 from typing import Any, NamedTuple, TypeAlias, TypeVar
+
+from msgspec import Struct, field
 
 from stepgrid.model.plan import BUILD, Json, Plan, PlannedCell, PlannedStage
 from stepgrid.model.status import Action, Eta, NodeStatus, Status
@@ -31,8 +32,7 @@ def saved_seconds(plan: Plan, seconds: Mapping[str, float | None]) -> float:
     return math.fsum((seconds[stage] or 0.0) * (count - 1) for stage, count in uses.items())
 
 
-@dataclass(frozen=True, slots=True)
-class Power:
+class Power(Struct, frozen=True):
     """Loads that tell a difference of 3 % between two cells."""
 
     step: str  # the noisiest
@@ -80,8 +80,7 @@ def _pooled_spread(cells: Iterable[Sequence[float]]) -> float | None:
 MADE_BY = "made by "  # another spec
 
 
-@dataclass(frozen=True, slots=True)
-class Node:
+class Node(Struct, frozen=True):
     """A build or a stage, with what it costs and why it runs."""
 
     status: NodeStatus
@@ -102,8 +101,7 @@ class Node:
         return None if once is None else once * max(self.status.times, 1)
 
 
-@dataclass(frozen=True, slots=True)
-class AbandonedResult:
+class AbandonedResult(Struct, frozen=True):
     """A result that no longer belongs to the spec."""
 
     stage: str
@@ -111,8 +109,7 @@ class AbandonedResult:
     seconds: float | None
 
 
-@dataclass(frozen=True, slots=True)
-class Preview:
+class Preview(Struct, frozen=True):
     plan: Plan
     nodes: Sequence[Node]  # builds, then stages in the order in which they run
     saved: float
@@ -250,12 +247,11 @@ class StageGroup(NamedTuple):
     jobs: tuple[str, ...]
 
 
-@dataclass(slots=True)
-class _Machine:
+class _Machine(Struct):
     seconds: Mapping[str, float]  # of each job
     busy: float = 0.0
     uses: Counter[str] = field(default_factory=Counter)  # job -> groups here that have it
-    groups: list[StageGroup] = field(default_factory=list)  # that may move
+    groups: list[StageGroup] = []  # that may move
 
     def seconds_with(self, jobs: Iterable[str]) -> float:
         return self.busy + sum(self.seconds[job] for job in jobs if not self.uses[job])
@@ -372,8 +368,7 @@ def _keyed_cells(plan: Plan) -> Iterator[tuple[_Key, PlannedCell]]:
         yield tuple((axis, label) for axis, label in cell.labels.items() if axis not in compared), cell
 
 
-@dataclass(frozen=True, slots=True)
-class Progress:
+class Progress(Struct, frozen=True):
     """State of the stages of one machine of the plan."""
 
     running: Mapping[str, float]  # stage that lacks a result -> seconds that it is expected to take

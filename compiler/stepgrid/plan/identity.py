@@ -17,7 +17,6 @@ from stepgrid.model.plan import (
     STAGE_PREFIX,
     TIMEOUT,
     Json,
-    Option,
     PlannedStep,
     encode,
     quoted,
@@ -78,21 +77,18 @@ def step_texts(step: PlannedStep, settings: BaseModel) -> tuple[str, str]:
     """Write everything that decides what a step runs, but its seed, without and with what is read of its output.
 
     Neither has the driver's defaults. `settings`: the driver's model of those of the step."""
-    options = [f"{quoted(name)}:{_option_text(option)}" for name, option in sorted(step.options.items())]
+    options = {
+        name: [option.value, *(["drop"] if option.unsupported == "drop" else [])]
+        for name, option in step.options.items()
+    }
     setup = _setup_text(step.setup)
-    ending = (
-        f",{{{','.join(options)}}}{f',{setup}' if setup else ''}{f',{quoted(step.client)}' if step.client else ''}]"
-    )
+    ending = f",{encode(options)}{f',{setup}' if setup else ''}{f',{quoted(step.client)}' if step.client else ''}]"
     omitted = {CLIENT} if client_engine(step.kind) else set()  # a label: its build is what decides
     omitted |= {FILES} if input_files(step.kind) else set()  # names: what is in the files decides
     values = settings.model_dump(mode="json", exclude_defaults=True, exclude=omitted)
     executed = {name: value for name, value in values.items() if name not in reading_names(step.kind)}
     beginning = f"[{quoted(step.kind)},{step.revision},"
     return f"{beginning}{encode(executed)}{ending}", f"{beginning}{encode(values)}{ending}"
-
-
-def _option_text(option: Option) -> str:
-    return encode([option.value, "drop"] if option.unsupported == "drop" else [option.value])
 
 
 def _setup_text(setup: StepSetup) -> str:

@@ -9,7 +9,6 @@ import errno
 import hashlib
 import os
 from collections.abc import Hashable, Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -32,7 +31,7 @@ from stepgrid.model.plan import (
     fields,
     quoted,
 )
-from stepgrid.model.records import StepSetup
+from stepgrid.model.records import StepSetup, replace
 from stepgrid.plan import identity
 
 PLAN_FILE = "plan.jsonl"

@@ -5,9 +5,11 @@ from __future__ import annotations
 import math
 import operator
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from functools import cache
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeAlias
+
+from msgspec import Struct
 
 from stepgrid.errors import StepgridError
 from stepgrid.expand.scope import Label
@@ -15,10 +17,11 @@ from stepgrid.language.expressions import ExpressionError, find_nodes, parse
 from stepgrid.language.problems import Problem, Problems, nearest
 from stepgrid.language.yaml import Text, key_location
 from stepgrid.model import units
+from stepgrid.model.metrics import CORE_METRICS
 from stepgrid.model.plan import BUILD, Json, PlannedAxis, PlannedCell, PlannedReport, PlannedStep
 from stepgrid.plan import expectations
 from stepgrid.plugins.layout import STEP
-from stepgrid.plugins.registry import DRIVERS, LAYOUTS
+from stepgrid.plugins.registry import DRIVERS, LAYOUTS, own_metrics
 
 if TYPE_CHECKING:
     from stepgrid.language.models import SpecClaim, SpecStep, SpecTable
@@ -101,11 +104,10 @@ def _json(value: object) -> Json:
 # Names that a report may use
 
 
-@dataclass(frozen=True, slots=True)
-class _Names:
+class _Names(Struct, frozen=True):
     exact: Mapping[str, set[str]]  # labels of axes, of variables of live grids, and of steps
     labels: Mapping[str, set[str]]  # the same, but a family of builds means its versions
-    figures: set[str]
+    figures: set[str]  # beside those of plug-ins
     seconds: Mapping[str, float]  # of measured steps: how long one lasts at most; inf where it does not say
     all: set[str]  # what a table may show, and so call something else
 
@@ -115,7 +117,7 @@ class _Names:
         from stepgrid.plugins.metrics import METRICS
 
         columns = {column for metric in METRICS.values() for column in metric.legacy.values()} - METRICS.keys()
-        return self.figures if isinstance(self.figures, _Anything) else self.figures - columns
+        return self.figures if isinstance(self.figures, _Anything) else (self.figures | METRICS.keys()) - columns
 
 
 class _Anything(set[str]):
@@ -131,8 +133,6 @@ def _planned_names(
     cells: Iterable[PlannedCell],
     stages: Iterable[Sequence[PlannedStep]],
 ) -> _Names:
-    from stepgrid.plugins.metrics import step_metrics
-
     steps = {id(step.settings): step for steps in stages for step in steps}.values()
     durations: dict[str, float] = {}
     for step in steps:
@@ -148,7 +148,7 @@ def _planned_names(
         for name in (head.name, head.step) if head.measured else ():
             longest[name] = max(durations[head.name], longest.get(name, 0.0))
     labels = {**exact, BUILD: exact[BUILD] | set(document.spec.builds)}
-    figures = {*_metrics(), *(str(probe.name) for probe in document.spec.probes), *step_metrics(steps)}
+    figures = {*CORE_METRICS, *(str(probe.name) for probe in document.spec.probes), *own_metrics(steps)}
     return _Names(exact, labels, figures, longest, {*exact, *figures}.union(*exact.values()))
 
 
@@ -158,7 +158,7 @@ def _declared_names(document: Document, swept: Mapping[str, set[str]]) -> _Names
     step_names = {str(name) for step in steps for name in (step.use, step.name, step.as_) if name is not None}
     if any(step.for_ or step.times or step.warmup for step in steps):  # names are made of theirs
         step_names = _Anything()
-    figures: set[str] = {*_metrics(), *(str(probe.name) for probe in document.spec.probes)}
+    figures: set[str] = {*CORE_METRICS, *(str(probe.name) for probe in document.spec.probes)}
     for step in steps:
         metrics = (step.model_extra or {}).get("metrics")  # a step's figures of its own
         figures |= {str(name) for name in metrics} if isinstance(metrics, Mapping) else set()
@@ -181,11 +181,12 @@ def _declared_steps(document: Document) -> list[SpecStep]:
     return [*(document.spec.steps or ()), *(step for workload in workloads for step in workload)]
 
 
-def _metrics() -> Iterator[str]:
+@cache
+def _plugin_figures() -> frozenset[str]:
+    """Name the metrics of all plug-ins, which are imported for it, and published columns."""
     from stepgrid.plugins.metrics import METRICS
 
-    for name, metric in METRICS.items():
-        yield from (name, *metric.legacy.values())
+    return frozenset(name for key, metric in METRICS.items() for name in (key, *metric.legacy.values()))
 
 
 # Checks of tables and claims
@@ -244,9 +245,9 @@ def _check_table(table: SpecTable, names: _Names, problems: Problems) -> None:
     for metric in table.metrics:
         _check_metric(metric, metric, names, problems)
     for key, text in table.labels.items():
-        if key not in names.all:
+        if key not in names.all and key not in _plugin_figures():
             message, where = f"labels: there is nothing called `{key}`", key_location(text, text.where)
-            problems.add("undefined-name", where, message, nearest(key, names.all), len(key))
+            problems.add("undefined-name", where, message, nearest(key, names.all | _plugin_figures()), len(key))
         if not text.strip():
             problems.add("out-of-range", text.where, f"labels: `{key}` is called nothing")
     if table.window:
@@ -315,8 +316,8 @@ def _window_end(text: Text, problems: Problems) -> float | None:
 
 
 def _check_metric(name: str, text: Text, names: _Names, problems: Problems) -> None:
-    if name not in names.figures:
-        hint = nearest(name, names.figures)
+    if name not in names.figures and name not in _plugin_figures():
+        hint = nearest(name, names.figures | _plugin_figures())
         problems.add("undefined-name", text.where, f"there is no metric `{name}`", hint, len(text))
 
 
@@ -385,42 +386,36 @@ class ClaimError(StepgridError):
     """An expression that is no claim."""
 
 
-@dataclass(frozen=True, slots=True)
-class Number:
+class Number(Struct, frozen=True):
     value: float
 
 
-@dataclass(frozen=True, slots=True)
-class Figure:
+class Figure(Struct, frozen=True):
     metric: str
     labels: tuple[tuple[str, Argument], ...]  # axis -> what its label must be
 
 
-@dataclass(frozen=True, slots=True)
-class Arithmetic:
+class Arithmetic(Struct, frozen=True):
     sign: str
     lhs: Value
     rhs: Value
 
 
-@dataclass(frozen=True, slots=True)
-class ClaimComparison:
+class ClaimComparison(Struct, frozen=True):
     sign: str  # or SIMILAR
     lhs: Value
     rhs: Value
     within: float | None = None  # of what is similar: 0.1 for 10 %; None: by the noise
 
 
-@dataclass(frozen=True, slots=True)
-class Junction:
+class Junction(Struct, frozen=True):
     """All of its parts (`and`), or any of them (`or`)."""
 
     all: bool
     parts: tuple[Statement, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Negation:
+class Negation(Struct, frozen=True):
     part: Statement
 
 

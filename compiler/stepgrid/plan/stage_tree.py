@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from typing import TypeAlias
+
+from msgspec import Struct
 
 from stepgrid.expand.cells import Cell
 from stepgrid.expand.evaluation import ResolvedStep, Segment, StepHead
@@ -26,7 +27,7 @@ from stepgrid.model.plan import (
     encode,
     stage_label,
 )
-from stepgrid.model.records import StepSetup, with_fields
+from stepgrid.model.records import StepSetup, replace
 from stepgrid.plan import identity
 from stepgrid.plan.order import LoadCounts, ranks
 from stepgrid.plugins.collector import FUNCTIONS
@@ -40,8 +41,7 @@ _Roots: TypeAlias = "tuple[_Root, ...]"  # one for each link of a build: load af
 _Key: TypeAlias = "tuple[_Root, str | None, Segment, Seeds, int, int]"  # root, parent, steps, seeds, load, run
 
 
-@dataclass(slots=True)
-class Draft:
+class Draft(Struct):
     """A stage while its cells are still being added."""
 
     id: str
@@ -53,7 +53,7 @@ class Draft:
     steps: tuple[PlannedStep, ...]
     seconds: float
     labels: Labels  # that its cells have in common
-    children: list[str] = field(default_factory=list)
+    children: list[str] = []
     is_profile: bool = False
     origin: str = ""
 
@@ -68,8 +68,7 @@ class Draft:
         return f"{prefix}{f'{common}, ' if common else ''}load {self.load + 1}{owner}{run}: {steps}"
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Root:
+class _Root(Struct, frozen=True, eq=False):
     """An origin of stages: one object for all cells that may share them."""
 
     build: str
@@ -301,7 +300,7 @@ class StageTree:
     def _setup_values(self, setup: ResolvedSetup) -> StepSetup:
         if setup.client is None:
             return setup.values
-        return with_fields(setup.values, client=self._builds[setup.client.name][0])
+        return replace(setup.values, client=self._builds[setup.client.name][0])
 
 
 RAMP = 0.25  # of a step that is shorter than the time between two windows

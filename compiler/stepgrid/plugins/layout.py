@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import NamedTuple
+
+from msgspec import Struct
 
 from stepgrid.model import units
 from stepgrid.model.table import ABSENT, NOTHING, Cell, Column, Table, status_cell
@@ -49,12 +50,11 @@ class LayoutCell(NamedTuple):
 NOWHERE = LayoutCell(status=ABSENT)  # not in the sweep
 
 
-@dataclass(frozen=True, slots=True)
-class Block:
+class Block(Struct, frozen=True):
     title: str
     rows: tuple[tuple[str, ...], ...]  # labels
     columns: tuple[tuple[str, ...], ...] = ((),)
-    spots: Mapping[At, LayoutCell] = field(default_factory=dict)  # by row and column
+    spots: Mapping[At, LayoutCell] = {}  # by row and column
     row_axes: tuple[str, ...] = ()
     column_axes: tuple[str, ...] = ()
     metrics: tuple[str, ...] = ()
@@ -63,8 +63,8 @@ class Block:
     point: str = ""  # of the axes that make a block each
     base: str | None = None  # what ratios are to
     base_column: int | None = None  # where it is a column
-    called: Mapping[str, str] = field(default_factory=dict)  # of metrics: what the table calls them
-    units: Mapping[str, str] = field(default_factory=dict)  # of metrics, also of those that a spec names
+    called: Mapping[str, str] = {}  # of metrics: what the table calls them
+    units: Mapping[str, str] = {}  # of metrics, also of those that a spec names
     notes: tuple[str, ...] = ()
     unnamed: str = ""  # what a spot is called that no axis touches: the build
     ratio_of: Callable[[At, At, str], float | None] | None = None  # of one spot to another
@@ -163,8 +163,7 @@ ARMS = "*arms"  # all axes that vary and stand nowhere else
 BASE = "*base"  # those of the base
 
 
-@dataclass(frozen=True, slots=True)
-class Layout:
+class Layout(Struct, frozen=True):
     title: str
     tables: Callable[[Block], Sequence[Table]]
     rows: tuple[str, ...] = (ARMS,)

@@ -6,28 +6,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 from types import MappingProxyType
-from typing import Any, Protocol, runtime_checkable
 
-from stepgrid.model.metrics import CORE_SECTIONS, Metric, MetricSet
+from stepgrid.model.metrics import CORE_SECTIONS, Metric
 from stepgrid.model.plan import PlannedStep
-from stepgrid.plugins.registry import COLLECTORS, DRIVERS, driver
-
-
-@runtime_checkable
-class MetricProvider(Protocol):
-    """A driver or collector with metrics that no other has, or that stand in columns of published tables."""
-
-    def metrics(self) -> MetricSet: ...
-
-
-@runtime_checkable
-class OwnMetrics(Protocol):
-    """A driver whose steps give metrics their names."""
-
-    def own_metrics(self, settings: Mapping[str, Any]) -> Mapping[str, Metric]: ...
-
+from stepgrid.model.records import replace
+from stepgrid.plugins.driver import MetricProvider
+from stepgrid.plugins.registry import COLLECTORS, DRIVERS, own_metrics
 
 _PLUGINS = tuple(
     plugin.metrics()
@@ -69,11 +54,7 @@ def unit(metric: str) -> str:
 
 def step_metrics(steps: Iterable[PlannedStep]) -> dict[str, Metric]:
     """Collect the metrics that steps name themselves, without those that have the name of one in the table."""
-    metrics: dict[str, Metric] = {}
-    for step in steps:
-        plugin = driver(step.kind)
-        for name, metric in plugin.own_metrics(step.settings).items() if isinstance(plugin, OwnMetrics) else ():
-            metrics.setdefault(name, metric)
+    metrics = own_metrics(steps)
     return {name: metrics[name] for name in sorted(metrics.keys() - METRICS.keys())}
 
 

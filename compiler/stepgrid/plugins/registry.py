@@ -25,6 +25,7 @@ from stepgrid.plugins.driver import (
     ForeignEngines,
     InputFiles,
     OutputReader,
+    OwnMetrics,
     PowerCuts,
     Runner,
     RunningDriver,
@@ -34,9 +35,10 @@ from stepgrid.plugins.engine import Built, CompiledEngine, DeclaredBuilds, Engin
 from stepgrid.plugins.server import ServerEngine
 
 if TYPE_CHECKING:
-    from importlib.metadata import EntryPoint
+    from importlib.metadata import Distribution, EntryPoint
 
     from stepgrid.model.figures import Figures
+    from stepgrid.model.metrics import Metric
     from stepgrid.model.plan import PlannedStep
     from stepgrid.plugins.collector import Collector
     from stepgrid.plugins.layout import Layout
@@ -87,16 +89,18 @@ class Registry(Generic[Plugin]):
         if name not in self.points:
             raise PluginError(f"{self.noun} `{name}` is not installed; {self._install}")
         point = self.points[name]
-        label = f"{self.noun} `{name}` of {package_version(point)}"
         try:
             plugin: Plugin = getattr(import_module(point.module), point.attr)
         except Exception as error:  # whatever the module of another package does when it is imported
-            raise PluginError(f"{label} cannot be imported: {type(error).__name__}: {error}") from error
+            raise PluginError(f"{self._label(point)} cannot be imported: {type(error).__name__}: {error}") from error
         if not _is_own(point) and name not in self._complete:
             if missing := [member for member in self.members() if not hasattr(plugin, member)]:
-                raise PluginError(f"{label} has no {', '.join(missing)}; {CONFORMANCE}")
+                raise PluginError(f"{self._label(point)} has no {', '.join(missing)}; {CONFORMANCE}")
             self._complete.add(name)
         return plugin
+
+    def _label(self, point: EntryPoint) -> str:
+        return f"{self.noun} `{point.name}` of {package_version(point)}"
 
     def _import_built_in(self, name: str) -> Plugin | None:
         """Import an engine or driver of stepgrid itself by its name: a job is spared the look at what is installed.
@@ -163,7 +167,12 @@ def _entry_points() -> dict[str, list[EntryPoint]]:
 
 
 def _is_own(point: EntryPoint) -> bool:
-    return point.dist is None or point.dist.name == OWN
+    return point.dist is None or _package_name(point.dist) == OWN
+
+
+@cache
+def _package_name(package: Distribution) -> str:
+    return package.name  # reads all of its METADATA
 
 
 # Drivers by step kind
@@ -254,6 +263,22 @@ def read_settings(step: PlannedStep) -> dict[str, Any]:
 def reading_names(kind: str) -> tuple[str, ...]:
     plugin = find_driver(kind)
     return plugin.reading if isinstance(plugin, OutputReader) else ()
+
+
+def own_metrics(steps: Iterable[PlannedStep]) -> dict[str, Metric]:
+    """Collect the metrics that steps name themselves."""
+    metrics: dict[str, Metric] = {}
+    for step in steps:
+        plugin = _metric_namer(step.kind)
+        for name, metric in plugin.own_metrics(step.settings).items() if plugin else ():
+            metrics.setdefault(name, metric)
+    return metrics
+
+
+@cache
+def _metric_namer(kind: str) -> OwnMetrics | None:
+    plugin = driver(kind)
+    return plugin if isinstance(plugin, OwnMetrics) else None
 
 
 _PARSER_ERRORS = (ValueError, ArithmeticError, LookupError, TypeError, AttributeError, RecursionError)

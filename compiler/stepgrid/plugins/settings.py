@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping
 from typing import Annotated, Any, ClassVar, Literal, NamedTuple, TypeAlias
 
+from msgspec import Struct
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationInfo, field_validator, model_validator
 from pydantic_core import PydanticCustomError
 
@@ -22,8 +22,7 @@ class Quantity(NamedTuple):
     kind: Literal["count", "size", "rate", "duration", "percent"]
 
 
-@dataclass(frozen=True, slots=True)
-class Nested:
+class Nested(Struct, frozen=True):
     """Mark a settings field whose value may be a map: its leaves are values, the map itself is no `{when:, value:}`."""
 
 
@@ -61,8 +60,7 @@ class ServerSettings(Settings):
     ] = None
 
 
-@dataclass(frozen=True, slots=True)
-class ActionFields:
+class ActionFields(Struct, frozen=True):
     """Settings that an action requires, and those that it may have."""
 
     required: frozenset[str]
@@ -86,14 +84,17 @@ class ActionSettings(ServerSettings):
     ACTIONS: ClassVar[Mapping[str, ActionFields]] = {}
     ALWAYS: ClassVar[frozenset[str]] = frozenset({"storage_engine", "client"})
 
+    @classmethod
+    def used_by(cls, action: str) -> Collection[str]:
+        fields = cls.ACTIONS.get(action)
+        return cls.model_fields if fields is None else fields.required | fields.optional | cls.ALWAYS | {cls.ACTION}
+
     @model_validator(mode="before")
     @classmethod
     def _remove_unused(cls, values: Any) -> Any:
-        default = cls.model_fields[cls.ACTION].default
-        fields = cls.ACTIONS.get(str(values.get(cls.ACTION, default))) if isinstance(values, dict) else None
-        if fields is None:
+        if not isinstance(values, dict):
             return values
-        used = fields.required | fields.optional | cls.ALWAYS | {cls.ACTION}
+        used = cls.used_by(str(values.get(cls.ACTION, cls.model_fields[cls.ACTION].default)))
         return {name: value for name, value in values.items() if name in used or name not in cls.model_fields}
 
     @field_validator("*")

@@ -9,10 +9,11 @@ import stat
 import time
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import IO, Any, NamedTuple
+
+from msgspec import Struct
 
 from stepgrid.build.record import absolute
 from stepgrid.host import cluster_job, facts
@@ -25,7 +26,7 @@ from stepgrid.host.processes import signals
 from stepgrid.host.processes.signals import MARK
 from stepgrid.host.processes.supervision import ProcessEnd, describe_exit
 from stepgrid.model.plan import Plan, PlannedBuild, PlannedStage
-from stepgrid.model.records import AttemptRecord, BuildRecord, Complete, Facts, ResultRecord, StepRecord, with_fields
+from stepgrid.model.records import AttemptRecord, BuildRecord, Complete, Facts, ResultRecord, StepRecord, replace
 from stepgrid.model.site import Site
 from stepgrid.model.status import Status
 from stepgrid.plan import plan_file
@@ -47,17 +48,16 @@ class InstalledBuild(NamedTuple):
         return self.record.version
 
 
-@dataclass(frozen=True)  # no slots: cached_property needs a dict
-class Job:
+class Job(Struct, frozen=True, dict=True):
     """A stage of a plan with its builds, to be run on this host."""
 
     store: Store
     plan: str
     stage: PlannedStage
-    site: Site = field(default_factory=Site)
+    site: Site = Site()
     first: FirstReading | None = None  # of the host's activity
-    _plan: Plan | None = field(default=None, repr=False, compare=False)
-    _builds: dict[str, InstalledBuild] = field(default_factory=dict, repr=False, compare=False)
+    _plan: Plan | None = None
+    _builds: dict[str, InstalledBuild] = {}
 
     @classmethod
     def load(
@@ -137,7 +137,7 @@ class Attempt:
 
     def note(self, **fields: Any) -> None:
         """Add to attempt.json."""
-        self._record = with_fields(self._record, **fields)
+        self._record = replace(self._record, **fields)
         write_json(self.folder / ATTEMPT_FILE, self._record, durable=False)
 
     def describe_host(self, data: Path) -> Facts:

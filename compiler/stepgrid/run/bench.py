@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import partial
 from itertools import takewhile
 from pathlib import Path
 from typing import NamedTuple, cast
+
+from msgspec import Struct
 
 from stepgrid.expand.search import AxisSearch, Trial, next_boundary, next_peak, parse_objective
 from stepgrid.host.failure import StageError, end_of_log, explaining_log
@@ -34,8 +35,7 @@ class FinishedStep(NamedTuple):
     folder: Path
 
 
-@dataclass(frozen=True, slots=True)
-class StageRun:
+class StageRun(Struct, frozen=True):
     """A stage, the database that its steps use, and the folder of their files."""
 
     attempt: Attempt

@@ -12,11 +12,12 @@ import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing, suppress
-from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from threading import Event, Thread
 from typing import Any, Self
+
+from msgspec import Struct
 
 from stepgrid.collect.counts import LOOKS, SESSIONS, SESSIONS_FILE
 from stepgrid.host.failure import StageError, end_of_log, explaining_log
@@ -58,8 +59,7 @@ PERIOD = 0.002
 GOOD = (0, -signal.SIGINT, -signal.SIGTERM, 128 + signal.SIGINT, 128 + signal.SIGTERM)
 
 
-@dataclass(slots=True)
-class ActiveCollectors:
+class ActiveCollectors(Struct):
     """Collectors of one step: whatever fails of them is a warning, never the step's failure.
 
     `server`: the process group of the engine, where the step is only its client."""
@@ -70,7 +70,7 @@ class ActiveCollectors:
     server: int | None
     journal: Callable[[str, int], None]  # takes a name and a process group
     waited: float = 0.0  # seconds that the step's program waited for them
-    _running: list[_Running] = field(default_factory=list)
+    _running: list[_Running] = []
 
     @property
     def attach(self) -> bool:
@@ -147,8 +147,7 @@ class ActiveCollectors:
         return words, environment(words[0], {})
 
 
-@dataclass(frozen=True, slots=True)
-class _Running:
+class _Running(Struct, frozen=True):
     declaration: Mapping[str, Any]
     folder: Path
     process: subprocess.Popen[bytes]
@@ -217,14 +216,12 @@ def _draw(kind: DrawingCollector, tool: str, folder: Path) -> str | None:
 SQL = "sql"  # the kind whose program also reads counters
 
 
-@dataclass(frozen=True, slots=True)
-class ProbeReading:
+class ProbeReading(Struct, frozen=True):
     seconds: float
-    counters: Mapping[str, float] = field(default_factory=dict)  # by how much they grew
+    counters: Mapping[str, float] = {}  # by how much they grew
 
 
-@dataclass(frozen=True, slots=True)
-class ProbeRunner:
+class ProbeRunner(Struct, frozen=True):
     step: str
     context: Context
     deadline: float

@@ -13,10 +13,11 @@ import time
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import accumulate
 from pathlib import Path
+
+from msgspec import Struct
 
 from stepgrid.host.disk import existing
 from stepgrid.host.failure import StageError
@@ -43,8 +44,7 @@ SHOWN = 5
 RESERVE, SHARE = 1 << 30, 50  # of a device that nobody set a budget for: this much stays free, or a 50th of it
 
 
-@dataclass(frozen=True, slots=True)
-class DiskUsage:
+class DiskUsage(Struct, frozen=True):
     free: int  # negative: more is used than there may be
     budget: int | None
     used: int
@@ -131,8 +131,7 @@ def _describe(image: Image) -> str:
 _SIZE = re.compile(r'"database_bytes":\s*(\d+)')
 
 
-@dataclass(frozen=True, slots=True)
-class SpaceNeed:
+class SpaceNeed(Struct, frozen=True):
     copied: int  # of the image that it starts from
     grown: int | None  # beyond what it shares with that; None: nothing like it ran here before
     start: str | None  # the stage of that image
@@ -201,8 +200,7 @@ def _shapes(chain: Sequence[PlannedStage]) -> list[str]:
 # Images that go when a stage needs room: those that were not used for longest, and no more than it takes. Pure.
 
 
-@dataclass(frozen=True, slots=True)
-class EvictableImage:
+class EvictableImage(Struct, frozen=True):
     image: Image
     needed: bool  # a planned stage of this run starts from it still
 

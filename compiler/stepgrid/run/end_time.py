@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 import re
 import time
-from dataclasses import dataclass
 from datetime import datetime, timedelta
+
+from msgspec import Struct
 
 from stepgrid.model.plan import PlannedStage
 from stepgrid.model.units import UnitError, quantity
@@ -26,8 +27,7 @@ class DeadlineError(Exception):
     """A stage has waited until it was too late to start."""
 
 
-@dataclass(frozen=True, slots=True)
-class RunEndTime:
+class RunEndTime(Struct, frozen=True):
     at: float  # unix time
     text: str  # of the request
 

@@ -13,16 +13,17 @@ import sys
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, replace
 from pathlib import Path, PurePath
 from typing import Any, NamedTuple
+
+from msgspec import Struct
 
 from stepgrid.host.failure import StageError, is_from_outside, is_of_missing_keys
 from stepgrid.host.files import FICLONE, Tree, remove_tree, scan, write_json
 from stepgrid.host.locks import LockBusy, host_lock, locked
 from stepgrid.host.processes.signals import Interrupted
 from stepgrid.model.plan import PlannedStage, PlannedStep, runs_already
-from stepgrid.model.records import Facts, with_fields
+from stepgrid.model.records import Facts, replace
 from stepgrid.model.units import counted
 from stepgrid.plugins.registry import engine
 from stepgrid.run import options
@@ -49,8 +50,7 @@ EMPTY, REPLAY = "empty", "replay"
 EXISTING = "there"  # of a server that ran before: whatever its database holds
 
 
-@dataclass(frozen=True, slots=True)
-class Start:
+class Start(Struct, frozen=True):
     """Origin of the database of a stage."""
 
     method: str
@@ -130,7 +130,8 @@ def _replay(attempt: Attempt, stage: PlannedStage, follower: str, data: Path, st
         with distrusting(attempt, start.image, stage):
             bench.run(options.check(attempt.job, stage))
     except StageError as failure:
-        raise replace(failure, message=f"while {stage.title} was run again: {failure.message}") from None
+        failure.message = f"while {stage.title} was run again: {failure.message}"
+        raise
     end = Start(REPLAY, replayed=(*start.replayed, stage.id))
     if not (is_managed(attempt) and lacks_results(attempt, stage, except_child=follower)):
         return end
@@ -167,7 +168,7 @@ def save(store: Store, owner: str, stage: str, data: Path, rules: SavingRules, *
             clone_tree(data, staged / DATA, tree, rules.immutable)  # live databases may have a file system of their own
             remove_tree(data)
         files = fingerprint(staged / DATA, tree, rules.checksums)
-        write_json(staged / IMAGE_FILE, with_fields(files, stage=stage, made_at=now(), **record))
+        write_json(staged / IMAGE_FILE, replace(files, stage=stage, made_at=now(), **record))
         store.publish_image(stage, staged)
     except OSError:
         store.drop_image(staged)
@@ -222,12 +223,12 @@ def distrusting(attempt: Attempt, image: str | None, stage: PlannedStage) -> Ite
         if reason := _reason_to_discard(store, image, failure):
             attempt.journal("image removed", stage=image, why=reason)
             store.discard_image(attempt.job.stage.id, image)
-            raise replace(failure, message=f"{failure.message}; {REMOVED.format(why=reason)}") from None
-        if failure.starting:
+            failure.message += f"; {REMOVED.format(why=reason)}"
+        elif failure.starting:
             # a server with the same options left the image: else they may be what is wrong
             maker = attempt.job.stages[image].steps[0]
             hint = SOUND if _server_options(maker) == _server_options(stage.steps[0]) else EITHER
-            raise replace(failure, message=f"{failure.message}; {hint.format(image=image)}") from None
+            failure.message += f"; {hint.format(image=image)}"
         raise
     if image is not None:
         with suppress(OSError):
@@ -313,8 +314,7 @@ CHUNK = 1 << 26
 REFLINK, HARDLINK, COPY, MIXED = "reflink", "hardlink", "copy", "mixed"
 
 
-@dataclass(frozen=True, slots=True)
-class CloneOutcome:
+class CloneOutcome(Struct, frozen=True):
     method: str  # of the immutable files; "copy" when there are none
     bytes: int  # of everything
     copied: int  # bytes that were written

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
 
 from stepgrid.host.failure import StageError, UnsupportedError
 from stepgrid.host.files import load_record
 from stepgrid.model.plan import PlannedStage, PlannedStep, Value
-from stepgrid.model.records import Catalogue, OptionInfo
+from stepgrid.model.records import Catalogue, OptionInfo, replace
 from stepgrid.plan.checks import describe_option
 from stepgrid.plugins import registry
 from stepgrid.plugins.driver import absolute_inputs
@@ -17,8 +18,7 @@ from stepgrid.run.attempt import Job
 from stepgrid.store.paths import CATALOGUE_FILE, FAILURE_FILE
 
 
-@dataclass(frozen=True, slots=True)
-class AcceptedOptions:
+class AcceptedOptions(Struct, frozen=True):
     """The options that a step runs with, and those that were left out because the binary lacks them."""
 
     options: Mapping[str, Value]

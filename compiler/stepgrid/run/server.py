@@ -10,12 +10,13 @@ import subprocess
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, closing, contextmanager, nullcontext, suppress
-from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain
 from pathlib import Path
 from threading import Thread
 from typing import Any, NamedTuple, cast
+
+from msgspec import Struct
 
 from stepgrid.host.disk import disk_full, met_full_disk
 from stepgrid.host.failure import StageError, end_of_log, explaining_log, last_bytes
@@ -37,7 +38,7 @@ from stepgrid.host.processes.supervision import (
     supervise,
 )
 from stepgrid.model.plan import ENGINE_WARM, Command, PlannedStage, PlannedStep, runs_already
-from stepgrid.model.records import LaunchRequest, with_fields
+from stepgrid.model.records import LaunchRequest, replace
 from stepgrid.model.secret_variables import hide_secrets, reveal
 from stepgrid.plugins import registry
 from stepgrid.plugins.driver import OPTION_FORM, Context, absolute_inputs, command_words
@@ -129,7 +130,7 @@ def serving(
 
 def launch_request(store: Store, step: PlannedStep) -> LaunchRequest:
     """Return `launch` of a step with the values of its secrets."""
-    return with_fields(step.setup.launch, env=_reveal(store, step.setup.launch.env))
+    return replace(step.setup.launch, env=_reveal(store, step.setup.launch.env))
 
 
 def _reveal(store: Store, variables: Mapping[str, str]) -> Mapping[str, str]:
@@ -153,8 +154,7 @@ def _server_home(job: Job, access: Access, data: Path, folder: Path, user: User 
     )
 
 
-@dataclass(slots=True)
-class _Service:
+class _Service(Struct):
     attempt: Attempt
     engine: ServerEngine
     home: ServerHome
@@ -264,7 +264,8 @@ class _Service:
         try:
             connection = connect(self.engine, server)
         except StageError as failure:
-            raise replace(failure, starting=not server.halted) from None
+            failure.starting = not server.halted
+            raise
         with closing(connection):
             if message := unloaded_allocator(self.launch, self.home.folder / "stderr"):
                 raise server.complaint(message)
@@ -376,8 +377,7 @@ def _declared_service(
     )
 
 
-@dataclass(slots=True)
-class DeclaredService:
+class DeclaredService(Struct):
     """A server engine that a spec describes: no protocol is known, so there is nothing to configure or read."""
 
     service: Mapping[str, Any]

@@ -25,7 +25,7 @@ from stepgrid.host.processes.cgroup import ControlGroup
 from stepgrid.host.processes.supervision import User, describe_exit, describe_signal, give_files
 from stepgrid.host.sampling import ProcessGroup
 from stepgrid.model.plan import PlannedStage
-from stepgrid.model.records import StepRecord, with_fields
+from stepgrid.model.records import StepRecord, replace
 from stepgrid.plugins import registry
 from stepgrid.plugins.server import Access, Effective
 
@@ -77,7 +77,7 @@ class ReachedServer(ABC):
 
     def add_warnings(self, record: StepRecord) -> StepRecord:
         """Add what the server warned of so far to the record of a step."""
-        return with_fields(record, warnings=(*record.warnings, *self.warnings)) if self.warnings else record
+        return replace(record, warnings=(*record.warnings, *self.warnings)) if self.warnings else record
 
 
 @dataclass(slots=True)

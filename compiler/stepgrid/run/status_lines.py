@@ -5,10 +5,11 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 from typing import NamedTuple
+
+from msgspec import Struct, field
 
 from stepgrid.collect.samples import NAME as SAMPLES
 from stepgrid.collect.samples import RATES, growth, rates, rows
@@ -380,8 +381,7 @@ _SHOWN_RATES = (
 )
 
 
-@dataclass(slots=True)
-class Frame:
+class Frame(Struct):
     """Lines about a plan that are drawn over themselves; what runs stands above what ended."""
 
     paint: Paint = field(default_factory=Paint)

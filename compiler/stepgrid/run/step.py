@@ -7,11 +7,12 @@ import sys
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, closing, suppress
-from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
 from pathlib import Path, PurePath
 from typing import Any, NamedTuple
+
+from msgspec import Struct
 
 from stepgrid.collect.counts import EVENT_FILE
 from stepgrid.expand.search import with_value
@@ -35,7 +36,7 @@ from stepgrid.host.sampling import Sampler
 from stepgrid.language.files import holds_data
 from stepgrid.model.figures import ParseError
 from stepgrid.model.plan import Command, PlannedStage, PlannedStep
-from stepgrid.model.records import CommandRecord, LaunchRequest, StepRecord, StepSetup, with_fields
+from stepgrid.model.records import CommandRecord, LaunchRequest, StepRecord, StepSetup, replace
 from stepgrid.model.secret_variables import hide_secrets
 from stepgrid.model.units import counted, duration, exact_size
 from stepgrid.plugins import hit_rate
@@ -116,8 +117,7 @@ class StepEnd(NamedTuple):
     launch: Mapping[str, Any]  # how the program was found to run
 
 
-@dataclass(frozen=True, slots=True)
-class StepRun:
+class StepRun(Struct, frozen=True):
     """A step of a stage in a folder of its own, with everything about it."""
 
     attempt: Attempt
@@ -188,7 +188,7 @@ class StepRun:
         if sampler.open_files and (warning := self._unnamed_files(sampler.open_files.paths)):
             warnings.append(warning)
         if warnings:
-            record = with_fields(record, warnings=(*record.warnings, *warnings))
+            record = replace(record, warnings=(*record.warnings, *warnings))
         write_json(self.folder / "step.json", record, durable=False)
         self.attempt.journal(
             "step ended", **record.to_json(), sampler_cpu=sampler.cpu_seconds, sampler_error=sampler.error

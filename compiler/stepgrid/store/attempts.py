@@ -10,13 +10,12 @@ import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import replace
 from pathlib import Path
 
 from stepgrid.host import cluster_job, files
 from stepgrid.host.failure import StageError, tail
 from stepgrid.host.files import read_record
-from stepgrid.model.records import AttemptRecord, FailureRecord, JournalEvent, parse_record, unix_time
+from stepgrid.model.records import AttemptRecord, FailureRecord, JournalEvent, parse_record, replace, unix_time
 from stepgrid.model.status import ActiveStep, ActiveWork, AttemptEnd, Status
 from stepgrid.store.paths import ATTEMPT_FILE, FAILURE_FILE, JOURNAL, parse_time_name
 

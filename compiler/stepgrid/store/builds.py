@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from msgspec import Struct, field
 
 from stepgrid.host.files import find_record
 from stepgrid.model.plan import BUILD_PREFIX, PlannedBuild
@@ -18,8 +19,7 @@ if TYPE_CHECKING:
     from stepgrid.plan.assembly import ExistingBuild
 
 
-@dataclass(frozen=True, slots=True)
-class StoredBuild:
+class StoredBuild(Struct, frozen=True):
     id: str
     status: Status
     record: BuildRecord = field(default_factory=BuildRecord)
@@ -87,8 +87,7 @@ def _digests(text: bytes) -> frozenset[str]:
     return frozenset([*(artifact.digest for artifact in record.artifacts), *(file.sha256 for file in record.files)])
 
 
-@dataclass(frozen=True, slots=True)
-class PlannedUse:
+class PlannedUse(Struct, frozen=True):
     """A build in plans: as the newest has it, and the specs that need it."""
 
     build: PlannedBuild | None = None

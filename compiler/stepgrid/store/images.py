@@ -8,9 +8,10 @@ import hashlib
 import os
 from collections.abc import Mapping, Sequence, Set
 from contextlib import AbstractContextManager, suppress
-from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
+
+from msgspec import Struct
 
 from stepgrid.errors import StepgridError
 from stepgrid.host.files import (
@@ -23,14 +24,13 @@ from stepgrid.host.files import (
 )
 from stepgrid.host.locks import locked
 from stepgrid.host.page_cache import resident_bytes
-from stepgrid.model.records import DatabaseSizes, ImageRecord, ImageState, parse_names
+from stepgrid.model.records import DatabaseSizes, ImageRecord, ImageState, parse_names, replace
 from stepgrid.plan.actions import NO_IMAGE
 from stepgrid.store.paths import DATA, IMAGE_FILE, USED, VERIFIED, Blocks, File, stored_files, subfolders
 from stepgrid.store.store import Store, write_note
 
 
-@dataclass(frozen=True, slots=True)
-class Image:
+class Image(Struct, frozen=True):
     stage: str
     folder: Path
     title: str
@@ -200,8 +200,7 @@ def _note_verified(store: Store, stage: str, state: ImageState) -> None:
         write_json(store.image(stage) / VERIFIED, state, durable=False)
 
 
-@dataclass(frozen=True, slots=True)
-class _ImageCheck:
+class _ImageCheck(Struct, frozen=True):
     """A look at the files of an image."""
 
     tree: Tree

@@ -10,8 +10,10 @@ import os
 import re
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import asdict, dataclass
 from pathlib import Path
+
+from msgspec import Struct
+from msgspec.structs import asdict
 
 from stepgrid.errors import StepgridError
 from stepgrid.host.failure import StageError
@@ -212,8 +214,7 @@ def set_aside(store: Store, broken: BrokenRecord, suffix: str = ", and made agai
 COUNTS = "counts"
 
 
-@dataclass(frozen=True, slots=True)
-class PastAttempt:
+class PastAttempt(Struct, frozen=True):
     folder: Path
     standing: str  # of a result: counts, older, retracted, broken; of an attempt: failed, interrupted, running, waiting
     status: str | None = None  # of a result: done, unsupported

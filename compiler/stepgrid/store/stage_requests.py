@@ -12,7 +12,7 @@ from pathlib import Path
 
 from stepgrid.host.files import find_record, read_record, sync, write_json
 from stepgrid.model.plan import encode
-from stepgrid.model.records import LoadRequest, RedoRequest, Retraction, UndoneRetractions, parse_record, with_fields
+from stepgrid.model.records import LoadRequest, RedoRequest, Retraction, UndoneRetractions, parse_record, replace
 from stepgrid.plan.order import LoadRecords
 from stepgrid.store.paths import RETRACTED, UNDONE, names_in
 from stepgrid.store.plans import outdate_summaries, read_input
@@ -54,7 +54,7 @@ def withdraw_redo(store: Store, stage: str) -> None:
 def note_import(store: Store, stage: str, result: str) -> None:
     """Keep a request open: a result that comes from elsewhere is not the one that was requested here."""
     if request := read_redo_request(store, stage):
-        write_json(store.redo_request(stage), with_fields(request, results=(*request.results, result)))
+        write_json(store.redo_request(stage), replace(request, results=(*request.results, result)))
 
 
 def read_redo_request(store: Store, stage: str) -> RedoRequest | None:
@@ -109,7 +109,7 @@ def request_loads(store: Store, stage: str, loads: int, why: str) -> None:
     """Request this many loads, never fewer than before: what is measured stays in the report."""
     path = store.load_request(stage)
     if (record := read_record(path, LoadRequest)).loads < loads:
-        write_note(path, with_fields(record, loads=loads, why=why))
+        write_note(path, replace(record, loads=loads, why=why))
 
 
 def requested_profile(store: Store, stage: str) -> tuple[str, ...]:
@@ -123,7 +123,7 @@ def request_profile(store: Store, stage: str, steps: Iterable[str]) -> None:
     record = read_record(path, LoadRequest)
     names = tuple(sorted({*record.profile, *steps}))
     if names != record.profile:
-        write_note(path, with_fields(record, profile=names))
+        write_note(path, replace(record, profile=names))
 
 
 def other_loads(store: Store, stage: str) -> Sequence[tuple[str, int]]:
@@ -133,7 +133,7 @@ def other_loads(store: Store, stage: str) -> Sequence[tuple[str, int]]:
 
 def note_other_loads(store: Store, stage: str, loads: Iterable[tuple[str, int]]) -> None:
     path = store.load_request(stage)
-    write_note(path, with_fields(read_record(path, LoadRequest), other_loads=tuple(sorted(set(loads)))))
+    write_note(path, replace(read_record(path, LoadRequest), other_loads=tuple(sorted(set(loads)))))
 
 
 def load_request_reason(store: Store, stage: str) -> str:

@@ -7,18 +7,19 @@ from __future__ import annotations
 import time
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import cached_property
 from itertools import chain, islice
 from pathlib import Path
+
+from msgspec import Struct
 
 from stepgrid.host.facts import foreign_machines
 from stepgrid.host.files import read_record, retry_stale
 from stepgrid.host.locks import HeldLock, describe_processes, host_lock_path
 from stepgrid.language.site import current_site
 from stepgrid.model.plan import Plan, PlannedStage, runs_already
-from stepgrid.model.records import BuildRecord, RunRecord
+from stepgrid.model.records import BuildRecord, RunRecord, replace
 from stepgrid.model.status import (
     ENDED,
     MEASURES,
@@ -218,8 +219,7 @@ def build_status(store: Store, build: str) -> NodeStatus:
     return _Snapshot(store, _Facts(Results(store), {}, {}), HeldLock(), None).build(build, build)
 
 
-@dataclass(frozen=True, slots=True)
-class _Facts:
+class _Facts(Struct, frozen=True):
     """Facts that do not change from one look to the next."""
 
     results: Results

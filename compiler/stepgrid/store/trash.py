@@ -5,9 +5,10 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
+
+from msgspec import Struct
 
 from stepgrid.host.files import make_folder, remove_tree, sync
 from stepgrid.host.locks import LockBusy, locked
@@ -21,15 +22,14 @@ IMPORTS = ("import", "import-legacy")  # the locks and attempts of imports: the 
 TRASH = "trash"  # a folder and a lock
 
 
-@dataclass(slots=True)
-class NeededNames:
+class NeededNames(Struct):
     """Names of what specs need."""
 
-    plans: set[str] = field(default_factory=set)
-    builds: set[str] = field(default_factory=set)
-    stages: set[str] = field(default_factory=set)
-    shapes: set[str] = field(default_factory=set)  # of stages: sizes of databases are named by them
-    secrets: set[str] = field(default_factory=set)  # names of files with values of variables
+    plans: set[str] = set()
+    builds: set[str] = set()
+    stages: set[str] = set()
+    shapes: set[str] = set()  # of stages: sizes of databases are named by them
+    secrets: set[str] = set()  # names of files with values of variables
 
     def has(self, kind: str, name: str) -> bool:
         if kind in ("plans", "summary"):
@@ -41,8 +41,7 @@ class NeededNames:
         return name in self.builds or name in self.stages
 
 
-@dataclass(frozen=True, slots=True)
-class TrashEntry:
+class TrashEntry(Struct, frozen=True):
     """A folder or file of the store."""
 
     kind: str
@@ -81,8 +80,7 @@ def unreferenced_entries(entries: Collection[TrashEntry], needed: NeededNames) -
     return [entry for entry in entries if not needed.has(entry.kind, entry.name)]
 
 
-@dataclass(frozen=True, slots=True)
-class UnmovedPath:
+class UnmovedPath(Struct, frozen=True):
     path: Path
     why: str
 

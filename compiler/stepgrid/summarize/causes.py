@@ -9,14 +9,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from typing import TypeAlias
+
+from msgspec import Struct
 
 from stepgrid.host.counters import KIB
 from stepgrid.model import units
 from stepgrid.model.figures import DATA_BYTES, INDEX_BYTES
 from stepgrid.model.metrics import QPS
+from stepgrid.model.records import replace
 from stepgrid.plugins.counters import CACHE_HITS, ROW_LOCK_MS, SYNCS, SessionWait, wait_events
 from stepgrid.summarize.changes import (
     FUNCTION_UNIT,
@@ -81,8 +83,7 @@ def subject(metric: ComparedMetric) -> str:
 # Causes
 
 
-@dataclass(frozen=True, slots=True)
-class Cause:
+class Cause(Struct, frozen=True):
     name: str
     change: Change
     unit: str

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from functools import cached_property
 from statistics import fmean, median, stdev
 from typing import TypeAlias
+
+from msgspec import Struct
 
 from stepgrid.collect.counts import OFF_CPU, SESSION_WAITS
 from stepgrid.collect.step_figures import ENGINE
@@ -32,8 +33,7 @@ ROUNDED = 0.0025  # figures are rounded: loads that agree to the digit do not sh
 Values: TypeAlias = Mapping[int, float]  # by load
 
 
-@dataclass(frozen=True, slots=True)
-class Change:
+class Change(Struct, frozen=True):
     """A figure of an arm and its base, means of the loads, and the interval of their difference."""
 
     arm: float

@@ -10,14 +10,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from itertools import permutations
 from statistics import fmean, stdev
 from typing import NamedTuple
 
+from msgspec import Struct, field
+
 from stepgrid.model import units
 from stepgrid.model.metrics import QPS
 from stepgrid.model.plan import ALPHA, BUILD, SMALLEST_EFFECT
+from stepgrid.model.records import replace
 from stepgrid.model.status import Status
 from stepgrid.plan.report_check import SIMILAR, Arithmetic, ClaimComparison, Figure, Number, Value, evaluate, figures
 from stepgrid.plugins import metrics
@@ -44,8 +46,7 @@ class Provenance(NamedTuple):
     note: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class ClaimEvidence:
+class ClaimEvidence(Struct, frozen=True):
     """Noise floor that the report has of a metric at two points, its intervals, and the smallest effect."""
 
     floor: Callable[[str, Point, Point], float | None] = lambda *_: None
@@ -60,8 +61,7 @@ class ClaimEvidence:
         return replace(self, intervals=self.intervals.of_loads(is_counted))
 
 
-@dataclass(frozen=True, slots=True)
-class Leaf:
+class Leaf(Struct, frozen=True):
     comparison: ClaimComparison
     sides: tuple[tuple[float, float], ...]  # of each load
     problem: str | None = None  # why there are none

@@ -5,13 +5,15 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from itertools import combinations
 from typing import NamedTuple
+
+from msgspec import Struct
 
 from stepgrid.expand.scope import Label
 from stepgrid.model import units
 from stepgrid.model.plan import BUILD, Json, PlannedAxis
+from stepgrid.model.records import replace
 from stepgrid.model.table import Table, group, word_table
 from stepgrid.plan.report_check import (
     SIMILAR,
@@ -52,15 +54,14 @@ MOST_POINTS = 6  # points of another outcome that are named
 Assignment = Mapping[str, str]  # axis -> label, of what the claim leaves open
 
 
-@dataclass(frozen=True, slots=True)
-class ClaimCase:
+class ClaimCase(Struct, frozen=True):
     """A claim at one of the points that it is about."""
 
     result: str
     where: str
     numbers: tuple[str, ...]  # of each comparison, or why there are none
     notes: tuple[str, ...] = ()  # of these numbers: of how many loads they are, what is assumed of them
-    labels: Assignment = field(default_factory=dict)
+    labels: Assignment = {}
     cells: tuple[str, ...] = ()  # that its figures come from
     needed_loads: int = 0  # of these cells, to confirm it
     distance: float = math.inf  # of a published figure from its bound
@@ -70,8 +71,7 @@ class ClaimCase:
         return "; ".join((*self.numbers, *self.notes))
 
 
-@dataclass(frozen=True, slots=True)
-class JudgedClaim:
+class JudgedClaim(Struct, frozen=True):
     claim: str
     expect: str
     result: str

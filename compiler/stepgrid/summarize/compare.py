@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
 
 from stepgrid.model import units
 from stepgrid.model.plan import Plan, PlannedAxis, PlannedCell
+from stepgrid.model.records import replace
 from stepgrid.model.units import counted
 from stepgrid.plan import difference, plan_file
 from stepgrid.plan.difference import Link
@@ -34,8 +36,7 @@ class NotComparable(Exception):
     """Two sets of results without a cell in common."""
 
 
-@dataclass(frozen=True, slots=True)
-class ResultSet:
+class ResultSet(Struct, frozen=True):
     """Results of one plan, by the name under which they are compared."""
 
     name: str
@@ -119,8 +120,7 @@ Labels = Mapping[str, Sequence[str]]  # of an axis
 NO_AXIS = ("not an axis",)
 
 
-@dataclass(frozen=True, slots=True)
-class _Match:
+class _Match(Struct, frozen=True):
     axes: tuple[str, ...]
     first: Mapping[Key, str]  # cells
     second: Mapping[Key, str]

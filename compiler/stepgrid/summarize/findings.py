@@ -8,12 +8,14 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import NamedTuple
 
+from msgspec import Struct
+
 from stepgrid.model import units
 from stepgrid.model.plan import BUILD
+from stepgrid.model.records import replace
 from stepgrid.model.status import Status
 from stepgrid.model.table import ABSENT, group
 from stepgrid.model.table import SAME as SAME_AS
@@ -59,8 +61,7 @@ _BUILD_DIFFERENCES = {  # by the first word of what differs
 _UNCOMPARED = (ABSENT, NO_BASE, SAME_AS, Status.DONE)
 
 
-@dataclass(frozen=True, slots=True)
-class Finding:
+class Finding(Struct, frozen=True):
     """Answer for one arm and its base, by one metric."""
 
     arm: str
@@ -183,8 +184,7 @@ class ArmCase(NamedTuple):
         return ratio_text(self.ratio, self.entry.interval, units.TIMES)
 
 
-@dataclass(frozen=True, slots=True)
-class Arm:
+class Arm(Struct, frozen=True):
     comparison: Comparison
     labels: Labels
     cases: tuple[ArmCase, ...]

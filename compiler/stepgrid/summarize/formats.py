@@ -8,12 +8,12 @@ import json
 import math
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from datetime import date
 from html import escape
 from typing import Any
 
 from stepgrid.host.terminal_output import INDENT, WIDTH, wrap
+from stepgrid.model.records import replace
 from stepgrid.model.table import NOTHING, Cell, Column, Table, group
 
 # Plain text, no wider than a page: columns that find no room go on below, with the labels of the rows again.

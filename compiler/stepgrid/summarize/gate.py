@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
 from typing import NamedTuple
+
+from msgspec import Struct
 
 from stepgrid.model.status import Status
 from stepgrid.model.table import ABSENT, SAME
@@ -23,10 +24,9 @@ class Condition(NamedTuple):
     steps: frozenset[str] = frozenset()
 
 
-@dataclass(frozen=True, slots=True)
-class Gate:
+class Gate(Struct, frozen=True):
     conditions: tuple[Condition, ...] = ()
-    effects: Mapping[str, float] = field(default_factory=dict)  # step or ALL_STEPS -> a larger smallest effect
+    effects: Mapping[str, float] = {}  # step or ALL_STEPS -> a larger smallest effect
 
     @property
     def steps(self) -> set[str]:

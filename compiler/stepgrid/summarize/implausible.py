@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from statistics import fmean
+
+from msgspec import Struct
 
 from stepgrid.model import units
 from stepgrid.model.metrics import QPS
@@ -52,8 +53,7 @@ _PERCENTILES = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class StepFacts:
+class StepFacts(Struct, frozen=True):
     """Planned settings of a step's name: of several cells the values that ask least."""
 
     duration: float | None = None  # where nothing else ends it
@@ -62,13 +62,12 @@ class StepFacts:
     reads: bool = False  # and changes nothing
 
 
-@dataclass(frozen=True, slots=True)
-class Measured:
+class Measured(Struct, frozen=True):
     run: Run
     step: StepFacts
     wall: float | None  # seconds of its process
     is_synced: bool = False  # its writes survive a power cut, as it was planned and its server said
-    start: Mapping[str, str] = field(default_factory=dict)  # what its stage began with
+    start: Mapping[str, str] = {}  # what its stage began with
 
     def __getitem__(self, metric: str) -> float | None:
         return self.run.metrics.get(metric)

@@ -6,10 +6,11 @@ import re
 import shlex
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from statistics import median
 from typing import Any, NamedTuple
+
+from msgspec import Struct, field
 
 from stepgrid.model import units
 from stepgrid.model.figures import NO_FIGURE
@@ -42,8 +43,7 @@ FARTHEST, LEAST_AMPLIFICATION, FEWEST_POINTS = 5.0, 5.0, 3  # times the median o
 ALL_FOUND, FEWEST_SEARCHES = 0.999, 2  # recall; searches of a build that are a curve
 
 
-@dataclass(frozen=True, slots=True)
-class Doubt:
+class Doubt(Struct, frozen=True):
     brief: str  # some words for a line of all doubts: 2 of 60 runs disturbed
     text: str
 
@@ -58,8 +58,7 @@ class OperationCoverage(NamedTuple):
         return [f"no measured step runs: {', '.join(self.unmeasured)}{unknown}"] if self.unmeasured else []
 
 
-@dataclass(frozen=True, slots=True)
-class Notes:
+class Notes(Struct, frozen=True):
     """Doubts and gaps: what a reader must know before believing a figure."""
 
     coverage: Coverage
@@ -442,8 +441,7 @@ def _many_comparisons(comparisons: Sequence[Comparison]) -> Iterator[Doubt]:
 # Coverage
 
 
-@dataclass(frozen=True, slots=True)
-class MissingFigures:
+class MissingFigures(Struct, frozen=True):
     """Runs that lack figures for one and the same reason."""
 
     status: str
@@ -453,8 +451,7 @@ class MissingFigures:
     logs: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Coverage:
+class Coverage(Struct, frozen=True):
     counts: Mapping[str, int]  # of measured runs, each counted once
     troubles: tuple[MissingFigures, ...]
 

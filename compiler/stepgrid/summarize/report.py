@@ -5,11 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
 from functools import cache, partial
+
+from msgspec import Struct, field
 
 from stepgrid.model.metrics import QPS
 from stepgrid.model.plan import BUILD, Plan, PlannedAxis, load_counts, other_loads
+from stepgrid.model.records import replace
 from stepgrid.model.result_schema import QUERY_PLANS
 from stepgrid.model.table import Table
 from stepgrid.model.units import counted
@@ -49,8 +51,7 @@ from stepgrid.summarize.statistics.verdicts import BUSY
 _METRIC_CALL = re.compile(r"\b([a-z]\w*)\(")  # of a claim's expression
 
 
-@dataclass(frozen=True, slots=True)
-class Comparisons:
+class Comparisons(Struct, frozen=True):
     """Answers of a report: figures by step, comparisons by metric and base, claims, changes along ladders."""
 
     sections: tuple[StepPoints, ...]
@@ -90,8 +91,7 @@ class Comparisons:
         return requests
 
 
-@dataclass(frozen=True, slots=True)
-class ReportTables:
+class ReportTables(Struct, frozen=True):
     """Tables of a report, in the layouts of published ones."""
 
     prepared: tuple[Table, ...] = ()
@@ -111,13 +111,12 @@ class ReportTables:
         return [*long, *((table.name, table.why) for table in self.long)]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Report:
+class Report(Struct, frozen=True, eq=False):
     setup: ReportSetup
     comparisons: Comparisons
     notes: Notes
     tables: ReportTables = field(default_factory=ReportTables)
-    data: Tables = field(repr=False, default=Tables((), None, {}))  # type: ignore[arg-type]
+    data: Tables = Tables((), None, {})  # type: ignore[arg-type]
 
 
 def make_report(

@@ -6,7 +6,6 @@ import hashlib
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +14,7 @@ from stepgrid.collect.job import collect, collect_stamped
 from stepgrid.host.files import read_json, write_json, write_text
 from stepgrid.model import units
 from stepgrid.model.plan import Plan, other_loads
+from stepgrid.model.records import replace
 from stepgrid.model.units import counted
 from stepgrid.plan import plan_file
 from stepgrid.plan.difference import links_of

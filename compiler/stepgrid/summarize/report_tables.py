@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 from itertools import product, takewhile
 from statistics import fmean, median_low
 from typing import Any
 
+from msgspec import Struct, field
+
 from stepgrid.collect.step_figures import HOLDS
 from stepgrid.model import units
 from stepgrid.model.plan import BUILD, PlannedAxis
+from stepgrid.model.records import replace
 from stepgrid.model.status import Status
 from stepgrid.model.table import ABSENT, MOST_ROWS, NOTHING, WITHOUT_FIGURE, Cell, Column, Table, group
 from stepgrid.plugins import metrics, registry
@@ -45,8 +47,7 @@ RESPONSE_TIMES = {
 _IN_ABSOLUTE_FIGURES = ("p50_us", "p99_us", "p99_9_us")
 
 
-@dataclass(frozen=True, slots=True)
-class LongTable:
+class LongTable(Struct, frozen=True):
     """Tables that the spec does not ask for and the report only names."""
 
     name: str
@@ -267,8 +268,7 @@ Labels = tuple[str | None, ...]
 Caveat = Callable[[Point, Point], str | None]
 
 
-@dataclass(frozen=True, slots=True)
-class TableInputs:
+class TableInputs(Struct, frozen=True):
     axes: Sequence[PlannedAxis]
     base: Mapping[str, str]
     tables: Tables
@@ -329,8 +329,7 @@ class ReportPoints:
         return self.steps if name == STEP else next((axis.labels for axis in self.inputs.axes if axis.name == name), ())
 
 
-@dataclass(frozen=True, slots=True)
-class TableArrangement:
+class TableArrangement(Struct, frozen=True):
     """A requested table: which axes go down, across and into blocks of their own, and the base of the ratios."""
 
     report: ReportPoints

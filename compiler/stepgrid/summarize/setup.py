@@ -7,10 +7,11 @@ import re
 import shlex
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass, field
 from datetime import datetime
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
+
+from msgspec import Struct
 
 from stepgrid.build.option_difference import same, shorten_number
 from stepgrid.host.facts import pseudonym
@@ -41,8 +42,7 @@ Facts = Mapping[str, Mapping[str, str]]  # subject -> name -> value
 Links = Callable[[Sequence[str]], list[Link]]  # of a chain of stages
 
 
-@dataclass(frozen=True, slots=True)
-class ReportSetup:
+class ReportSetup(Struct, frozen=True):
     """Subject of a report: what was run, how often, on what."""
 
     title: str
@@ -63,8 +63,8 @@ class ReportSetup:
     settings: tuple[ArmSettings, ...] = ()  # of the arms, by axis
     common: tuple[tuple[str, str], ...] = ()  # builds, what all of their arms set
     steps: tuple[ReportedStep, ...] = ()
-    plans: Facts = field(default_factory=dict)  # of statements, by run
-    engines: Mapping[str, str] = field(default_factory=dict)  # by build
+    plans: Facts = {}  # of statements, by run
+    engines: Mapping[str, str] = {}  # by build
     request: Request | None = None  # that it was run by, where it was run here
     imported_loads: int = 0  # of a cell, the most that are of other hosts
     other_hosts: int = 0
@@ -83,8 +83,7 @@ class ReportSetup:
 # Arms: inputs in which the points of an axis differ
 
 
-@dataclass(frozen=True, slots=True)
-class ArmSettings:
+class ArmSettings(Struct, frozen=True):
     axis: str
     labels: tuple[str, ...]
     rows: tuple[tuple[str, tuple[str, ...]], ...]  # input, its value at each label
@@ -195,8 +194,7 @@ def _common_options(steps: Sequence[PlannedStep], changed: Set[str]) -> Iterator
 # Steps: kind and settings of each, without those that are as usual
 
 
-@dataclass(frozen=True, slots=True)
-class ReportedStep:
+class ReportedStep(Struct, frozen=True):
     name: str
     kind: str
     settings: str  # duration 60 s; threads 1, 2 or 4
@@ -335,8 +333,7 @@ LIST = 3  # values between commas
 _PLACE = re.compile(r"(^|[\s}])/\w|\{hostname\}")
 
 
-@dataclass(frozen=True, slots=True)
-class Defaults:
+class Defaults(Struct, frozen=True):
     """A row for each option; the base's default first, None where a build has no such option."""
 
     base: str

@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 import shutil
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cached_property
 from itertools import islice
 from pathlib import Path, PurePath
 from typing import Any
+
+from msgspec import Struct
 
 from stepgrid.host.files import make_folder, write_text
 from stepgrid.host.products import fill_folder
@@ -31,8 +32,7 @@ NOT_PUBLISHED = ("environment.parquet", "history.parquet")  # they name the host
 LETTERS = 8  # of a plan's digest, where two experiments would have one name
 
 
-@dataclass(frozen=True)  # no slots: cached_property needs a dict
-class SiteEntry:
+class SiteEntry(Struct, frozen=True, dict=True):  # no slots: cached_property needs a dict
     """An entry of the index, and the files behind it."""
 
     folder: str  # in the site

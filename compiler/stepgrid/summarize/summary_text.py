@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 
@@ -11,6 +10,7 @@ from stepgrid.host.terminal_output import INDENT, Paint, wrap
 from stepgrid.model import units
 from stepgrid.model.metrics import SLOW
 from stepgrid.model.plan import BUILD
+from stepgrid.model.records import replace
 from stepgrid.model.status import Status
 from stepgrid.model.table import ABSENT, NOTHING, Cell, Table, group
 from stepgrid.model.units import counted, percent

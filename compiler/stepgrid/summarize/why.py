@@ -8,9 +8,10 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from itertools import starmap
 from typing import TypeAlias
+
+from msgspec import Struct
 
 from stepgrid.model import units
 from stepgrid.model.plan import BUILD
@@ -138,8 +139,7 @@ def why_table(
 # Causes of an arm over all builds and points
 
 
-@dataclass(frozen=True, slots=True)
-class ArmCause:
+class ArmCause(Struct, frozen=True):
     """A cause with its range over the points of an arm."""
 
     arm: str

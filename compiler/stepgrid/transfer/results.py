@@ -13,9 +13,10 @@ import shutil
 import tempfile
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, NamedTuple
+
+from msgspec import Struct
 
 from stepgrid.build.error import BuildError
 from stepgrid.collect import parquet
@@ -29,7 +30,7 @@ from stepgrid.host.processes.signals import MARK
 from stepgrid.language.files import InputRecord
 from stepgrid.model import result_schema
 from stepgrid.model.plan import Plan, PlannedStage, is_imported
-from stepgrid.model.records import NoiseRecord, convert_record
+from stepgrid.model.records import NoiseRecord, convert_record, replace
 from stepgrid.model.secret_variables import mask, mask_yaml
 from stepgrid.model.status import BrokenRecord
 from stepgrid.model.units import size
@@ -69,11 +70,10 @@ _PATH = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class ExportOptions:
+class ExportOptions(Struct, frozen=True):
     attempts: bool = False  # failed and interrupted attempts, too
     host: bool = False  # the names of hosts and their users' folders, too
-    texts: Mapping[str, Path] = field(default_factory=dict)  # what the plan was compiled from, for people
+    texts: Mapping[str, Path] = {}  # what the plan was compiled from, for people
     only: Collection[str] | None = None  # some of the results, as stage/time, and no report
 
 
@@ -298,17 +298,16 @@ def _hide_host_of_row(row: dict[str, Any]) -> parquet.Row:
 # Import: everything is verified before anything is published.
 
 
-@dataclass(slots=True)
-class ImportedResults:
+class ImportedResults(Struct):
     plan: Plan
     signer: str | None  # where the site file says whose are taken
-    results: list[str] = field(default_factory=list)  # stage/time
-    present: list[str] = field(default_factory=list)  # results that were here already, and stay as they are
+    results: list[str] = []  # stage/time
+    present: list[str] = []  # results that were here already, and stay as they are
     attempts: int = 0
     builds: int = 0  # records of builds that are not here
-    previous: dict[str, Path | None] = field(default_factory=dict)  # stage -> what counted here before
-    loads: set[tuple[str, int]] = field(default_factory=set)  # further ones: host, its number there
-    retracted: list[str] = field(default_factory=list)  # that counted instead of those of this checkout
+    previous: dict[str, Path | None] = {}  # stage -> what counted here before
+    loads: set[tuple[str, int]] = set()  # further ones: host, its number there
+    retracted: list[str] = []  # that counted instead of those of this checkout
     incomplete: int = 0  # results of loads that are not whole, or not of one host
 
     def outdate_summaries(self, store: Store) -> None:

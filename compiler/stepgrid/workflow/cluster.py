@@ -8,9 +8,10 @@ import re
 import subprocess
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, TypeAlias
+
+from msgspec import Struct
 
 from stepgrid.errors import FAILED
 from stepgrid.host import cluster_job
@@ -65,8 +66,7 @@ CPUS = "SLURM_CPUS_ON_NODE"  # in a job: those of its allocation
 TIMES, GRACE = 2, 1800  # a job may take twice its declared time and half an hour, with what it has to run again
 
 
-@dataclass(frozen=True)  # no slots: cached_property needs a dict
-class JobResources:
+class JobResources(Struct, frozen=True, dict=True):  # no slots: cached_property needs a dict
     """Resources that jobs ask of SLURM: a measured stage has its node to itself, builds share one.
 
     Empty where jobs run on this machine, and where the site file has no `slurm`."""
@@ -213,8 +213,7 @@ class ClusterError(Refusal):
         super().__init__(f"nothing was started: {text}", FAILED)
 
 
-@dataclass(frozen=True, slots=True)
-class ClusterNode:
+class ClusterNode(Struct, frozen=True):
     name: str
     state: str
     cpus: int

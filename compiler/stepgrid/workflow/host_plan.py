@@ -8,7 +8,6 @@ import shlex
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,7 +18,7 @@ from stepgrid.language.problems import Location, Problem, Problems
 from stepgrid.language.site import VARIABLE, choose_site_file, current_site, read_site
 from stepgrid.language.sources import default_program
 from stepgrid.model.plan import Plan, PlannedBuild
-from stepgrid.model.records import KnownReleases, OptionInfo
+from stepgrid.model.records import KnownReleases, OptionInfo, replace
 from stepgrid.model.site import LEAVE, Site
 from stepgrid.model.units import counted
 from stepgrid.plugins.engine import Checking, DeclaredBuilds, KnownOptions, release_numbers

@@ -6,9 +6,10 @@ import os
 import re
 import sys
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
+
+from msgspec import Struct
 
 from stepgrid.host import cluster_job
 from stepgrid.host.locks import lock_holders
@@ -25,13 +26,12 @@ _UNSENDABLE = re.compile(r"[^\w.+-]+", re.ASCII)  # in `--target-jobs`, which na
 _LONGEST_NAME = 200  # of the 255 bytes that a file's name may have
 
 
-@dataclass(frozen=True)  # no slots: cached_property needs a dict
-class RemainingWork:
+class RemainingWork(Struct, frozen=True, dict=True):
     """A plan and what the store lacks of it."""
 
     plan: Plan
     store: Store
-    status: PlanStatus = field(repr=False)
+    status: PlanStatus
     dry_run: bool = False  # nothing is written
 
     @cached_property

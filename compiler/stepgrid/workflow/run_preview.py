@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import islice
 from pathlib import Path
 from statistics import fmean, median
 from typing import Any, NamedTuple, TypeAlias
 
+from msgspec import Struct
+
 from stepgrid.collect.result_figures import figures_file
 from stepgrid.model.plan import Plan, PlannedCell, PlannedRepeat, PlannedStage
+from stepgrid.model.records import replace
 from stepgrid.model.status import Action, NodeStatus, PlanStatus, Status
 from stepgrid.plan import actions, plan_file
 from stepgrid.plan.difference import ChangedInput, Link, differences, links_of
@@ -32,8 +34,7 @@ def preview_run(plan: Plan, store: Store) -> Preview:
     return _Previewer(plan, store).preview()
 
 
-@dataclass(frozen=True)  # no slots: cached_property needs a dict
-class _Previewer:
+class _Previewer(Struct, frozen=True, dict=True):  # no slots: cached_property needs a dict
     plan: Plan
     store: Store
 
@@ -195,8 +196,7 @@ METRICS = "metrics"  # the setting that has a table of what is read of a step's 
 MOST_PLANS, MOST_STAGES, MOST_CELLS = 4, 400, 3  # that are compared: plans, stages of a plan, cells of a stage
 
 
-@dataclass(frozen=True, slots=True)
-class StageInputs:
+class StageInputs(Struct, frozen=True):
     because: str = ""
     inputs: tuple[ChangedInput, ...] = ()
     old: Sequence[Link] = ()  # the chain of the stage that it was compared with
@@ -205,8 +205,7 @@ class StageInputs:
 _Place: TypeAlias = tuple[frozenset[tuple[str, str]], int, int]  # labels, load, run
 
 
-@dataclass(frozen=True, slots=True)
-class _Position:
+class _Position(Struct, frozen=True):
     """Position of a stage: a cell, its repeat, and the index in the chain."""
 
     cell: PlannedCell

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
 from html import escape
+
+from msgspec import Struct
 
 Stack = tuple[str, ...]  # the program, then from the outermost function to the innermost
 
@@ -14,14 +15,13 @@ _NARROWEST = 0.4  # a narrower box is not drawn, nor what stands on it
 _FULL_COLOUR = 0.1  # of the CPU of an operation: a box that takes so much more or less has the full colour
 
 
-@dataclass(slots=True)
-class _Node:
+class _Node(Struct):
     """A function with those that it calls. Of one recording `arm` counts samples, `base` nothing."""
 
     arm: float = 0.0  # of a difference: microseconds of CPU per operation
     base: float = 0.0
     room: float = 0.0  # its width: room for all that stands on it
-    children: dict[str, _Node] = field(default_factory=dict)
+    children: dict[str, _Node] = {}
 
     def add(self, stack: Stack, arm: float, base: float) -> None:
         node = self
@@ -78,8 +78,7 @@ def draw_difference(arm: Mapping[Stack, float], base: Mapping[Stack, float], tit
     return _picture(root, f"{title}: {label(root)}", label, colour)
 
 
-@dataclass(frozen=True, slots=True)
-class _Box:
+class _Box(Struct, frozen=True):
     name: str
     node: _Node
     x: float

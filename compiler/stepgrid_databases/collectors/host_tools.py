@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct
 
 from stepgrid.model.metrics import MetricSet
 from stepgrid.plugins.collector import Target, interval, pid_list
 
 
-@dataclass(frozen=True, slots=True)
-class HostTool:
+class HostTool(Struct, frozen=True):
     tool: str
     package: str
     options: tuple[str, ...]
     of_processes: bool = False  # it is told which; else it looks at the whole host
-    columns: Mapping[str, str] = field(default_factory=dict)  # metric of ours -> the tool's own column
+    columns: Mapping[str, str] = {}  # metric of ours -> the tool's own column
     settings: tuple[str, ...] = ("every",)
 
     def argv(self, tool: str, settings: Mapping[str, Any], target: Target) -> Sequence[str]:

@@ -10,9 +10,10 @@ import json
 import re
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple, Self, TypeAlias
+
+from msgspec import Struct
 
 from stepgrid.host.failure import tail
 from stepgrid.model.figures import Buckets, ClientRate, Figures, ParseError
@@ -55,8 +56,7 @@ class RateInterval(NamedTuple):
     longest: float | None = None  # seconds, of one operation
 
 
-@dataclass(frozen=True, slots=True)
-class ClientReport:
+class ClientReport(Struct, frozen=True):
     path: Path
     lines: Mapping[str, Sequence[Line]]  # by kind
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from fnmatch import fnmatchcase
 
 from stepgrid.host.sampling import UNNAMED
 from stepgrid.model import units
+from stepgrid.model.records import replace
 from stepgrid.model.result_schema import HEADINGS
 from stepgrid.model.table import NOTHING, Cell, Column, Table, columns, status_cell
 from stepgrid.plugins.layout import (

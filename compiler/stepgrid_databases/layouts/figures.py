@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 
 from stepgrid.model import units
+from stepgrid.model.records import replace
 from stepgrid.model.table import ABSENT, Cell, Column, Table, columns
 from stepgrid.plugins.layout import ARMS, BASE, MARK, RANGE, STEP, Block, Layout, LayoutCell, cell, fixed, legend
 from stepgrid.plugins.metrics import unit

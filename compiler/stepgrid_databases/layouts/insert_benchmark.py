@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from typing import NamedTuple
 
 from stepgrid.model import units
 from stepgrid.model.figures import FAILED_RATE, is_sustained
 from stepgrid.model.metrics import QPS
+from stepgrid.model.records import replace
 from stepgrid.model.table import ABSENT, NOTHING, Cell, Table, columns
 from stepgrid.plugins.layout import ARMS, BASE, MARK, STEP, Block, Layout, LayoutCell, cell, fixed
 from stepgrid.plugins.metrics import PUBLISHED

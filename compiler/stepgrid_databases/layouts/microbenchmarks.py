@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import replace
 
 from stepgrid.model import units
 from stepgrid.model.metrics import CLIENT_CPU, QPS, SERVER_CPU
+from stepgrid.model.records import replace
 from stepgrid.model.table import ABSENT, Cell, Column, Table, columns
 from stepgrid.plugins.layout import ARMS, BASE, RANGE, STEP, Block, Layout, LayoutCell, cell, legend
 from stepgrid_databases.layouts.figures import label_heads, labels, other_columns, relative_table

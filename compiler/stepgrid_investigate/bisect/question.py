@@ -5,9 +5,11 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
 from functools import partial
 from typing import Any, NamedTuple, TypeVar
+
+from msgspec import Struct
+from msgspec.structs import asdict
 
 from stepgrid.build import git
 from stepgrid.build.error import BuildError
@@ -31,8 +33,7 @@ class SearchError(StepgridError):
     """A sentence or two about a question that cannot be searched."""
 
 
-@dataclass(frozen=True, slots=True)
-class Words:
+class Words(Struct, frozen=True):
     """Arguments of the command."""
 
     spec: str
@@ -58,8 +59,7 @@ class Candidate(NamedTuple):
     version: str = ""  # of a commit, as its tree says it
 
 
-@dataclass(frozen=True, slots=True)
-class Request:
+class Request(Struct, frozen=True):
     """A search. If `commits`, then `good` and `bad` are whole commits; else they are versions."""
 
     spec: str

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from statistics import fmean
+
+from msgspec import Struct
 
 from stepgrid.host.files import write_text
 from stepgrid.model import units
@@ -27,15 +28,14 @@ _MOST_ERRORS = 3.5  # standard errors from its level: it may belong to neither
 _ALMOST = 0.999
 
 
-@dataclass(frozen=True)  # no slots: cached_property needs a dict
-class Findings:
+class Findings(Struct, frozen=True, dict=True):
     """The outcome of a search, and its statistics; the search's logarithms have less for worse."""
 
     request: Request
     candidates: Sequence[Candidate]
     answer: Found | Unanswered
     readings: Mapping[int, Reading]
-    evidence: Evidence = field(repr=False)
+    evidence: Evidence
 
     @property
     def is_found(self) -> bool:
@@ -87,8 +87,7 @@ class Findings:
                 yield self.candidates[index].name
 
 
-@dataclass(frozen=True, slots=True)
-class BisectReport:
+class BisectReport(Struct, frozen=True):
     folder: Path
     findings: Findings
     changes: Mapping[str, str]  # suspect -> what it changed, in the repository's words

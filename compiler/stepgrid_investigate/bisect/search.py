@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
 from itertools import pairwise
 from statistics import fmean, median, variance
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
 from stepgrid.summarize.statistics.confidence_intervals import special
@@ -27,8 +27,7 @@ _TWO_SIDED = 0.025  # that two ends do not differ
 _MOST_COMPARED = 40  # candidates that are compared, where there are more
 
 
-@dataclass(frozen=True, slots=True)
-class Question:
+class Question(Struct, frozen=True):
     """`smallest`: how far apart the ends are to be, a logarithm; a `threshold` is to lie between the two."""
 
     count: int
@@ -41,9 +40,8 @@ class Question:
         return 0, self.count - 1
 
 
-@dataclass(frozen=True, slots=True)
-class Evidence:
-    samples: Samples = field(default_factory=dict)
+class Evidence(Struct, frozen=True):
+    samples: Samples = {}
     unusable: Collection[int] = ()  # that could not be built or run
     lower_is_better: bool = False  # then samples are logarithms of 1 / figure
 
@@ -59,8 +57,7 @@ class Measure(NamedTuple):
     why: str
 
 
-@dataclass(frozen=True, slots=True)
-class Found:
+class Found(Struct, frozen=True):
     """The change came after `low` and is there in `high`; what lies between them cannot be measured."""
 
     low: int
@@ -68,8 +65,7 @@ class Found:
     probability: float
 
 
-@dataclass(frozen=True, slots=True)
-class Unanswered:
+class Unanswered(Struct, frozen=True):
     why: str
 
 
@@ -159,8 +155,7 @@ _REACH = 6.0  # standard deviations on both sides
 _TINY = 1e-9
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class ChangePoint:
+class ChangePoint(Struct, frozen=True, eq=False):
     """Estimates of the change; index 0 of each array means that candidate 1 is the first slower one."""
 
     probability: Array
@@ -250,8 +245,7 @@ _SEED = 1
 _MOST_TRIALS = 0.95  # share of the trials that need no more
 
 
-@dataclass(frozen=True, slots=True)
-class Forecast:
+class Forecast(Struct, frozen=True):
     builds: int
     most_builds: int
     loads: int

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import NamedTuple
+
+from msgspec import Struct
 
 from stepgrid.build.commands import mask_credentials
 from stepgrid.errors import PROBLEMS, StepgridError
@@ -15,7 +16,7 @@ from stepgrid.language.problems import nearest
 from stepgrid.model import units
 from stepgrid.model.metrics import QPS
 from stepgrid.model.plan import BUILD, Option, Plan, PlannedCell, PlannedStage, PlannedStep
-from stepgrid.model.records import BuildRecord, recipe_patches
+from stepgrid.model.records import BuildRecord, recipe_patches, replace
 from stepgrid.package import __version__
 from stepgrid.plugins import metrics
 from stepgrid.plugins.driver import PrintedFigures, Waiting
@@ -58,8 +59,7 @@ class Question(NamedTuple):
     metric: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Finding:
+class Finding(Struct, frozen=True):
     """A ratio of a step of two cells."""
 
     title: str
@@ -96,8 +96,7 @@ class Finding:
         return ", ".join(cell.labels[axis] if axis == BUILD else f"{axis}={cell.labels[axis]}" for axis in names)
 
 
-@dataclass(frozen=True, slots=True)
-class Arm:
+class Arm(Struct, frozen=True):
     """Stages that a cell runs for one figure, with the options that its build takes."""
 
     letter: str

@@ -8,10 +8,11 @@ import shlex
 import shutil
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from itertools import count
 from pathlib import Path
 from typing import Any, NamedTuple
+
+from msgspec import Struct
 
 from stepgrid.host import files
 from stepgrid.host.products import fill_folder
@@ -40,8 +41,7 @@ _WIDTH = 118
 _PASSWORD = "repro"  # of a server that only its owner can reach
 
 
-@dataclass(frozen=True, slots=True)
-class Repro:
+class Repro(Struct, frozen=True):
     """A script, as values."""
 
     finding: Finding
@@ -55,13 +55,12 @@ class Repro:
         return len(self.arms[1].steps)
 
 
-@dataclass(slots=True)
-class Folder:
+class Folder(Struct):
     """Files of a folder before they are written."""
 
-    texts: dict[str, str] = field(default_factory=dict)  # path in the folder -> text
-    copies: dict[str, Path] = field(default_factory=dict)
-    programs: dict[str, Program] = field(default_factory=dict)  # by the variable that names it
+    texts: dict[str, str] = {}  # path in the folder -> text
+    copies: dict[str, Path] = {}
+    programs: dict[str, Program] = {}  # by the variable that names it
     socket: str | None = None  # of a server
 
     def fill(self, path: Path) -> None:
@@ -243,13 +242,12 @@ def _omissions(repro: Repro) -> Iterator[str]:
 # Commands of an arm, as functions of the script
 
 
-@dataclass(slots=True)
-class _ArmWriter:
+class _ArmWriter(Struct):
     arm: Arm
     arms: tuple[Arm, Arm]
     folder: Folder
-    lines: list[str] = field(default_factory=list)
-    documents: dict[str, str] = field(default_factory=dict)  # that the script has written so far
+    lines: list[str] = []
+    documents: dict[str, str] = {}  # that the script has written so far
 
     def text(self) -> str:
         number = 0

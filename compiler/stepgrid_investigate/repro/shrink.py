@@ -14,16 +14,18 @@ import tempfile
 import time
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, suppress
-from dataclasses import dataclass, field, replace
 from pathlib import Path
 from threading import Timer
 from typing import Any, NamedTuple, cast
+
+from msgspec import Struct, field
 
 from stepgrid.host.locks import host_lock
 from stepgrid.host.processes.signals import die_with_parent
 from stepgrid.host.processes.supervision import environment
 from stepgrid.model import units
 from stepgrid.model.plan import SMALLEST_EFFECT, AdaptiveRepeat
+from stepgrid.model.records import replace
 from stepgrid.model.secret_variables import secret_name
 from stepgrid.model.units import counted
 from stepgrid.plugins.registry import driver
@@ -46,13 +48,12 @@ MOST_NAMES = 6  # in a line
 FAILURE = 2  # exit status of the script whose command failed
 
 
-@dataclass(frozen=True, slots=True)
-class Cut:
+class Cut(Struct, frozen=True):
     """Parts of a script that are taken away."""
 
     steps: frozenset[str] = frozenset()
     options: frozenset[str] = frozenset()
-    settings: Mapping[str, float] = field(default_factory=dict)  # setting -> by which it is divided; inf: it becomes 1
+    settings: Mapping[str, float] = {}  # setting -> by which it is divided; inf: it becomes 1
 
     def apply(self, repro: Repro) -> Repro:
         base, arm = (self._cut_arm(arm) for arm in repro.arms)
@@ -100,8 +101,7 @@ class Trial(NamedTuple):
         return f"{ratio} after {counted(self.interval.loads, 'round')}"
 
 
-@dataclass(slots=True)
-class Shrinking:
+class Shrinking(Struct):
     """Attempts one after the other, a line for each, until everything was tried or the time is used up."""
 
     repro: Repro

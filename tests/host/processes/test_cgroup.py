@@ -2,7 +2,6 @@
 
 import subprocess
 import sys
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,7 +10,7 @@ from msgspec import convert
 from stepgrid.host import sysfs
 from stepgrid.host.processes import cgroup
 from stepgrid.host.processes.cgroup import caged
-from stepgrid.model.records import StepSetup
+from stepgrid.model.records import StepSetup, replace
 from tests.daemons import DAEMON
 from tests.waiting import LONG, SOON
 

@@ -8,7 +8,6 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -23,7 +22,7 @@ from stepgrid.host.processes.launch import (
 )
 from stepgrid.host.processes.supervision import Companion, Program, User
 from stepgrid.model.plan import Command
-from stepgrid.model.records import LaunchRequest, StepSetup
+from stepgrid.model.records import LaunchRequest, StepSetup, replace
 
 Start = Callable[[str], subprocess.Popen[bytes]]
 

@@ -4,7 +4,6 @@ import hashlib
 import json
 import sys
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +20,7 @@ from stepgrid.model.plan import (
     PlannedStage,
     PlannedStep,
 )
+from stepgrid.model.records import replace
 from stepgrid.plan.order import ranks
 
 

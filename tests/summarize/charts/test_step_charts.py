@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from stepgrid.model.figures import ClientRate, Figures
 from stepgrid.model.plan import PlannedAxis
+from stepgrid.model.records import replace
 from stepgrid.store.store import Store
 from stepgrid.summarize.charts import step_charts
 from stepgrid.summarize.charts.drawing import PageMarks

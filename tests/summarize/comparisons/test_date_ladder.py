@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from stepgrid.model.plan import PlannedAxis
+from stepgrid.model.records import replace
 from stepgrid.store import store as store_module
 from stepgrid.summarize import html_page, summary_text
 from stepgrid.summarize.comparisons.judgement import RatioEvidence

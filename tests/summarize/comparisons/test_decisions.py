@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 import pytest
 
 from stepgrid.model.plan import AdaptiveRepeat
+from stepgrid.model.records import replace
 from stepgrid.summarize.comparisons.comparison import BASE, RATIO, ArmEntry, ComparedMetric, ComparedPoint, Comparison
 from stepgrid.summarize.comparisons.comparison_axes import ComparisonLayout
 from stepgrid.summarize.comparisons.decisions import DecisionLimits, DecisionState, LoadCosts, decide, load_requests

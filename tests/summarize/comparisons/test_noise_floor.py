@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -12,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
+from stepgrid.model.records import replace
 from stepgrid.summarize.comparisons.noise_floor import NoiseFloors, noise_floors, residuals
 from stepgrid.summarize.data.tables_reader import PastFigure, Run, Tables
 from tests.summarize.made import past, point, run

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +12,7 @@ from stepgrid.cli import main
 from stepgrid.collect.job import collect
 from stepgrid.collect.parquet import connect, write_rows
 from stepgrid.model.figures import LATENCY_CLASSES
+from stepgrid.model.records import replace
 from stepgrid.model.result_schema import HISTOGRAMS
 from stepgrid.summarize.data import tables_reader
 from stepgrid.summarize.data.points import choose_points

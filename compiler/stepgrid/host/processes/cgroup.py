@@ -8,9 +8,10 @@ import signal
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
+
+from msgspec import Struct
 
 from stepgrid.host import sysfs
 
@@ -22,8 +23,7 @@ KILL_SECONDS = 5.0  # that killed processes have to be gone
 _numbers = itertools.count()
 
 
-@dataclass(slots=True)
-class ControlGroup:
+class ControlGroup(Struct):
     """A step's cgroups; without folders where none can be made: then there is only the process group."""
 
     folders: tuple[Path, ...] = ()

@@ -12,14 +12,15 @@ import signal
 import subprocess
 import time
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
 from pathlib import Path
+
+from msgspec import Struct
 
 from stepgrid.host import sysfs
 from stepgrid.host.processes import cgroup
 from stepgrid.host.processes.supervision import exit_status
 from stepgrid.model.plan import Command, Json
-from stepgrid.model.records import Facts, LaunchRequest
+from stepgrid.model.records import Facts, LaunchRequest, replace
 from stepgrid.model.secret_variables import hide_secrets
 
 LIBRARIES = {
@@ -45,8 +46,7 @@ class LaunchError(Exception):
     """A request that this host cannot fulfil, and what to do about it."""
 
 
-@dataclass(frozen=True, slots=True)
-class LaunchPlan:
+class LaunchPlan(Struct, frozen=True):
     command: Command
     record: Facts  # what was done, or left out
     memory: int | None = None  # the limit of the cgroup that it has to be put into: see cgroup.caged

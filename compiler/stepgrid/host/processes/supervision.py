@@ -10,12 +10,13 @@ import subprocess
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
 from resource import struct_rusage
 from typing import NamedTuple
+
+from msgspec import Struct
 
 from stepgrid.host.processes.cgroup import ControlGroup
 from stepgrid.host.processes.signals import MARK, die_with_parent
@@ -42,8 +43,7 @@ class User(NamedTuple):
     inside: bool = False  # a namespace, instead of everywhere
 
 
-@dataclass(frozen=True, slots=True)
-class Program:
+class Program(Struct, frozen=True):
     """A program to start in a folder, with its output there. `user`: who it becomes; None: who we are."""
 
     argv: Sequence[str]
@@ -60,8 +60,7 @@ class Companion(NamedTuple):
     restart: Callable[[], int] | None = None  # return its new process
 
 
-@dataclass(frozen=True, slots=True)
-class ProcessEnd:
+class ProcessEnd(Struct, frozen=True):
     """The end of a child; `exit` is the exit status, or minus the number of the signal that killed it."""
 
     exit: int

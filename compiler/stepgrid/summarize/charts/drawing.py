@@ -5,11 +5,12 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache
 from html import escape
 from itertools import pairwise
 from typing import TypeAlias
+
+from msgspec import Struct
 
 from stepgrid.model import units
 from stepgrid.package import TEMPLATES
@@ -44,8 +45,7 @@ class PageMarks(dict[str, int]):
         return self[arm]
 
 
-@dataclass(frozen=True, slots=True)
-class Scale:
+class Scale(Struct, frozen=True):
     """Map values to pixels."""
 
     low: float

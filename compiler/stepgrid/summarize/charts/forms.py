@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from itertools import groupby
 from statistics import fmean, median
 from typing import NamedTuple
+
+from msgspec import Struct
 
 from stepgrid.collect.series import Span
 from stepgrid.model import units
@@ -33,8 +34,7 @@ BELOW = 7.5  # pixels from a mark to the dots of its loads
 LOG = 64  # pixels that `log scale` takes
 
 
-@dataclass(frozen=True, slots=True)
-class ChartRow:
+class ChartRow(Struct, frozen=True):
     """A figure of an arm; `text` is how it is shown, `note` what else is told to who points at it."""
 
     group: str
@@ -49,8 +49,7 @@ class ChartRow:
     tail: tuple[float, ...] = ()  # higher percentiles
 
 
-@dataclass(frozen=True, slots=True)
-class Rows:
+class Rows(Struct, frozen=True):
     """A chart of rows, whose arms have the marks of their page."""
 
     title: str
@@ -65,8 +64,7 @@ class Rows:
         return all(len([*rows]) == 1 for _, rows in groupby(self.rows, lambda row: row.group))
 
 
-@dataclass(frozen=True, slots=True)
-class _Layout:
+class _Layout(Struct, frozen=True):
     """Pixels of the names and of the plot between them and the figures."""
 
     width: float
@@ -338,21 +336,19 @@ Series = Sequence[tuple[float, float]]  # second, figure
 MARK_GAP, MARK_ROW, LEAST_MARK = 4.0, 13.0, 1.5  # pixels: above the marks, a row of them, and the shortest one
 
 
-@dataclass(frozen=True, slots=True)
-class TimeLine:
+class TimeLine(Struct, frozen=True):
     """Series of an arm: a thin line for each load, and their median."""
 
     arm: str
     loads: Sequence[Series]
 
 
-@dataclass(frozen=True, slots=True)
-class Panel:
+class Panel(Struct, frozen=True):
     """Arms over the same seconds; `events` are marks at its foot, by their name, `dips` bands down to the last."""
 
     figure: str
     lines: Sequence[TimeLine]
-    events: Mapping[str, Sequence[Span]] = field(default_factory=dict)
+    events: Mapping[str, Sequence[Span]] = {}
     dips: Sequence[Span] = ()
     target: float | None = None
     height: float = 150

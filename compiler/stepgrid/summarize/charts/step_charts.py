@@ -5,10 +5,11 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Mapping, Sequence, Set
-from dataclasses import dataclass, field
 from functools import lru_cache
 from operator import attrgetter
 from typing import NamedTuple, TypeVar
+
+from msgspec import Struct
 
 from stepgrid.collect.series import Span, dips, mark_stalls
 from stepgrid.model import units
@@ -47,14 +48,13 @@ _Item = TypeVar("_Item")
 TARGETS = {"insert": "target_inserts_per_s"}  # of all clients
 
 
-@dataclass(frozen=True, slots=True)
-class Chart:
+class Chart(Struct, frozen=True):
     """A chart in the form of a screen, that of a phone where it is another, and other views of the same figures."""
 
     title: str
-    svg: str = field(repr=False)
-    narrow: str = field(default="", repr=False)
-    views: Mapping[str, Sequence[str]] = field(default_factory=dict, repr=False)
+    svg: str
+    narrow: str = ""
+    views: Mapping[str, Sequence[str]] = {}
     note: str = ""
 
     @property
@@ -79,8 +79,7 @@ class ArrangedPoint(NamedTuple):
         return ", ".join(filter(None, (self.group, self.arm)))
 
 
-@dataclass(frozen=True, slots=True)
-class StepArrangement:
+class StepArrangement(Struct, frozen=True):
     """Points of a step for its charts: one axis gives the arms their marks, the others make the groups."""
 
     groups: tuple[str, ...]

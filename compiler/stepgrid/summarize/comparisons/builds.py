@@ -9,10 +9,11 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import PurePosixPath
 from types import MappingProxyType
 from typing import Any
+
+from msgspec import Struct
 
 from stepgrid.language.sources import REQUIREMENTS
 from stepgrid.model.plan import BUILD, LINK, PlannedAxis
@@ -54,8 +55,7 @@ _SANITIZER = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class ReportedBuild:
+class ReportedBuild(Struct, frozen=True):
     id: str
     name: str
     version: str | None = None
@@ -167,8 +167,7 @@ def deciding_differences(builds: Iterable[ReportedBuild]) -> list[str]:
     return [f"{name} {' / '.join(texts)}" for name, texts in values.items() if len(texts) > 1]
 
 
-@dataclass(frozen=True, slots=True)
-class _Pair:
+class _Pair(Struct, frozen=True):
     names: str
     base: ReportedBuild | None
     arm: ReportedBuild | None

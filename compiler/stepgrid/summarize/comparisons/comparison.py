@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from typing import NamedTuple
+
+from msgspec import Struct
 
 from stepgrid.model import units
 from stepgrid.model.metrics import QPS, VARIATION
 from stepgrid.model.plan import ALPHA
+from stepgrid.model.records import replace
 from stepgrid.model.status import Status
 from stepgrid.model.table import ABSENT, NOTHING, SAME, Basis, Cell, Column, Table, group
 from stepgrid.plugins.layout import MARK
@@ -24,8 +26,7 @@ BASE, RATIO, NO_BASE = "base", "ratio", "no base"
 TIMES = frozenset({"s", "ms", "us", "ns"})
 
 
-@dataclass(frozen=True, slots=True)
-class ComparedMetric:
+class ComparedMetric(Struct, frozen=True):
     name: str = QPS
     unit: str = "operations/s"
     better: str | None = "higher"
@@ -60,8 +61,7 @@ def ratio_text(ratio: float | None, interval: Interval | None, sign: str = "") -
     return units.ratio_with_interval(ratio, interval.low, interval.high, sign)
 
 
-@dataclass(frozen=True, slots=True)
-class ArmEntry:
+class ArmEntry(Struct, frozen=True):
     """An arm at a point; `kind` is BASE, RATIO, NO_BASE, SAME or ABSENT, or the status of a point that is not done."""
 
     kind: str
@@ -104,8 +104,7 @@ class ArmEntry:
         return ": ".join(filter(None, (words, self.unpaired)))
 
 
-@dataclass(frozen=True, slots=True)
-class ComparedPoint:
+class ComparedPoint(Struct, frozen=True):
     """A point: a step, and the labels of the axes that go down."""
 
     step: str
@@ -123,8 +122,7 @@ class Case(NamedTuple):
     base: Point
 
 
-@dataclass(frozen=True, slots=True)
-class PooledRatio:
+class PooledRatio(Struct, frozen=True):
     """Geometric mean of the ratios of one value of an axis to its base, over all points of a step."""
 
     step: str
@@ -146,8 +144,7 @@ class PooledRatio:
         return comparison_axes.words((self.label,), (self.axis,))
 
 
-@dataclass(frozen=True, slots=True)
-class Comparison:
+class Comparison(Struct, frozen=True):
     """All points of a report against one base, by one metric."""
 
     metric: ComparedMetric
@@ -207,11 +204,10 @@ class PairRatio(NamedTuple):
     outliers: tuple[Outlier, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class RatioIntervals:
+class RatioIntervals(Struct, frozen=True):
     _families: Sequence[Sequence[Pair]] = ()  # pairs of each step and base
     alpha: float = ALPHA
-    _ratios: dict[str, dict[Places, PairRatio]] = field(default_factory=dict)  # by metric
+    _ratios: dict[str, dict[Places, PairRatio]] = {}  # by metric
 
     def of_loads(self, is_included: Callable[[int], bool]) -> RatioIntervals:
         """Return the intervals as if no other loads had been measured."""

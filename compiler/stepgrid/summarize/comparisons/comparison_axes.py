@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import product
+
+from msgspec import Struct
 
 from stepgrid.model.plan import BUILD, PlannedAxis
 from stepgrid.model.status import Status
@@ -15,8 +16,7 @@ from stepgrid.summarize.data.tables_reader import Run
 Labels = tuple[str | None, ...]  # one for each axis; None where an axis does not touch a step
 
 
-@dataclass(frozen=True, slots=True)
-class ComparisonLayout:
+class ComparisonLayout(Struct, frozen=True):
     """Axes of a comparison: those of the base go across, all others down."""
 
     base: Mapping[str, str]
@@ -24,8 +24,7 @@ class ComparisonLayout:
     down: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class StepPoints:
+class StepPoints(Struct, frozen=True, eq=False):
     """Points of one measured step."""
 
     step: str

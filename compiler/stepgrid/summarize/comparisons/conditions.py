@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import cached_property
 from itertools import pairwise
 from statistics import fmean, median
 from typing import Any
+
+from msgspec import Struct
 
 from stepgrid.collect.series import NOT_STEADY
 from stepgrid.collect.step_figures import TARGET
@@ -44,11 +45,10 @@ _HARDWARE = {"cpu": "CPU", "cores": "cores", "architecture": "architecture"}  # 
 _NO_FACTS: Mapping[str, str] = {}
 
 
-@dataclass(frozen=True)  # no slots: cached_property needs a dict
-class Conditions:
+class Conditions(Struct, frozen=True, dict=True):  # no slots: cached_property needs a dict
     tables: Tables
     within: float | None = None  # seconds of `compare_within`
-    machines: Mapping[str, str] = field(default_factory=dict)  # by stage, where the plan has several
+    machines: Mapping[str, str] = {}  # by stage, where the plan has several
     across_hosts: bool = False  # two sets of results are compared, wherever they are from and whatever they record
     declared_work: Callable[[Place], object] = lambda _: None  # what the spec has a step, and those before it, do
     # which failures a step's writes survive; nothing of one that writes nothing, None of one of which it is not known
@@ -334,8 +334,7 @@ Limit = Callable[[float, float], bool]
 L0, L0_FILES, MOVED = "L0", 4, 0.10  # of a tree: so many files in L0, which each read looks into, or bytes elsewhere
 
 
-@dataclass(frozen=True, slots=True)
-class _Start:
+class _Start(Struct, frozen=True):
     values: Mapping[str, float]  # by condition, medians of the runs
     rows: Mapping[str, float]  # by table
     levels: Mapping[str, Level]  # of an LSM tree

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from enum import StrEnum
+
+from msgspec import Struct
 
 from stepgrid.model import units
 from stepgrid.model.metrics import QPS
@@ -28,8 +29,7 @@ class DecisionState(StrEnum):
     IDLE = "undecided because a load did nothing"
 
 
-@dataclass(frozen=True, slots=True)
-class Decision:
+class Decision(Struct, frozen=True):
     """State of one comparison, and the loads that it needs."""
 
     name: str  # cache=hyper against cache=lru, threads=2, readww
@@ -52,12 +52,11 @@ class Decision:
         return f"{write(self.interval.low)}x to {write(self.interval.high)}x"
 
 
-@dataclass(frozen=True, slots=True)
-class LoadCosts:
+class LoadCosts(Struct, frozen=True):
     """Seconds that the stages of a plan took, and those of one more load."""
 
     spent: float = 0.0
-    _seconds_by_stage: Mapping[str, Mapping[str, float]] = field(default_factory=dict)  # of a cell's first load
+    _seconds_by_stage: Mapping[str, Mapping[str, float]] = {}  # of a cell's first load
 
     def seconds(self, cells: Collection[str]) -> float:
         """Add up one more load of these cells; a stage that they share runs once."""
@@ -81,8 +80,7 @@ def _stage_seconds(store: Store, stage: str) -> float:
     return result_seconds(store.result(stage))
 
 
-@dataclass(frozen=True, slots=True)
-class DecisionLimits:
+class DecisionLimits(Struct, frozen=True):
     repeat: AdaptiveRepeat
     effect: float
     costs: LoadCosts

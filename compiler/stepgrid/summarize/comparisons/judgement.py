@@ -5,14 +5,16 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from itertools import compress, product
 from statistics import fmean
 from typing import NamedTuple, TypeVar
 
+from msgspec import Struct
+
 from stepgrid.model import units
 from stepgrid.model.metrics import QPS
 from stepgrid.model.plan import ALPHA, PlannedAxis
+from stepgrid.model.records import replace
 from stepgrid.model.status import Status
 from stepgrid.model.table import ABSENT, SAME, group
 from stepgrid.model.units import counted
@@ -53,13 +55,12 @@ Reason = Callable[[Point, Point], str | None]
 Marked = TypeVar("Marked", ArmEntry, PooledRatio)
 
 
-@dataclass(frozen=True, slots=True)
-class RatioEvidence:
+class RatioEvidence(Struct, frozen=True):
     """Facts about two points beside their figures."""
 
     series: Series
     effect: float
-    noise: NoiseFloors = NoiseFloors()  # noqa: RUF009  # frozen, and empty
+    noise: NoiseFloors = NoiseFloors()  # frozen, and empty
     refusal: Reason = lambda *_: None  # why they get no verdict
     disturbance: Callable[[str, Sequence[Point]], str] = lambda *_: ""  # of a metric: why others' load decides nothing
     shipped: Reason = lambda *_: None  # what their builds differ in, where they get one all the same

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from itertools import pairwise
 from statistics import median
 
 import numpy as np
 import re2
+from msgspec import Struct, field
 from numpy.typing import NDArray
 
 from stepgrid.collect.series import CHANCE
@@ -33,8 +33,7 @@ _VERSION = re2.compile(r"(.*?\D)v?(\d+(?:\.\d+)+)")  # labels are a stranger's: 
 Grid = NDArray[np.float64]  # logarithms: a row for each rung, a column for each load
 
 
-@dataclass(frozen=True, slots=True)
-class RungChange:
+class RungChange(Struct, frozen=True):
     step: str
     labels: comparison_axes.Labels  # of the other axes
     rung: str  # the first of the new level
@@ -50,8 +49,7 @@ class RungChange:
         return f"{ratio_with_interval(ratio, low, high)} {verdict}"
 
 
-@dataclass(frozen=True, slots=True)
-class Ladder:
+class Ladder(Struct, frozen=True):
     axis: str
     rungs: tuple[str, ...]  # in order
     names: tuple[str, ...]  # other axes that vary
@@ -239,8 +237,7 @@ FEWEST_FREEDOMS = 8  # degrees of freedom
 ROUNDS = 50  # of taking out means in turn: one is exact where no run is missing
 
 
-@dataclass(frozen=True, slots=True)
-class Drift:
+class Drift(Struct, frozen=True):
     step: str
     per_hour: float  # of the logarithm
     hours: float  # from the first to the last run of a load, the median: the trend is known for no longer

@@ -11,12 +11,12 @@ from __future__ import annotations
 import math
 from collections import Counter, defaultdict
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from itertools import groupby
 from statistics import fmean, median
 from typing import NamedTuple
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
 from stepgrid.model.metrics import QPS
@@ -52,13 +52,12 @@ class Residual(NamedTuple):
     remaining: float  # degrees of freedom once the blocks have theirs
 
 
-@dataclass(frozen=True, slots=True)
-class NoiseFloors:
+class NoiseFloors(Struct, frozen=True):
     _runs: Sequence[Run] = ()
     _past: Sequence[PastFigure] = ()
-    _engines: Mapping[str, str] = field(default_factory=dict)  # by build
-    _residuals: dict[str, Mapping[NoiseKind, Sequence[Residual]]] = field(default_factory=dict)  # by metric
-    _spreads: dict[NoiseKind, NoiseSpread | None] = field(default_factory=dict)
+    _engines: Mapping[str, str] = {}  # by build
+    _residuals: dict[str, Mapping[NoiseKind, Sequence[Residual]]] = {}  # by metric
+    _spreads: dict[NoiseKind, NoiseSpread | None] = {}
 
     def floor(self, point: Point, base: Point, shares_loads: bool, metric: str = QPS) -> float | None:
         """Return the distance that equal arms with so many loads keep 19 times in 20: 0.013 is 1.3 %."""

@@ -6,13 +6,13 @@ import math
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from functools import cache
 from statistics import fmean, stdev
 
 from stepgrid.collect.counts import OFF_CPU, PROFILE
 from stepgrid.host.sampling import RUNNING
 from stepgrid.model import units
+from stepgrid.model.records import replace
 from stepgrid.model.table import group
 from stepgrid.plugins import layout
 from stepgrid.plugins.collector import CLIENT, FUNCTIONS

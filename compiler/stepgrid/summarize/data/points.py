@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
+
+from msgspec import Struct
 
 from stepgrid.collect.step_figures import HOLDS, TRIED
 from stepgrid.expand.scope import Label
@@ -22,8 +23,7 @@ from stepgrid.summarize.data.tables_reader import Place, Run
 _URGENT = (Status.DONE, Status.FAILED, Status.INTERRUPTED, Status.BLOCKED, Status.UNSUPPORTED, *Status)
 
 
-@dataclass(frozen=True)
-class Point:
+class Point(Struct, frozen=True, dict=True):
     step: str
     labels: Mapping[str, str]
     runs: tuple[Run, ...]
@@ -149,8 +149,7 @@ def _is_in_grid(point: Point, step: str) -> bool:
 # Searches on an axis: the values that each load tried and its answer, for each combination of the other axes
 
 
-@dataclass(frozen=True)
-class SearchedAxis:
+class SearchedAxis(Struct, frozen=True, dict=True):
     """A search of the spec."""
 
     step: str
@@ -182,8 +181,7 @@ class SearchedAxis:
         return run.step == self.step and self.variable in run.labels
 
 
-@dataclass(frozen=True)
-class AxisAnswers:
+class AxisAnswers(Struct, frozen=True, dict=True):
     """A search at one combination of the other axes."""
 
     axis: SearchedAxis

@@ -5,13 +5,14 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cached_property
 from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+
+from msgspec import Struct, field
 
 from stepgrid.collect import parquet
 from stepgrid.collect.counts import OFF_CPU, PROBE, PROFILE, SESSION_WAITS
@@ -32,8 +33,7 @@ Place = tuple[str, int]  # key of a step: its stage, and its position there
 Row = Mapping[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
-class Run:
+class Run(Struct, frozen=True):
     """A row of `steps`."""
 
     cell: str
@@ -57,8 +57,7 @@ class Run:
     metrics: Mapping[str, float]
 
 
-@dataclass(frozen=True, slots=True)
-class PastFigure:
+class PastFigure(Struct, frozen=True):
     """A row of `history`: a figure of an older result of a stage of the plan."""
 
     place: Place
@@ -129,8 +128,7 @@ class DeviceSecond(NamedTuple):
     busy: float  # percent
 
 
-@dataclass(frozen=True)
-class StepDetails:
+class StepDetails(Struct, frozen=True, dict=True):
     """Rows of the tables by step, each kind read at its first use; without a folder there are none."""
 
     folder: Path | None = None
@@ -310,13 +308,12 @@ class Failure(NamedTuple):
         return f"{self.message}: `{self.line}`" if self.line else self.message
 
 
-@dataclass(frozen=True, slots=True)
-class Tables:
+class Tables(Struct, frozen=True):
     runs: tuple[Run, ...]
     series: Series
     facts: Mapping[str, Mapping[str, Mapping[str, str]]]  # scope -> subject -> name -> value
-    units: Mapping[str, str] = field(default_factory=dict)  # of metrics
-    better: Mapping[str, str] = field(default_factory=dict)  # metric -> higher or lower, where one of them is
+    units: Mapping[str, str] = {}  # of metrics
+    better: Mapping[str, str] = {}  # metric -> higher or lower, where one of them is
     history: tuple[PastFigure, ...] = ()
     probes: tuple[str, ...] = ()  # metrics of their names
     details: StepDetails = field(default_factory=StepDetails)

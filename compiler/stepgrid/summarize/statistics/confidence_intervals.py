@@ -8,17 +8,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from functools import cache
 from importlib import import_module
 from statistics import fmean, median, stdev
 from typing import Any, NamedTuple
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
 from stepgrid.model import units
 from stepgrid.model.plan import ALPHA
+from stepgrid.model.records import replace
 
 
 @cache
@@ -39,8 +40,7 @@ MOST_FREEDOM = 200  # degrees of freedom: more change nothing that is printed
 STEPS = 4  # of a degree of freedom: critical values are worked out at quarters, with lines of their logarithms between
 
 
-@dataclass(frozen=True, slots=True)
-class LogRatios:
+class LogRatios(Struct, frozen=True):
     """Log ratios of one comparison, one per load that both arms have."""
 
     logs: tuple[float, ...]
@@ -60,8 +60,7 @@ class LogRatios:
         return math.fsum(self.logs) / len(self.logs)
 
 
-@dataclass(frozen=True, slots=True)
-class Interval:
+class Interval(Struct, frozen=True):
     """A ratio and its interval, with what recomputes it: low = ratio * exp(-critical * deviation / sqrt(loads))."""
 
     ratio: float
@@ -422,8 +421,7 @@ FEWEST_DISTANCES = 6  # that their unit is taken from
 HARMLESS = 0.02  # a load that is no farther from the others than this does no harm
 
 
-@dataclass(frozen=True, slots=True)
-class Outlier:
+class Outlier(Struct, frozen=True):
     load: int
     alone: float  # ratio of this load
     without: float  # ratio of the others

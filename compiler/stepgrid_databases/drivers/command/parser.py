@@ -8,11 +8,12 @@ import math
 import re
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from difflib import get_close_matches
 from pathlib import Path
 from statistics import fmean
 from typing import Any
+
+from msgspec import Struct
 
 from stepgrid.model.figures import NO_FIGURE, Figures, ParseError, decimal
 from stepgrid.model.metrics import STEP, Metric
@@ -37,13 +38,12 @@ _MOST_LINES, _LIKENESS = 2000, 0.3  # of a sample that are searched for a line l
 _BEGINS = re.compile(r"^[ \t]*[{\[]", re.MULTILINE)
 
 
-@dataclass(frozen=True, slots=True)
-class Outputs:
+class Outputs(Struct, frozen=True):
     """The files of a step, each read once for all of its metrics."""
 
     folder: Path
-    _texts: dict[str, str | None] = field(default_factory=dict)
-    _documents: dict[str, Any] = field(default_factory=dict)
+    _texts: dict[str, str | None] = {}
+    _documents: dict[str, Any] = {}
 
     def text(self, name: str) -> str | None:
         """Read a file; None if it does not exist."""

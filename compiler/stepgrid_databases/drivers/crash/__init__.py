@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from stepgrid.model.records import replace
 from stepgrid.plugins import driver
 from stepgrid.plugins.driver import PackageRunner, ParserMetrics
 from stepgrid_databases.drivers.db_bench.command import positive_seed

@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
+
+from msgspec import Struct
 
 from stepgrid.model.figures import Buckets, ClientRate, ParseError
 from stepgrid_databases.drivers.db_bench.benchmarks import Release, has_background_writer
@@ -91,8 +92,7 @@ _BUCKET_LINE = r"[\[(] *+(\d++), *+(\d++) *+[\])] ++(\d++) "
 _BUCKET, _OTHER_LINE = re.compile(rf"\n{_BUCKET_LINE}"), re.compile(rf"\n(?!{_BUCKET_LINE})")
 
 
-@dataclass(frozen=True, slots=True)
-class Histogram:
+class Histogram(Struct, frozen=True):
     operation: str
     count: int
     statistics: Mapping[str, float]  # average, deviation, percentiles …

@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from stepgrid.host import files
 from stepgrid.model.figures import Figures, ParseError, PrintedStep
+from stepgrid.model.records import replace
 from stepgrid.plugins import driver
 from stepgrid_databases.drivers.db_bench.benchmarks import (
     DRAINING,

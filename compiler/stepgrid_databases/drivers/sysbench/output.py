@@ -8,11 +8,13 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
 
+from msgspec import Struct
+
 from stepgrid.model.figures import Figures, ParseError, PrintedStep, by_column
+from stepgrid.model.records import replace
 from stepgrid.plugins import driver
 from stepgrid_databases.drivers.client_report import PERCENTILES, value_at_rank
 
@@ -37,8 +39,7 @@ _LATENCY = re.compile(r"^Latency \(ms\):$", re.MULTILINE)
 _SECTION = re.compile(r"^\S", re.MULTILINE)
 
 
-@dataclass(frozen=True, slots=True)
-class CountAndRate:
+class CountAndRate(Struct, frozen=True):
     """A line with a count and a rate per second; the rate also as it is printed."""
 
     count: int
@@ -46,8 +47,7 @@ class CountAndRate:
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class Summary:
+class Summary(Struct, frozen=True):
     """The statistics at the end of a run."""
 
     rated: Mapping[str, CountAndRate]  # transactions, queries, ignored errors, reconnects

@@ -6,12 +6,12 @@ A load reports each table when it is loaded; its operations are rows.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from stepgrid.model.figures import Figures, ParseError
 from stepgrid.model.metrics import Metric, MetricSet, columns
+from stepgrid.model.records import replace
 from stepgrid_databases.drivers import client_report
 from stepgrid_databases.drivers.client_report import MICROSECONDS, ClientReport, Line
 from stepgrid_databases.drivers.sysbench import output

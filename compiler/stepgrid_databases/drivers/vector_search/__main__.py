@@ -10,13 +10,14 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import partial
 from multiprocessing import connection
 from pathlib import Path
 from pkgutil import resolve_name
 from threading import BrokenBarrierError
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+
+from msgspec import Struct
 
 from stepgrid.plugins.driver import read_request
 from stepgrid.plugins.registry import engine
@@ -145,8 +146,7 @@ def _check_plan(server: VectorServer, plan: SearchPlan, dataset: Dataset, report
 # Queries, by processes of their own.
 
 
-@dataclass(frozen=True, slots=True)
-class Turn:
+class Turn(Struct, frozen=True):
     """Queries that one client sent in one run."""
 
     client: int

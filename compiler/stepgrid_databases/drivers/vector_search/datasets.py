@@ -8,10 +8,12 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass
 from hashlib import sha256
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any, TypeAlias
+
+from msgspec import Struct
+from msgspec.structs import asdict
 
 from stepgrid.plugins.vectors import ANGULAR, EUCLIDEAN
 
@@ -43,8 +45,7 @@ class DatasetError(Exception):
     """A data set that cannot be read, with the reason as a sentence."""
 
 
-@dataclass(frozen=True, slots=True)
-class Shape:
+class Shape(Struct, frozen=True):
     rows: int  # that are indexed
     dimensions: int
     queries: int
@@ -101,8 +102,7 @@ def file_name(dataset: str) -> str:
     return dataset if dataset.endswith(SUFFIXES) else f"{dataset}{HDF5}"
 
 
-@dataclass(frozen=True, slots=True)
-class Dataset:
+class Dataset(Struct, frozen=True):
     rows: Vectors
     queries: Vectors
     neighbours: Ids

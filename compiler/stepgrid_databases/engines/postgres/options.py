@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TypeVar
 
-from stepgrid.model.records import with_fields
+from stepgrid.model.records import replace
 from stepgrid.plugins.engine import Identity, IdentityError, OptionInfo, Run, last_lines, range_fault
 
 # what options can move, by patterns of their names
@@ -77,7 +77,7 @@ def catalogue(run: Run) -> Mapping[str, OptionInfo]:
             options[name] = OptionInfo(name, kind, value, "An option for developers.")
     for name, option in listed.items():
         default, words = values.get(name, option.default), tuple(choices.get(name, ()))
-        options[name] = with_fields(option, default=default, choices=words)
+        options[name] = replace(option, default=default, choices=words)
     return options
 
 

@@ -7,9 +7,10 @@ import re
 import shlex
 import shutil
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
+
+from msgspec import Struct
 
 from stepgrid.build import compilation
 from stepgrid.build.compilation import (
@@ -182,8 +183,7 @@ class RocksDBLibrary:
 _COMPRESSIONS = {"ZSTD": "ZSTD_compress", "LZ4": "LZ4_compress_default", "ZLIB": "deflate", "BZIP2": "BZ2_bzCompress"}
 
 
-@dataclass(frozen=True, slots=True)
-class FetchedLibrary:
+class FetchedLibrary(Struct, frozen=True):
     """A library as it lies in a Java archive; its symbols say what it was compiled for."""
 
     path: Path

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from itertools import islice, zip_longest
 from pathlib import Path
+
+from msgspec import Struct
 
 from stepgrid_databases.drivers.db_bench import output
 from stepgrid_importers.db_bench import logs, names
@@ -25,8 +26,7 @@ from stepgrid_importers.shared import text_files
 from stepgrid_published.importer import Faults
 
 
-@dataclass(frozen=True, slots=True)
-class Report:
+class Report(Struct, frozen=True):
     """report.tsv of one build, and the logs beside it; there may be only these."""
 
     folder: Path
@@ -35,13 +35,12 @@ class Report:
     logs: Mapping[str, Log]
 
 
-@dataclass(slots=True)
-class Folder:
+class Folder(Struct):
     path: Path
-    reports: dict[Path, Report] = field(default_factory=dict)  # by folder
-    summaries: list[GroupedReports] = field(default_factory=list)
-    cuts: list[tuple[SplitName, GroupedReports]] = field(default_factory=list)
-    others: list[Log] = field(default_factory=list)
+    reports: dict[Path, Report] = {}  # by folder
+    summaries: list[GroupedReports] = []
+    cuts: list[tuple[SplitName, GroupedReports]] = []
+    others: list[Log] = []
 
 
 def read(folder: Path, faults: Faults) -> Folder:
@@ -102,20 +101,18 @@ def _parsed(content: str, path: Path, faults: Faults) -> GroupedReports:
     return parse_reports("".join(lines), path, faults)
 
 
-@dataclass(frozen=True, slots=True)
-class Column:
+class Column(Struct, frozen=True):
     """A build, or one of several repeats of one."""
 
     build: str
     rows: Sequence[Row]  # in the order of its report
     load: int = 0
-    logs: Mapping[str, Log] = field(default_factory=dict)  # by test
+    logs: Mapping[str, Log] = {}  # by test
     folder: Path | None = None  # of its report
     before: str = ""  # what stands above the heads of that report
 
 
-@dataclass(frozen=True, slots=True)
-class Source:
+class Source(Struct, frozen=True):
     """Results that belong together: of some builds, their rows of each step, and the logs that there are of these."""
 
     path: Path

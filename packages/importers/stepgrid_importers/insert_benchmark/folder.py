@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
+
+from msgspec import Struct
 
 from stepgrid_importers.insert_benchmark import raw_files, steps, tables
 from stepgrid_importers.insert_benchmark.raw_files import RawRun
@@ -15,13 +16,12 @@ from stepgrid_published.importer import Faults
 SUMMARY, MERGED = "o.sum.t.", "mrg."
 
 
-@dataclass(slots=True)
-class Records:
+class Records(Struct):
     path: Path
-    summaries: dict[str, Mapping[str, Row]] = field(default_factory=dict)  # tag -> step -> row
-    merged: dict[Path, dict[str, Table]] = field(default_factory=dict)  # folder -> step -> table
-    probes: dict[Path, Sequence[Probe]] = field(default_factory=dict)
-    raw: dict[tuple[str, str], RawRun] = field(default_factory=dict)  # tag, step
+    summaries: dict[str, Mapping[str, Row]] = {}  # tag -> step -> row
+    merged: dict[Path, dict[str, Table]] = {}  # folder -> step -> table
+    probes: dict[Path, Sequence[Probe]] = {}
+    raw: dict[tuple[str, str], RawRun] = {}  # tag, step
 
 
 def read(folder: Path, faults: Faults) -> Records:

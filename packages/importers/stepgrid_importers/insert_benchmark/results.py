@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 
 from stepgrid.collect.series import series_figures
 from stepgrid.model.figures import LATENCY_LIMITS, Bucket, Buckets, ClientRate, Figures, by_column
+from stepgrid.model.records import replace
 from stepgrid_importers.insert_benchmark import metric_rows, steps
 from stepgrid_importers.insert_benchmark.folder import Records
 from stepgrid_importers.insert_benchmark.metric_rows import Sum

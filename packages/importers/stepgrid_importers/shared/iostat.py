@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
+
+from msgspec import Struct
 
 from stepgrid_importers.shared import text_files
 from stepgrid_published.importer import Faults
@@ -17,19 +18,17 @@ _TIME = re.compile(r"^\d+[-/]\d+[-/]\d+[ T]")  # of -t
 _HOST = re.compile(r"^Linux (?P<kernel>\S+) .*\((?P<cores>\d+) CPU\)$")
 
 
-@dataclass(frozen=True, slots=True)
-class Iostat:
+class Iostat(Struct, frozen=True):
     devices: Mapping[str, Sequence[Sample]]
     kernel: str | None = None
     cores: int | None = None
 
 
-@dataclass(slots=True)
-class _Reader:
+class _Reader(Struct):
     path: Path
     faults: Faults
-    devices: dict[str, list[Sample]] = field(default_factory=dict)
-    names: list[str] = field(default_factory=list)
+    devices: dict[str, list[Sample]] = {}
+    names: list[str] = []
     processors: bool = False  # whether their figures come next
 
     def line(self, number: int, line: str) -> None:

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from stepgrid_importers.shared import text_files
 from stepgrid_published.importer import Faults
@@ -19,8 +20,7 @@ NEEDED = ("cs", "us", "sy", "id", "wa")
 _BANNER = re.compile(r"^-*procs\b")
 
 
-@dataclass(frozen=True, slots=True)
-class Vmstat:
+class Vmstat(Struct, frozen=True):
     samples: Sequence[Sample]  # with the first, which is of no second of the run
     banners: int  # lines that begin with `procs`
 
@@ -29,8 +29,7 @@ class Vmstat:
         return self.samples[1:]
 
 
-@dataclass(frozen=True, slots=True)
-class VmstatMeans:
+class VmstatMeans(Struct, frozen=True):
     """Context switches in a second, and per cent of the host's time that was user or system time."""
 
     samples: int

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from stepgrid_importers.sysbench import results, runs, summaries, tables
 from stepgrid_importers.sysbench.runs import Run
@@ -14,8 +15,7 @@ from stepgrid_published.importer import Faults, ImportedStep, Importer, ImportPr
 MADE = (f"{tables.RELATIVE}.", summaries.OVERVIEW)
 
 
-@dataclass(frozen=True, slots=True)
-class Records:
+class Records(Struct, frozen=True):
     runs: Sequence[Run]
     device: str | None  # that the database was on
     guessed: str | None  # a warning

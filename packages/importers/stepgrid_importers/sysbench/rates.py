@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from stepgrid_databases.drivers.sysbench.output import Summary
 from stepgrid_importers.sysbench.runs import RATE, Run, published
@@ -43,8 +44,7 @@ THOUSAND = 1000
 _OPTION = re.compile(r"--(?P<name>tables|table-size|events)=(?P<value>\d+)")
 
 
-@dataclass(frozen=True, slots=True)
-class Scan:
+class Scan(Struct, frozen=True):
     tables: int
     rows: int  # of each table
     events: int  # asked for; 0: it ran for a time

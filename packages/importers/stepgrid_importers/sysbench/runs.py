@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
+
+from msgspec import Struct
 
 from stepgrid.model.figures import Figures, ParseError
 from stepgrid_databases.drivers.sysbench import output
@@ -24,8 +25,7 @@ OUTPUT, IO, VM, MET = "sb.o.", "sb.io.", "sb.vm.", "sb.met."
 BENCHMARK = ".range"
 
 
-@dataclass(frozen=True, slots=True)
-class Output:
+class Output(Struct, frozen=True):
     """Of sysbench: its figures, or why it has none."""
 
     command: str
@@ -34,8 +34,7 @@ class Output:
     failure: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Run:
+class Run(Struct, frozen=True):
     directory: str
     test: Test
     output: Output

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from stepgrid_importers.shared import awk, iostat, vmstat
 from stepgrid_importers.shared.iostat import KIB, Sample
@@ -97,8 +98,7 @@ DISK = ("samp", "r/s", "rMB/s", "w/s", "wMB/s", "r/o", "rKB/o", "wKB/o", "o/s")
 HOST = ("samp", "cs/s", "cpu/s", "cs/o", "cpu/o")
 
 
-@dataclass(frozen=True, slots=True)
-class Met:
+class Met(Struct, frozen=True):
     disk: Sequence[str]
     host: Sequence[str]
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from stepgrid_importers.shared import text_files
 from stepgrid_importers.sysbench import names
@@ -18,23 +19,20 @@ _HEADS = re.compile(r"(?P<heads>col-1(?:\tcol-\d+)*)(?P<title>\s+(?:->\s*)?\D.*)
 _FIGURE = re.compile(r"\d+(?:\.\d+)?", re.ASCII)
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
+class Row(Struct, frozen=True):
     name: str
     values: Sequence[float | None]  # by column
     line: int
 
 
-@dataclass(frozen=True, slots=True)
-class Section:
+class Section(Struct, frozen=True):
     """Rows below a line of heads."""
 
     title: str  # what stands behind the heads, with the space before it
     rows: list[Row]
 
 
-@dataclass(frozen=True, slots=True)
-class Table:
+class Table(Struct, frozen=True):
     path: Path
     columns: Sequence[str]  # directories
     sections: Sequence[Section]

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from msgspec import Struct
+
+from stepgrid.model.records import replace
 from stepgrid.model.units import counted
 from stepgrid_importers.shared import text_files
 from stepgrid_published.importer import Faults
@@ -89,8 +91,7 @@ _NOT_UNDERSTOOD = re.compile(
 _WHOLE = re.compile(r".*\.\d{3}")  # plots print three decimals: a last line without its end may have lost some
 
 
-@dataclass(frozen=True, slots=True)
-class Search:
+class Search(Struct, frozen=True):
     name: str  # of the engine, or of its way to keep vectors
     params: Mapping[str, str]
     text: str  # NAME(params), as it stands
@@ -100,12 +101,11 @@ class Search:
     occurrence: int = 0  # from 1, where a plot has several results of one name
 
 
-@dataclass(frozen=True, slots=True)
-class Plot:
+class Plot(Struct, frozen=True):
     path: Path
     dataset: str | None
     searches: Sequence[Search]
-    published: Mapping[str, str] = field(default_factory=dict)  # qr files that lie beside: name -> content
+    published: Mapping[str, str] = {}  # qr files that lie beside: name -> content
 
     @property
     def suffix(self) -> str:
@@ -113,13 +113,12 @@ class Plot:
         return self.path.name.removesuffix(".gz").removeprefix(NAME)
 
 
-@dataclass(slots=True)
-class _Reader:
+class _Reader(Struct):
     path: Path
     faults: Faults
     dataset: str | None = None
-    searches: list[Search] = field(default_factory=list)
-    lost: dict[str, list[tuple[int, str]]] = field(default_factory=dict)  # engine -> lines with a recall
+    searches: list[Search] = []
+    lost: dict[str, list[tuple[int, str]]] = {}  # engine -> lines with a recall
     announced: bool = False  # whether the line before says that a search comes
 
     def line(self, number: int, line: str) -> None:
@@ -207,14 +206,13 @@ Group = Mapping[str, str]  # parameter -> value
 FIXED = (4, 5, 6, 8, 12, 16, 24, 32, 48)  # m of the engine without ef_construction: another one is not listed
 
 
-@dataclass(frozen=True, slots=True)
-class Engine:
+class Engine(Struct, frozen=True):
     name: str  # in a plot
     file: str  # qr.FILE
     index: tuple[str, ...] = ("ef_construction", "m")  # what indexes were made with; none: a fixed list of m
     searched: str = "ef_search"
     after: str = ")"  # what ends the number that the scripts look for: without it, 20 also finds 200
-    only: Group = field(default_factory=dict)
+    only: Group = {}
 
     def has(self, search: Search) -> bool:
         return search.name == self.name and self.only.items() <= search.params.items()
