@@ -143,18 +143,22 @@ def plan_of(case: Mapping[str, Any], loads: int) -> Plan:
     )
 
 
-class Growth(StepDetails):
-    """Growth of counters by source, of each operation."""
+class Growth(StepDetails, frozen=True, kw_only=True):
+    """Growth of counters by source."""
 
-    def __init__(self, runs: list[Run], grown: Mapping[str, Any]) -> None:
-        self.grown = {
+    grown: Mapping[tuple[str, int], Any]
+
+    @classmethod
+    def of(cls, runs: list[Run], grown: Mapping[str, Any]) -> Growth:
+        """`grown`: by cell, of each operation."""
+        by_place = {
             run.place: {
                 source: {name: value * run.metrics.get("operations", 1.0) for name, value in values.items()}
                 for source, values in grown.get(run.cell, {}).items()
             }
             for run in runs
         }
-        super().__init__()
+        return cls(grown=by_place)
 
     def counters(self, keys: Any, sources: Any = ()) -> Any:
         return {place: self.grown.get(place, {}) for place in keys}
@@ -184,7 +188,7 @@ def report_text(case: Mapping[str, Any]) -> str:
         facts_of(case, runs),
         units={name: METRICS[name].unit for name in names if name in METRICS} | case.get("units", {}),
         better={name: METRICS[name].better or "" for name in names if name in METRICS} | case.get("better", {}),
-        details=Growth(runs, case.get("grown", {})),
+        details=Growth.of(runs, case.get("grown", {})),
     )
     tables = replace(tables, better={name: better for name, better in tables.better.items() if better})
     stages = {stage.id: stage for stage in plan.stages}
