@@ -1,7 +1,8 @@
 """The budgets of docs/concepts/speed.md beside what is spent: `.venv/bin/python bench/budgets.py [--rebench PROGRAM]`.
 
 CPU seconds (user and system) of commands, wall time where a person waits for a run: minima, as other work only adds.
-Exit status 1 where a budget is missed. With a ReBench 1.4 it prints the plan of the same 10,000 cells, which is the budget of ours."""
+Exit status 1 where a budget is missed. With a ReBench 1.4 it prints the plan of the same 10,000 cells, which is the
+budget of ours."""
 
 from __future__ import annotations
 
