@@ -5,12 +5,12 @@ from __future__ import annotations
 import hashlib
 from base64 import b64encode
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from itertools import accumulate, zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from stepgrid.model import units
+from stepgrid.model.records import replace
 from stepgrid.model.table import MOST_ROWS, Table, word_table
 from stepgrid.model.units import counted
 from stepgrid.package import TEMPLATES
