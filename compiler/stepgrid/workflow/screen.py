@@ -14,7 +14,6 @@ import time
 from collections import Counter
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import replace
 from types import FrameType
 from typing import Protocol
 
@@ -22,6 +21,7 @@ from stepgrid.host import cluster_job
 from stepgrid.host.locks import ANNOUNCED
 from stepgrid.host.terminal_output import FullStream, Paint, TextBlock, fold, is_terminal
 from stepgrid.model.plan import Plan
+from stepgrid.model.records import replace
 from stepgrid.model.status import NodeStatus, PlanStatus, Status
 from stepgrid.run.status_lines import (
     BLOCKS,

@@ -7,9 +7,10 @@ import math
 import subprocess
 import sys
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from statistics import fmean, variance
 from typing import Any
+
+from msgspec import Struct
 
 from stepgrid.errors import PROBLEMS, USAGE
 from stepgrid.host.processes.signals import die_with_parent
@@ -38,8 +39,7 @@ class Stopped(Exception):
     """A run ended early: the same command goes on."""
 
 
-@dataclass(frozen=True, slots=True)
-class Reading:
+class Reading(Struct, frozen=True):
     """Figures of a candidate, the first load first, or why there are none."""
 
     figures: tuple[float, ...] = ()
@@ -49,13 +49,12 @@ class Reading:
     load_seconds: float | None = None
 
 
-@dataclass(slots=True)
-class Measurement:
+class Measurement(Struct):
     store: Store
     request: Request
     claim: Mapping[str, Any] | None
     candidates: Sequence[Candidate]
-    _plans: dict[tuple[str, ...], tuple[Plan, str]] = field(default_factory=dict)
+    _plans: dict[tuple[str, ...], tuple[Plan, str]] = {}
 
     def plan(self, decision: Measure) -> Plan:
         return self._compile(decision)[0]

@@ -5,9 +5,11 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from statistics import fmean
+
+from msgspec import Struct
+from msgspec.structs import asdict
 
 from stepgrid.build.option_difference import DEFAULT, default, differences
 from stepgrid.host import files
@@ -47,14 +49,13 @@ _MOST_SUSPECTS = 3  # whose changes are shown
 _DEFAULT_WIDTH = 40  # some are long lists
 
 
-@dataclass(slots=True)
-class State:
+class State(Struct):
     """Decisions of a search, in one small file; every figure is read from the results."""
 
     folder: Path
     request: Request
     candidates: Sequence[Candidate]
-    decisions: list[Measure] = field(default_factory=list)
+    decisions: list[Measure] = []
 
     def decide(self, decision: Measure) -> None:
         """Save a decision before it is measured: a search that is killed then goes on with it."""
@@ -81,14 +82,13 @@ def load_state(store: Store, request: Request) -> State | None:
     return State(folder, request, candidates, decisions)
 
 
-@dataclass(slots=True)
-class Bisection:
+class Bisection(Struct):
     """The loop of a search: decide, measure, read, until the change is found."""
 
     state: State
     measurement: Measurement
     is_lower_better: bool
-    readings: dict[int, Reading] = field(default_factory=dict)
+    readings: dict[int, Reading] = {}
 
     def run(self, retry: bool = False) -> Findings:
         """Search; `retry`: candidates that failed before are tried again."""
@@ -160,8 +160,7 @@ class Bisection:
             self.readings[index] = reading
 
 
-@dataclass(frozen=True, slots=True)
-class Session:
+class Session(Struct, frozen=True):
     store: Store
     plan: Plan  # of the spec as it is
     request: Request
