@@ -12,12 +12,11 @@ from stepgrid.lint import rule
 from stepgrid.model.figures import Figures, ParseError
 from stepgrid.plugins import driver as protocols
 from stepgrid.plugins import metrics
+from stepgrid.plugins.collector import MetricProvider, OwnMetrics
 from stepgrid.plugins.driver import (
     DefaultTables,
     ForeignEngines,
     LiveThroughput,
-    MetricProvider,
-    OwnMetrics,
     StandaloneOutput,
 )
 from stepgrid.plugins.metrics import METRICS

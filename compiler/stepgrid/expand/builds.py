@@ -38,7 +38,6 @@ from stepgrid.language.sources import (
     REQUIREMENTS,
     SOURCES,
     TREES,
-    SourceFault,
     scalar_text,
     source_kind,
 )
@@ -245,7 +244,7 @@ class Families:
         self.problems.add("wrong-source", where, message, hint)
 
 
-def _engine_flag_faults(engine: str, flags: Mapping[str, Any]) -> Iterable[SourceFault]:
+def _engine_flag_faults(engine: str, flags: Mapping[str, Any]) -> Iterable[sources.SourceFault]:
     plugin, systems = load_engine(engine), build_systems(engine)
     if isinstance(plugin, DeclaredBuilds):
         return plugin.flag_faults(flags)
@@ -412,7 +411,7 @@ class _SourceResolution:
     def _value_location(self, key: str) -> Location:
         return node_location(self._build.source[key], self._build.where)
 
-    def _fault_node(self, fault: SourceFault) -> tuple[Any, Location]:
+    def _fault_node(self, fault: sources.SourceFault) -> tuple[Any, Location]:
         """Find the value that a fault is about, and the location of what holds it."""
         holder, around = self._build.source, self._build.where
         for key in fault.inside:

@@ -20,7 +20,8 @@ from stepgrid.language.spec_file import Document
 from stepgrid.language.yaml import Map, Text, key_location, width
 from stepgrid.model import units
 from stepgrid.model.records import replace
-from stepgrid.plugins.driver import OwnMetrics, Placeholders
+from stepgrid.plugins.collector import OwnMetrics
+from stepgrid.plugins.driver import Placeholders
 from stepgrid.plugins.registry import DRIVERS, driver
 
 FORMS = ("use", "name", "checkpoint")

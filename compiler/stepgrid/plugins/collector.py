@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, runtime_checkable
 
 if TYPE_CHECKING:
+    from stepgrid.model.metrics import Metric, MetricSet
     from stepgrid.plugins.engine import EngineEvent
 
 RECORDED = "[recorded]"  # among counts by function: microseconds of CPU of the windows that were recorded
@@ -99,3 +100,17 @@ def pid_list(pids: Sequence[int]) -> str:
 def interval(settings: Mapping[str, Any]) -> str:
     """Round to whole seconds, as the tools take no others."""
     return str(max(1, round(float(settings.get("every", 1)))))
+
+
+@runtime_checkable
+class MetricProvider(Protocol):
+    """A driver or collector with metrics that no other has, or that stand in columns of published tables."""
+
+    def metrics(self) -> MetricSet: ...
+
+
+@runtime_checkable
+class OwnMetrics(Protocol):
+    """A driver whose steps give metrics their names."""
+
+    def own_metrics(self, settings: Mapping[str, Any]) -> Mapping[str, Metric]: ...

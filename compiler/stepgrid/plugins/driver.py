@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from pydantic import BaseModel
 
     from stepgrid.model.figures import Figures, PrintedStep
-    from stepgrid.model.metrics import Metric, MetricSet
+    from stepgrid.model.metrics import MetricSet
     from stepgrid.model.plan import PlannedStep
     from stepgrid.plugins.server import Access
 
@@ -85,20 +85,6 @@ class PackageRunner(PackageDriver):
     def parse(self, folder: Path, settings: Mapping[str, Any]) -> Figures:
         figures: Figures = import_module(f"{self.__module__}.parser").parse(folder, settings)
         return figures
-
-
-@runtime_checkable
-class MetricProvider(Protocol):
-    """A driver or collector with metrics that no other has, or that stand in columns of published tables."""
-
-    def metrics(self) -> MetricSet: ...
-
-
-@runtime_checkable
-class OwnMetrics(Protocol):
-    """A driver whose steps give metrics their names."""
-
-    def own_metrics(self, settings: Mapping[str, Any]) -> Mapping[str, Metric]: ...
 
 
 class ParserMetrics:

@@ -11,7 +11,7 @@ from types import MappingProxyType
 from stepgrid.model.metrics import CORE_SECTIONS, Metric
 from stepgrid.model.plan import PlannedStep
 from stepgrid.model.records import replace
-from stepgrid.plugins.driver import MetricProvider
+from stepgrid.plugins.collector import MetricProvider
 from stepgrid.plugins.registry import COLLECTORS, DRIVERS, own_metrics
 
 _PLUGINS = tuple(

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 
 from stepgrid.package import DATABASES
+from stepgrid.plugins.collector import OwnMetrics
 from stepgrid.plugins.driver import (
     POWER,
     ClientBuild,
@@ -25,7 +26,6 @@ from stepgrid.plugins.driver import (
     ForeignEngines,
     InputFiles,
     OutputReader,
-    OwnMetrics,
     PowerCuts,
     Runner,
     RunningDriver,
