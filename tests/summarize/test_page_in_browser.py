@@ -111,7 +111,7 @@ def test_it_says_nothing_in_the_console_and_asks_for_nothing(page: Page, path: P
 
 def test_a_table_is_sorted_by_any_column(page: Page) -> None:
     before = page.run(TEXTS)
-    assert before[0] == "readww | 1 | 1.00k ± 2 % | 1.65k ▲ 1.65× | 600 ▼ 0.60×"
+    assert before[0] == "readww | 1 | 1.00k ± 3 % | 1.65k ▲ 1.65× | 600 ▼ 0.60×"
     ratios = [row.split(" | ")[3].split()[-1] for row in sort(page, 3)]
     assert ratios == ["2.70×", "2.70×", "1.80×", "1.80×", "1.65×", "1.65×"]
     assert page.run("document.querySelectorAll('#against-1 th')[3].ariaSort") == "descending"
@@ -137,7 +137,7 @@ def test_another_base_has_ratios_and_no_verdicts(page: Page) -> None:
     before = page.run(TEXTS)
     choose(page, "#against-1 .bar > label select", "3")
     after = page.run(TEXTS)
-    assert after[0] == "readww | 1 | 1.00k ± 2 % 0.61× | 1.65k base | 600 0.36×"
+    assert after[0] == "readww | 1 | 1.00k ± 3 % 0.61× | 1.65k base | 600 0.36×"
     assert after[2].endswith("base | failed")
     note = "Ratios to cache=hyper, from those to cache=lru; intervals and verdicts are known against cache=lru alone."
     assert page.run("document.querySelector('#against-1 p.note').textContent") == note

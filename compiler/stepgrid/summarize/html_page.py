@@ -52,7 +52,16 @@ KINDS = {
     "trade-offs": ("Trade-offs", "A line joins the points that no other one beats in both figures.", MEANS),
     "scaling": ("Scaling", "", f"{MEANS} A band reaches from the lowest to the highest load."),
 }
-MODULES = absolute_figures, claims, findings, next_action, sentences, setup, verdicts  # whose functions templates call
+MODULES = (
+    absolute_figures,
+    claims,
+    findings,
+    next_action,
+    sentences,
+    setup,
+    summary_text,
+    verdicts,
+)  # whose functions templates call
 STYLES, SCRIPT = ("chart.css", "style.css"), "page.js"
 
 

@@ -21,8 +21,7 @@ from stepgrid.summarize.statistics import verdicts
 
 MOST_SOURCES = 3
 FLAGS = ("compiler", "optimization", "-march", "assertions")
-_NAME_SPACE = re.compile(r"(?<=, )[\w.]+\.[\w.]+:|(?<= )\d[\w.+-]*(?=$|,)")  # of a package, and its version
-_VERSION = re.compile(r"^unknown$")
+_PACKAGE_VERSION = re.compile(r"(?<=\S) \d[^\s,]*(?=,|$)")
 
 
 class _Tally(NamedTuple):
@@ -61,7 +60,8 @@ def decision(report: Report) -> str:
     if best.better:
         return _change(report, best)
     if any(tally.undecided for tally in tallies):
-        return _open(report, f"{sum(tally.undecided for tally in tallies)} of {_points(*tallies)} undecided")
+        count, total = sum(tally.undecided for tally in tallies), sum(len(tally.arm.compared) for tally in tallies)
+        return _open(report, f"{counted(total, 'comparison')}, {'all' if count == total > 1 else count} undecided")
     finding = "every other arm is worse" if all(tally.worse for tally in tallies) else "no other arm is better"
     return f"stay with {comparison.base}: {finding}"
 
@@ -93,8 +93,8 @@ def _tally(arm: Arm) -> _Tally:
     return _Tally(arm, len(good), len(bad), len(arm.compared) - len(good) - len(bad) - len(arm.of(verdicts.SAME)))
 
 
-def _points(*tallies: _Tally) -> str:
-    return counted(sum(len(tally.arm.compared) for tally in tallies), "point")
+def _points(tally: _Tally) -> str:
+    return counted(len(tally.arm.compared), "point")
 
 
 def more_command(report: Report) -> str:
@@ -126,18 +126,24 @@ def uncompared(report: Report) -> str:
 
 def builds_line(report: Report) -> str:
     """Name the builds with version, source, compiler and flags; those of one source and the same flags together."""
-    names_by_source = group((_source(build), build) for build in report.setup.builds.values())
+    builds_by_source = group(
+        (_source(build, _PACKAGE_VERSION.sub("", build.origin)), build) for build in report.setup.builds.values()
+    )
     texts = []
-    for source, builds in names_by_source.items():
-        names = (f"{build.title} {_VERSION.sub('', build.version or '')}".strip() for build in builds)
-        texts.append(f"{', '.join(units.first([*names], MOST_SOURCES))} ({source})")
+    for source, members in builds_by_source.items():
+        names = units.first([_versioned_name(build) for build in members], MOST_SOURCES)
+        texts.append(f"{', '.join(names)} ({_source(members[0], members[0].origin) if len(members) == 1 else source})")
     return "; ".join(units.first(texts, MOST_SOURCES))
 
 
-def _source(build: ReportedBuild) -> str:
-    """Write the source without the version, which the name has, and how it was compiled."""
+def _versioned_name(build: ReportedBuild) -> str:
+    version = build.version or ""
+    return build.title if version in (*build.title.split("-"), "unknown") else f"{build.title} {version}".rstrip()
+
+
+def _source(build: ReportedBuild, origin: str) -> str:
     flags = [f"{name} {value}" for name, value in quality_rows(build.quality or {}) if name in FLAGS]
-    return ", ".join([_NAME_SPACE.sub("", build.origin.replace(f" {build.version}", "")), *flags])
+    return ", ".join([origin, *(text for text in flags if not text.endswith(" unknown"))])
 
 
 def lines(report: Report) -> Iterator[tuple[str, str]]:

@@ -255,12 +255,12 @@ def setup_facts(report: Report) -> list[tuple[str, Sequence[str]]]:
         ("quiet", report.notes.quiet),
         ("host", [setup.host_line(report.setup.hardware, hosts)]),
         ("measured", [setup.measured_text(report.setup, report.data.facts)]),
-        ("made from", [_origin(report)]),
+        ("made from", [origin_line(report)]),
         ("status", [*_status(report)]),
     ]
 
 
-def _origin(report: Report) -> str:
+def origin_line(report: Report) -> str:
     source = report.setup
     scale = f", scale {source.scale}" if source.scale else ""
     origin = f"spec {source.spec}{scale}; plan {source.plan}" if source.plan else "figures of other tools"

@@ -115,7 +115,7 @@ def percentiles(chart: Rows) -> str:
 
 def _layout(chart: Rows, width: float) -> _Layout:
     """Give names a third of the width; a group whose name is longer has a line of its own."""
-    arms = 0.0 if chart.is_single else drawing.text_width(row.arm for row in chart.rows) + 12
+    arms = 0.0 if chart.is_single else drawing.text_width(row.arm for row in chart.rows) + 18
     names = [row.group for row in chart.rows]
     groups = drawing.text_width(names) * 1.06 + 12 if any(names) else 0.0
     most = width * (0.42 if width > drawing.NARROW else 0.36)
