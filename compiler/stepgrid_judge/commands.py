@@ -125,22 +125,24 @@ def _null_text(files: Sequence[tuple[str, ForeignFile]], question: JudgeRequest)
     if len(loads) < FEWEST_TO_SPLIT:
         raise CommandError(f"--null needs at least {FEWEST_TO_SPLIT} loads of an arm; `{base}` has {len(loads)}")
     source, better = random.Random(1), question.better or files[0][1].samples[0].better
-    reports = points = false_reports = rule = false_points = 0
+    points = false_reports = rule_reports = rule_points = false_points = 0
     for _ in range(SPLITS):
         chosen = set(source.sample(loads, len(loads) // 2))
         split = [figure._replace(arm="one" if figure.load in chosen else "other") for figure in base_figures]
         judged = judge_figures(split, replace(question, base="one", better=better), files[0][1].samples[0])
         entries = [case.entry for comparison in judged.report.comparisons.leading for case in comparison.cases()]
         false = sum(entry.is_difference and not entry.perhaps for entry in entries)
-        reports, points = reports + 1, points + len(entries)
+        red = sum(entry.ratio is not None and abs(entry.ratio - 1) > RULE for entry in entries)
+        points += len(entries)
         false_reports, false_points = false_reports + bool(false), false_points + false
-        rule += any(entry.ratio is not None and abs(entry.ratio - 1) > RULE for entry in entries)
+        rule_reports, rule_points = rule_reports + bool(red), rule_points + red
     return (
         f"{base}: {counted(len(loads), 'load')} split at random {SPLITS} times, "
-        f"{counted(points // reports, 'comparison')} each\n"
+        f"{counted(points // SPLITS, 'comparison')} each\n"
         f"  this program  {false_reports} of {SPLITS} reports name a difference ({percent(false_reports / SPLITS)}), "
         f"{false_points} of {points:,} comparisons\n"
-        f"  a rule of {percent(RULE)}  {rule} of {SPLITS} reports ({percent(rule / SPLITS)})\n"
+        f"  a rule of {percent(RULE)}  {rule_reports} of {SPLITS} reports ({percent(rule_reports / SPLITS)}), "
+        f"{rule_points:,} of {points:,} comparisons\n"
     )
 
 

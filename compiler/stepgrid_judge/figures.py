@@ -223,15 +223,20 @@ def _moment(text: str) -> datetime | None:
 
 
 def _load_numbers(figures: Iterable[LoadFigure]) -> dict[tuple[str, str], int]:
-    """Number the loads of each arm in the order in which they come."""
+    """Number the loads in the order in which they come: loads of one name are pairs, and arms without any pair count
+    each from 1."""
+    arms_by_load: dict[str, list[str]] = {}
+    for arm, load in dict.fromkeys((figure.arm, figure.load) for figure in figures):
+        arms_by_load.setdefault(load, []).append(arm)
+    has_pairs = any(len(arms) > 1 for arms in arms_by_load.values())
     numbers: dict[tuple[str, str], int] = {}
     counts: Counter[str] = Counter()
-    for figure in figures:
-        if (figure.arm, figure.load) not in numbers:
-            counts[figure.arm] += 1
-            if counts[figure.arm] > MOST_LOADS:
-                raise JudgeError(f"arm `{figure.arm}` has more than {MOST_LOADS:,} loads")
-            numbers[figure.arm, figure.load] = counts[figure.arm]
+    for position, (load, arms) in enumerate(arms_by_load.items(), 1):
+        for arm in arms:
+            counts[arm] += 1
+            if counts[arm] > MOST_LOADS:
+                raise JudgeError(f"arm `{arm}` has more than {MOST_LOADS:,} loads")
+            numbers[arm, load] = position if has_pairs else counts[arm]
     return numbers
 
 

@@ -198,6 +198,14 @@ def test_a_table_of_our_own_is_judged_by_its_axes(judge: Judge) -> None:
     assert "arm=clock" in text
 
 
+def test_loads_of_one_name_are_pairs_though_an_arm_lacks_one(judge: Judge) -> None:
+    drift = (100.0, 200.0, 300.0, 400.0)
+    rows = [f"{arm},{load},{qps * (1.1 if arm == 'b' else 1)}" for arm in "ab" for load, qps in enumerate(drift, 1)]
+    Path("a.csv").write_text("\n".join(["arm,load,qps", *(row for row in rows if not row.startswith("a,2"))]))
+    text = judge("a.csv", "--format", "json")[1]
+    assert json.loads(text)["comparisons"][0]["ratio"] == pytest.approx(1.1)
+
+
 def test_the_null_says_how_often_equal_loads_would_be_called_different(judge: Judge) -> None:
     loads(1.0, 12)
     status, text = judge("old=old-*.json", "--null")

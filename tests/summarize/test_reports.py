@@ -34,7 +34,7 @@ from stepgrid.plugins.metrics import METRICS
 from stepgrid.summarize import summary_text
 from stepgrid.summarize.comparisons.decisions import decision_sentences
 from stepgrid.summarize.data.tables_reader import Run, StepDetails, Tables
-from stepgrid.summarize.report import make_report
+from stepgrid.summarize.report import Report, make_report
 from tests.cases import cases
 from tests.golden import Golden
 from tests.summarize import made
@@ -57,7 +57,8 @@ def runs_of(case: Mapping[str, Any], step: str, labels: Mapping[str, str], figur
     for load in range(len(qps) if isinstance(qps, list) else len(LEVELS)):
         known = {key: of_load(value, load) for key, value in figures.items() if key != "warnings"}
         metrics = {key: float(value) for key, value in known.items() if key not in WORDS and value is not None}
-        run = made.run(name, load + 1, of_load(qps, load) or 0.0, minutes=known.get("minutes", 0.0), **{
+        index = list(case["steps"]).index(step)
+        run = made.run(name, load + 1, of_load(qps, load) or 0.0, index, minutes=known.get("minutes", 0.0), **{
             key: value for key, value in metrics.items() if key != "qps"
         })  # fmt: skip
         status = known.get("status", "missing" if of_load(qps, load) is None else "done")
@@ -176,7 +177,7 @@ def facts_of(case: Mapping[str, Any], runs: list[Run]) -> dict[str, dict[str, di
     return facts
 
 
-def report_text(case: Mapping[str, Any]) -> str:
+def report_of(case: Mapping[str, Any]) -> tuple[Plan, Report]:
     runs = list(all_runs(case))
     plan = plan_of(case, max(run.load for run in runs))
     names = {name for run in runs for name in run.metrics}
@@ -198,7 +199,11 @@ def report_text(case: Mapping[str, Any]) -> str:
     def links(nodes: Any) -> list[Link]:
         return [Link.of(stages[node], builds.__getitem__) for node in nodes] if has_links else []
 
-    report = make_report(plan, tables, links=links)
+    return plan, make_report(plan, tables, links=links)
+
+
+def report_text(case: Mapping[str, Any]) -> str:
+    plan, report = report_of(case)
     blocks = summary_text.text(report, None).split("\n\n")
     begins = (*KEPT, *ALSO.get(case["group"], ()))
     kept = [block.strip("\n") for block in blocks[1:] if block.startswith(begins) or " relative to " in block[:60]]
