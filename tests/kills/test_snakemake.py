@@ -147,10 +147,11 @@ def test_a_failed_stage_fails_the_run_and_the_rest_goes_on(checkout: Any) -> Non
     assert len(checkout.logged("measure")) == 10
     assert "p, load 1: fill: the step failed" in lines
     assert checkout.log[-2:] == ["collect --partial", "summarize --partial"]
-    assert lines[-4:-2] == [
+    assert lines[-6:-4] == [
         "the run is not complete: [9/12 done] 1 failed, 2 blocked",
-        "failed attempts are kept in outputs/attempts; the same command tries them again",
+        "because p, load 1: fill failed",
     ]
+    assert lines[-3] == "failed attempts are kept in outputs/attempts; the same command tries them again"
     assert lines[-1].startswith("outputs/summary/")
     assert not any("Error" in line for line in lines)
     (checkout.folder / "fail-s-p-0").unlink()

@@ -257,9 +257,10 @@ def test_a_failure_stays_a_failure(checkout: Any) -> None:
     (checkout.folder / "fail-s-p-0-a").touch()
     ended = checkout.stepgrid_run("spec.json", "--until=6m")
     assert ended.returncode == 3
-    stopped, far, kept = ended.stderr.splitlines()[-5:-2]
+    stopped, far, because, _, kept = ended.stderr.splitlines()[-7:-2]
     assert re.fullmatch(r"stopped at 6m: 3 of 6 stages left, the next needs about \dh\d\dm", stopped)
     assert far.startswith("the run is not complete: [2/6 done] 1 failed, ETA ")
+    assert because.startswith("because ")
     assert kept == "failed attempts are kept in outputs/attempts; the same command tries them again"
 
 
