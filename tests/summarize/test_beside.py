@@ -43,7 +43,7 @@ def test_a_difference_between_survivors_is_marked_wherever_it_is_said(tmp_path: 
             found.add_failure(found.stage(BUILD, "hyper", "1", load), "db_bench was killed by SIGKILL")
     made = scenario.report(found)
     losses = "2 of 5 loads; 3 failed"
-    assert findings(made)[0].note.endswith(f" · {losses} · 2 ratios with a doubt of their own (†)")
+    assert findings(made)[0].qualifier.endswith(f" · {losses} · 2 ratios with a doubt of their own (†)")
     document = report_document(made)
     assert [each["notes"][0] for each in document["comparisons"]] == [losses, losses]
     assert document["claims"][0]["cases"][0]["numbers"][-1] == f"† cache=hyper: {losses}"

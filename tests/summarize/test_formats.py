@@ -70,12 +70,26 @@ def test_ratios_have_columns_for_their_interval_verdict_and_what_recomputes_it_i
     basis = Basis((1.0, 1.21), 0.13, 1.0, 12.7)
     table = Table("", columns, ((Cell("new"), ratio._replace(basis=basis)), rows[1]))
     heads, new, old = csv_table(table).splitlines()[1:]
-    assert heads.endswith("qps verdict,qps ratios,qps deviation,qps freedom,qps critical")
-    assert new == "new,1.1,1.05,inf,faster,1 1.21,0.13,1,12.7"
-    assert old == "old,-,,,,,,,"
+    assert heads.endswith("qps verdict,qps deviation,qps freedom,qps critical,qps load 1,qps load 2")
+    assert new == "new,1.1,1.05,inf,faster,0.13,1,12.7,1,1.21"
+    assert old == "old,-,,,,,,,,"
     assert json_value(table)["rows"][0][1]["basis"] == {
         "ratios": (1.0, 1.21), "deviation": 0.13, "freedom": 1.0, "critical": 12.7,
     }  # fmt: skip
+
+
+def test_a_column_of_csv_has_one_figure_and_numbers_are_numbers() -> None:
+    columns = (Column("keys", label=True), Column("cache", label=True), Column("lowest-highest", unit="of the loads"))
+    rows = tuple(
+        (Cell(keys), Cell(cache), Cell("1-2", interval=(1.0, 2.0)))
+        for keys, cache in (("2k", "2k"), ("100k", "all"), ("-", "none"))
+    )
+    assert csv_table(Table("", columns, rows)).splitlines()[1:] == [
+        "keys,cache,lowest-highest (of the loads) low,lowest-highest (of the loads) high",
+        "2000,2k,1,2",
+        "100000,all,1,2",
+        "-,none,1,2",
+    ]
 
 
 def test_a_formula_is_a_text_and_a_number_stays_one() -> None:

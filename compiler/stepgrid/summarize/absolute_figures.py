@@ -133,14 +133,14 @@ def _mean(point: Point, metric: str = QPS, show: Callable[[float], str] = units.
 
 def _range(point: Point) -> Cell | None:
     spread = point.spread() if point.loads[0] > 1 else None
-    return Cell(f"{units.rate(spread[1])}-{units.rate(spread[2])}") if spread else None
+    return Cell(f"{units.rate(spread[1])}-{units.rate(spread[2])}", interval=spread[1:]) if spread else None
 
 
 def _interval(point: Point) -> Cell | None:
     interval = confidence_intervals.mean_interval(point.means())
     if interval is None or interval[1] > WIDEST * interval[0]:
         return None
-    return Cell(units.span(*interval))
+    return Cell(units.span(*interval), interval=interval)
 
 
 def _percent(point: Point, metric: str) -> Cell | None:

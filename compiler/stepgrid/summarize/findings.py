@@ -9,6 +9,7 @@ import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
+from statistics import fmean, median
 from typing import NamedTuple
 
 from msgspec import Struct
@@ -16,23 +17,31 @@ from msgspec import Struct
 from stepgrid.model import units
 from stepgrid.model.plan import BUILD
 from stepgrid.model.records import replace
-from stepgrid.model.status import Status
-from stepgrid.model.table import ABSENT, group
-from stepgrid.model.table import SAME as SAME_AS
+from stepgrid.model.table import group
 from stepgrid.model.units import counted, percent
-from stepgrid.summarize.comparisons import comparison_axes
+from stepgrid.summarize.arms import (
+    BUILD_NOUNS,
+    IDLE,
+    UNCOMPARED,
+    Arm,
+    ArmCase,
+    all_points,
+    arms,
+    base_and_place,
+    in_step,
+    locate,
+    other_counts,
+    point_noun,
+    short_build,
+)
 from stepgrid.summarize.comparisons.builds import AS_SHIPPED, NO_VERDICT
 from stepgrid.summarize.comparisons.comparison import (
-    NO_BASE,
-    RATIO,
     ArmEntry,
     ComparedMetric,
-    ComparedPoint,
     Comparison,
     PooledRatio,
     ratio_text,
 )
-from stepgrid.summarize.comparisons.comparison_axes import Labels
 from stepgrid.summarize.comparisons.conditions import OTHER_DURABILITY
 from stepgrid.summarize.comparisons.judgement import BESIDE, OF_THE_BASE
 from stepgrid.summarize.comparisons.ladders import versions
@@ -42,14 +51,14 @@ from stepgrid.summarize.statistics.verdicts import BUSY, DIFFERENCES, DIFFERENT,
 from stepgrid.summarize.why import DASH
 
 BOTH, NONE = "both", "none"
-IDLE = "without work in a load"
 CERTAIN, PERHAPS = "certain", "perhaps"  # among all comparisons of the report; in its table alone
 FEWEST_CERTAIN = 3  # loads
 MOST_BESIDE = 3  # points of a metric beside QPS
 FEWEST_TALLIED = 4  # comparisons; fewer are read one by one
-BUILD_NOUNS = "builds", "releases"  # the second where all are versions of one thing
 DOT = " · "
 SHARE_BELOW = 0.5  # a smaller ratio is a share of the base: 7 % of the QPS
+WIDEST = 2.0  # ends of a range that is an answer; of one farther apart the median and both ends are named
+MOST_PARTS = 4  # labels that a headline tells apart
 _KINDS = {**dict.fromkeys(verdicts.GOOD, FASTER), **dict.fromkeys(verdicts.BAD, SLOWER)}
 _BUILD_DIFFERENCES = {  # by the first word of what differs
     "suite": "packages of different Debian suites",
@@ -58,7 +67,6 @@ _BUILD_DIFFERENCES = {  # by the first word of what differs
     "-march": "compiled for different processors",
     "checksum": "different programs",
 }
-_UNCOMPARED = (ABSENT, NO_BASE, SAME_AS, Status.DONE)
 
 
 class Finding(Struct, frozen=True):
@@ -68,14 +76,23 @@ class Finding(Struct, frozen=True):
     base: str
     headline: str  # cache=half: 7-11 % of the QPS
     detail: str  # of cache=all, in readww, in all 3 releases
-    note: str  # slower, certain · largest drop 6.11.4: 0.07× [0.07, 0.07]
     kind: str  # FASTER, SLOWER, BOTH or NONE
     weight: tuple[bool, float]  # certain differences come before large ones
+    qualifier: str = ""  # slower, certain · 2 of 5 loads
+    evidence: str = ""  # largest drop 6.11.4: 0.07× [0.07, 0.07]
+
+    @property
+    def sentence(self) -> str:
+        """Write the answer and what qualifies it, which stand nowhere without each other."""
+        return " ".join(filter(None, (self.headline, self.detail, self.qualifier and f"({self.qualifier})")))
+
+    @property
+    def note(self) -> str:
+        return DOT.join(filter(None, (self.qualifier, self.evidence)))
 
     @property
     def text(self) -> str:
-        note = f" ({self.note})" if self.note else ""
-        return f"{self.headline} {self.detail}".rstrip() + note
+        return " ".join(filter(None, (self.headline, self.detail, self.note and f"({self.note})")))
 
 
 @lru_cache(1)  # page, text and brief have the same
@@ -115,18 +132,18 @@ def _tally(report: Report) -> Iterator[Finding]:
     worse, better = sorted(metric.verdicts, key=_KINDS.__getitem__, reverse=True)
     sound = [case for case in cases if case.word in (better, SAME) or _is_surely_no_worse(case, metric, effect)]
     failing = [case for case in cases if case.word == worse]
-    if not sound:
+    steps = dict.fromkeys(case.row.step for case in failing)
+    if not sound or len(steps) > MOST_BESIDE:  # the arms count theirs
         return
     amount = f"all {len(cases)}" if len(sound) == len(cases) else f"{len(sound)} of {len(cases)}"
-    steps = ", ".join(dict.fromkeys(case.row.step for case in failing))
     undecided = len(cases) - len(sound) - len(failing)
     remainder = [
-        f"{worse} in {len(failing)}: {steps}" if failing else "",
+        f"{worse} in {len(failing)}: {', '.join(steps)}" if failing else "",
         f"undecided in {undecided}" if undecided else "",
     ]
     headline = f"nothing {worse} by more than {percent(effect)} in {amount} comparisons{';' if any(remainder) else ''}"
     detail = "; ".join(filter(None, remainder))
-    yield Finding("builds", "", headline, detail, "", SLOWER if failing else NONE, (True, 0.0))
+    yield Finding("builds", "", headline, detail, SLOWER if failing else NONE, (True, 0.0))
 
 
 def _is_surely_no_worse(case: ArmCase, metric: ComparedMetric, effect: float) -> bool:
@@ -147,99 +164,22 @@ def _supporting_texts(arm: Arm, report: Report) -> Iterator[str]:
             decided = [case for case in cases if case.word in (*DIFFERENCES, SAME)]
             if other.labels == arm.labels and comparison.layout.base == arm.comparison.layout.base and decided:
                 texts = [
-                    f"{case.entry.text} {_at([case], arm)}" if len(points) > 1 else case.entry.text for case in decided
+                    f"{case.entry.text} {locate([case], arm)}" if len(points) > 1 else case.entry.text
+                    for case in decided
                 ]
                 yield f"{name} {'; '.join(units.first(texts, MOST_BESIDE))}"
-
-
-# An arm and its comparisons
-
-
-class ArmCase(NamedTuple):
-    row: ComparedPoint
-    entry: ArmEntry
-
-    @property
-    def word(self) -> str:
-        if self.entry.kind == SAME_AS and self.entry.same:
-            return f"the same run as {self.entry.same}"
-        if self.entry.kind != RATIO:
-            return self.entry.kind
-        if self.entry.idle and self.entry.verdict == UNDECIDED:
-            return IDLE
-        if self.entry.refusal or self.entry.verdict is None:
-            return NO_VERDICT
-        return verdicts.ONE_LOAD if self.entry.verdict == verdicts.INDICATIVE else self.entry.verdict
-
-    @property
-    def ratio(self) -> float:
-        return self.entry.ratio or 1.0
-
-    @property
-    def distance(self) -> float:
-        return math.inf if self.entry.idle else self.entry.distance
-
-    @property
-    def text(self) -> str:
-        return ratio_text(self.ratio, self.entry.interval, units.TIMES)
-
-
-class Arm(Struct, frozen=True):
-    comparison: Comparison
-    labels: Labels
-    cases: tuple[ArmCase, ...]
-    supporting: tuple[str, ...] = ()  # what a busy host can still tell
-
-    @property
-    def name(self) -> str:
-        return self.comparison.arm_name(self.labels)
-
-    @property
-    def metric(self) -> str:
-        return self.comparison.metric.title
-
-    @property
-    def compared(self) -> list[ArmCase]:
-        return [case for case in self.cases if case.entry.kind == RATIO]
-
-    @property
-    def steps(self) -> list[str]:
-        return list(dict.fromkeys(case.row.step for case in self.compared or self.cases))
-
-    def of(self, *words: str) -> list[ArmCase]:
-        return [case for case in self.compared if case.word in words]
-
-    @property
-    def unequal(self) -> str:
-        """Return in which way arms that the spec compares all the same write with unequal durability."""
-        doubts = (doubt for case in self.compared for doubt in case.entry.doubts)
-        return next((doubt for doubt in doubts if doubt.startswith(OTHER_DURABILITY)), "")
-
-    @property
-    def pooled(self) -> PooledRatio | None:
-        """Return the ratio over all points, where they are of one step."""
-        if len(self.steps) != 1 or len(self.labels) != 1:
-            return None
-        return next((ratio for ratio in self.comparison.pooled_of(self.steps[0]) if ratio.label in self.labels), None)
-
-
-def arms(comparison: Comparison) -> list[Arm]:
-    columns = list(zip(*(row.entries for row in comparison.rows), strict=True))
-    return [
-        Arm(comparison, labels, tuple(map(ArmCase, comparison.rows, entries)))
-        for labels, entries in list(zip(comparison.arms, columns, strict=True))[1:]
-    ]
 
 
 class _Words(NamedTuple):
     headline: str
     detail: str
-    notes: Sequence[str]
+    sureness: str
+    evidence: Sequence[str]
     kind: str = NONE
 
 
 def _arm_finding(arm: Arm, effect: float) -> Finding | None:
-    if all(case.word in _UNCOMPARED for case in arm.cases):
+    if all(case.word in UNCOMPARED for case in arm.cases):
         return None
     pooled, certain = arm.pooled, arm.of(*DIFFERENCES)
     is_partial = len(certain) < len(arm.compared)
@@ -256,46 +196,109 @@ def _arm_finding(arm: Arm, effect: float) -> Finding | None:
     else:
         words = _no_verdict(arm)
     unequal = f", {OTHER_DURABILITY}" if arm.unequal else ""
-    headline, note = f"{arm.name}{unequal}: {words.headline}", DOT.join(filter(None, (*words.notes, *_conditions(arm))))
+    headline = f"{arm.name}{unequal}: {words.headline}"
+    qualifier = DOT.join(filter(None, (words.sureness, *_conditions(arm))))
+    evidence = DOT.join(filter(None, words.evidence))
     is_certain = bool(arm.of(*DIFFERENCES, IDLE)) or words.kind != NONE
     weight = is_certain, max((case.distance for case in arm.compared), default=0)
-    return Finding(arm.name, arm.comparison.base, headline, words.detail, note, words.kind, weight)
+    return Finding(arm.name, arm.comparison.base, headline, words.detail, words.kind, weight, qualifier, evidence)
 
 
 def _difference(arm: Arm, certain: Sequence[ArmCase]) -> _Words:
+    """Answer for all points alike, or where they differ for each part, or with their number on each side."""
     by_word = {word: arm.of(word) for word in dict.fromkeys(case.word for case in certain)}
+    sureness, counts_of_rest = _sureness(certain, arm), other_counts(arm, DIFFERENCES)
+    extremes = [_extreme(cases, arm) for cases in by_word.values()] if len(certain) > 1 else [certain[0].text]
     over_all = f"over all points {_pooled_text(arm.pooled)}" if arm.pooled else ""
-    counts = _counts(arm, DIFFERENCES)
-    if len(by_word) > 1:
-        points = ", ".join(f"{word} {_at(cases, arm)}" for word, cases in by_word.items())
-        extremes = [_extreme(cases, arm) for cases in by_word.values()]
-        detail = f"of {arm.comparison.base}{_in_step(arm)}: {points}"
-        return _Words(_amount(certain, arm), detail, [over_all, *extremes, counts], BOTH)
-    word = certain[0].word
-    sureness = _sureness(certain, arm)
-    notes = [f"{sureness}: {certain[0].text}"] if len(certain) == 1 else [sureness, _extreme(certain, arm)]
-    detail = f"of {_base_and_place(certain, arm)}"
-    return _Words(_amount(certain, arm), detail, [*notes, over_all, counts], _KINDS.get(word, NONE))
+    kind = BOTH if len(by_word) > 1 else _KINDS.get(certain[0].word, NONE)
+    if len(by_word) == 1 and len(certain) == len(arm.compared) and not _is_wide(certain):
+        detail = f"of {base_and_place(certain, arm)}"
+        return _Words(_amount(certain, arm), detail, sureness, [*extremes, over_all, counts_of_rest], kind)
+    if parts := _parts(arm):
+        return _Words("; ".join(_part_texts(parts, arm)), "", sureness, [*extremes, counts_of_rest], kind)
+    outcomes = Counter(UNDECIDED if case.word in verdicts.OPEN else case.word for case in arm.compared)
+    counts = ", ".join(f"{word} in {count}" for word, count in outcomes.most_common())
+    headline = f"{arm.metric} {counts} of {len(arm.compared)} {point_noun(arm)[1]}"
+    detail = f"against {arm.comparison.base}{in_step(arm)}: {_spread(arm.compared, arm)}"
+    return _Words(headline, detail, sureness, [other_counts(arm, [case.word for case in arm.compared])], kind)
+
+
+class _PointPart(NamedTuple):
+    axis: str  # `step`, or one that goes down
+    labels: tuple[str, ...]
+    cases: Sequence[ArmCase]
+
+    @property
+    def outcome(self) -> str:
+        return _outcome(self.cases[0])
+
+
+def _outcome(case: ArmCase) -> str:
+    return case.word if case.word in DIFFERENCES else NONE
+
+
+def _parts(arm: Arm) -> list[_PointPart]:
+    """Divide the points by the axis, or the step, within whose labels ratios differ least and come out alike."""
+    candidates = [parts for position in range(len(arm.comparison.layout.down) + 1) if (parts := _divide(arm, position))]
+    return min(candidates, key=lambda parts: sum(_scatter(part.cases) for part in parts), default=[])
+
+
+def _divide(arm: Arm, position: int) -> list[_PointPart]:
+    """Return the parts by one axis; none if a label has two outcomes, or there are too many to be named."""
+    axis = ("step", *arm.comparison.layout.down)[position]
+    groups = group(((case.row.step, *case.row.labels)[position], case) for case in arm.compared)
+    parts: list[_PointPart] = []
+    for label, cases in groups.items():
+        if label is None or len(set(map(_outcome, cases))) > 1:
+            return []
+        part = _PointPart(axis, (label,), cases)
+        same_parts = [one for one in parts if one.outcome == part.outcome and not _is_wide([*one.cases, *cases])]
+        for other in same_parts[:1]:
+            parts.remove(other)
+            part = _PointPart(axis, (*other.labels, label), [*other.cases, *cases])
+        parts.append(part)
+    if len(parts) < 2 or len(groups) > MOST_PARTS or any(_is_wide(part.cases) for part in parts):
+        return []
+    return sorted(parts, key=lambda part: (part.outcome == NONE, -max(case.distance for case in part.cases)))
+
+
+def _scatter(cases: Sequence[ArmCase]) -> float:
+    logs = [math.log(case.ratio) for case in cases]
+    return sum((value - fmean(logs)) ** 2 for value in logs)
+
+
+def _part_texts(parts: Sequence[_PointPart], arm: Arm) -> Iterator[str]:
+    """Write `1.11–1.15× the QPS where cached=all`, `no difference shown at half`."""
+    for number, (axis, labels, cases) in enumerate(parts):
+        names = ", ".join(short_build(label) if axis == BUILD else label for label in labels)
+        amount = "the same" if all(case.word == SAME for case in cases) else "no difference shown"
+        if cases[0].word in DIFFERENCES:
+            amount = _span([case.ratio for case in cases])
+            base = f"the {arm.metric} of {arm.comparison.base}{in_step(arm).removeprefix(',')}"
+            amount = amount.removesuffix(" of") if number else f"{amount} {base}"
+        is_name = axis in ("step", BUILD)
+        yield f"{amount} {f'in {names}' if is_name else f'at {names}' if number else f'where {axis}={names}'}"
 
 
 def _pooled_difference(arm: Arm, pooled: PooledRatio) -> _Words:
     """Answer with the ratio over all points; points that are sure by themselves stand behind it."""
     verdict = pooled.verdict or ""
     words = dict.fromkeys(case.word for case in arm.of(*DIFFERENCES))
-    alone = f"by itself {verdict} {_at(arm.of(verdict), arm)}" if verdict in words else "no single point is certain"
-    dissenting = [f"{word} {_at(arm.of(word), arm)}" for word in words if word != verdict]
-    notes = [f"{verdict}, {_certainty(pooled)}: {_pooled_text(pooled)}", alone, *dissenting, _counts(arm, DIFFERENCES)]
-    detail = f"of {arm.comparison.base}{_in_step(arm)}, over {_all_points(arm)}"
+    alone = f"by itself {verdict} {locate(arm.of(verdict), arm)}" if verdict in words else "no single point is certain"
+    dissenting = [f"{word} {locate(arm.of(word), arm)}" for word in words if word != verdict]
+    notes = [_pooled_text(pooled), alone, *dissenting, other_counts(arm, DIFFERENCES)]
+    detail = f"of {arm.comparison.base}{in_step(arm)}, over {all_points(arm)}"
     headline = f"{_span([pooled.ratio])} the {arm.metric}"
-    return _Words(headline, detail, notes, BOTH if dissenting else _KINDS.get(verdict, NONE))
+    kind = BOTH if dissenting else _KINDS.get(verdict, NONE)
+    return _Words(headline, detail, f"{verdict}, {_certainty(pooled)}", notes, kind)
 
 
 def _sureness(cases: Sequence[ArmCase], arm: Arm) -> str:
-    """Write `slower, certain`, or where cases of one verdict differ in that: `certain in both steps, perhaps in …`."""
+    """Write `slower, certain`, or where cases differ in that: `certain in both steps, perhaps in …`."""
     groups = group((_certainty(case.entry), case) for case in cases)
-    if len(groups) == 1:
-        return f"{cases[0].word}, {next(iter(groups))}"
-    return f"{cases[0].word}, {', '.join(f'{name} {_at(members, arm)}' for name, members in groups.items())}"
+    texts = [f"{name} {locate(members, arm)}" if len(groups) > 1 else name for name, members in groups.items()]
+    words = {case.word for case in cases}
+    return ", ".join([*(words if len(words) == 1 else ()), *texts])  # of two the headline has the words
 
 
 def _certainty(source: ArmEntry | PooledRatio) -> str:
@@ -311,55 +314,61 @@ def _zero(arm: Arm, cases: Sequence[ArmCase]) -> _Words:
     point = cases[0].row.entries[0].point if is_base else cases[0].entry.point
     loads = counted(point.loads[0], "load") if point else "loads"
     whose = " of the base" if is_base else ""
-    notes = [f"{cases[0].word}, {CERTAIN}", _counts(arm, [case.word for case in cases])]
-    detail = f"against {_base_and_place(cases, arm)}"
-    return _Words(f"{arm.metric}{whose} is 0 in all {loads}", detail, notes, _KINDS.get(cases[0].word, NONE))
+    sureness, counts = f"{cases[0].word}, {CERTAIN}", other_counts(arm, [case.word for case in cases])
+    detail = f"against {base_and_place(cases, arm)}"
+    headline = f"{arm.metric}{whose} is 0 in all {loads}"
+    return _Words(headline, detail, sureness, [counts], _KINDS.get(cases[0].word, NONE))
 
 
 def _busy(arm: Arm, cases: Sequence[ArmCase]) -> _Words:
     """Say that others' load decides nothing, and what it leaves to be told."""
     ratios = f"{_span([case.ratio for case in cases]).removesuffix(' of')} came out"
-    detail = f"against {_base_and_place(cases, arm)}: {ratios}"
-    return _Words(f"{arm.metric} {BUSY}", detail, [*arm.supporting, _counts(arm, (BUSY,))])
+    detail = f"against {base_and_place(cases, arm)}: {ratios}"
+    return _Words(f"{arm.metric} {BUSY}", detail, DOT.join(arm.supporting), [other_counts(arm, (BUSY,))])
 
 
 def _no_difference(arm: Arm, effect: float) -> _Words:
-    same, different, undecided = arm.of(SAME), arm.of(DIFFERENT), arm.of(UNDECIDED)
+    same, different, undecided = arm.of(SAME), arm.of(DIFFERENT), arm.of(DIFFERENT, UNDECIDED)
     pooled, within = arm.pooled, f"within {percent(effect)}"
     over_all = f"over all points {_pooled_text(pooled)}, {pooled.verdict}" if pooled else ""
-    if different:
+    if different and len(different) == len(arm.compared):
         ratio = different[0].text if len(different) == 1 else _extreme(different, arm)
-        notes = [f"differs, perhaps by less than the {percent(effect)} that count", ratio, over_all]
-        detail = f"of {_base_and_place(different, arm)}"
-        return _Words(_amount(different, arm), detail, [*notes, _counts(arm, (DIFFERENT,))])
+        sureness = f"differs, perhaps by less than the {percent(effect)} that count"
+        detail = f"of {base_and_place(different, arm)}"
+        return _Words(_amount(different, arm), detail, sureness, [ratio, over_all, other_counts(arm, (DIFFERENT,))])
     if not undecided:
-        return _Words(f"the same {arm.metric}", f"as {_base_and_place(same, arm)}", [within, _counts(arm, (SAME,))])
+        return _Words(f"the same {arm.metric}", f"as {base_and_place(same, arm)}", within, [other_counts(arm, (SAME,))])
     if pooled and pooled.verdict == SAME:
-        detail = f"as {arm.comparison.base}{_in_step(arm)}, over {_all_points(arm)}"
-        return _Words(f"the same {arm.metric}", detail, [f"{within}: {_pooled_text(pooled)}"])
-    detail = f"against {_base_and_place(undecided, arm)}: {_possible(undecided)}"
-    notes = [f"the same {within} {_at(same, arm)}" if same else "", over_all, _counts(arm, (SAME, UNDECIDED))]
-    return _Words("undecided", detail, notes)
+        detail = f"as {arm.comparison.base}{in_step(arm)}, over {all_points(arm)}"
+        return _Words(f"the same {arm.metric}", detail, within, [_pooled_text(pooled)])
+    detail = f"against {base_and_place(undecided, arm)}: {_possible(undecided)}"
+    notes = [
+        f"the same {within} {locate(same, arm)}" if same else "",
+        over_all,
+        other_counts(arm, (SAME, UNDECIDED)),
+    ]
+    return _Words("undecided", detail, "", notes)
 
 
 def _no_verdict(arm: Arm) -> _Words:
     if cases := arm.of(verdicts.ONE_LOAD):
         indicative = sum(case.entry.verdict == verdicts.INDICATIVE for case in cases)
         hint = f"their seconds differ at {counted(indicative, 'point')}" if indicative else ""
-        notes = ["one load: no verdict", hint, _counts(arm, (verdicts.ONE_LOAD,))]
-        return _Words(_amount(cases, arm), f"of {_base_and_place(cases, arm)}", notes)
+        sureness, counts = "one load: no verdict", other_counts(arm, (verdicts.ONE_LOAD,))
+        return _Words(_amount(cases, arm), f"of {base_and_place(cases, arm)}", sureness, [hint, counts])
     if cases := arm.of(IDLE):
         arm_cases = [case for case in cases if not (case.entry.idle or "").startswith(OF_THE_BASE)]
         headline = f"{arm.metric} is 0 in a load" if arm_cases else f"{arm.metric} of the base is 0 in a load"
-        detail, idle = f"against {_base_and_place(arm_cases or cases, arm)}", (arm_cases or cases)[0].entry.idle or ""
-        return _Words(headline, detail, [idle, _counts(arm, (IDLE,))])
+        detail, idle = f"against {base_and_place(arm_cases or cases, arm)}", (arm_cases or cases)[0].entry.idle or ""
+        return _Words(headline, detail, idle, [other_counts(arm, (IDLE,))])
     if cases := arm.of(NO_VERDICT):
-        notes = [cases[0].entry.refusal or "", _counts(arm, (NO_VERDICT,))]
-        return _Words(f"{_amount(cases, arm)}, no verdict", f"against {_base_and_place(cases, arm)}", notes)
-    words = {case.word for case in arm.cases if case.word not in _UNCOMPARED}
+        refusal, counts = cases[0].entry.refusal or "", other_counts(arm, (NO_VERDICT,))
+        headline = f"{_amount(cases, arm)}, no verdict"
+        return _Words(headline, f"against {base_and_place(cases, arm)}", refusal, [counts])
+    words = {case.word for case in arm.cases if case.word not in UNCOMPARED}
     if len(words) == 1 and any(case.entry.same for case in arm.cases):
-        return _Words(words.pop(), "", [])
-    return _Words("no figures", f"to compare with {arm.comparison.base}", [_counts(arm, ())])
+        return _Words(words.pop(), "", "", [])
+    return _Words("no figures", f"to compare with {arm.comparison.base}", "", [other_counts(arm, ())])
 
 
 def _builds_finding(build_arms: Sequence[Arm]) -> Finding | None:
@@ -373,16 +382,17 @@ def _builds_finding(build_arms: Sequence[Arm]) -> Finding | None:
     notes = []
     for arm in build_arms:
         words = dict.fromkeys(case.word for case in arm.compared)
-        notes.append(f"{short_build(arm.name)} {', '.join(f'{word} {_at(arm.of(word), arm)}' for word in words)}")
+        notes.append(f"{short_build(arm.name)} {', '.join(f'{word} {locate(arm.of(word), arm)}' for word in words)}")
     kinds = {_KINDS.get(case.word, NONE) for case in cases}
+    amount = _spread(cases, *build_arms) if _is_wide(cases) else _span([case.ratio for case in cases])
     return Finding(
         noun,
         base,
-        f"{noun}{f', {AS_SHIPPED}' if shipped else ''}: {_span([case.ratio for case in cases])}",
+        f"{noun}{f', {AS_SHIPPED}' if shipped else ''}: {amount}",
         f"the {build_arms[0].metric} of {base}{f'; {_build_difference(shipped)}' if shipped else ''}",
-        DOT.join(notes),
         BOTH if kinds >= {FASTER, SLOWER} else kinds.pop() if len(kinds) == 1 else NONE,
         (kinds != {NONE}, max(case.distance for case in cases)),
+        DOT.join(notes),
     )
 
 
@@ -390,7 +400,27 @@ def _builds_finding(build_arms: Sequence[Arm]) -> Finding | None:
 
 
 def _amount(cases: Sequence[ArmCase], arm: Arm) -> str:
+    if _is_wide(cases):
+        return f"{_spread(cases, arm)}, the {arm.metric}"
     return f"{_span([case.ratio for case in cases])} the {arm.metric}"
+
+
+def _is_wide(cases: Sequence[ArmCase]) -> bool:
+    ratios = [case.ratio for case in cases]
+    return max(ratios) > WIDEST * min(ratios)
+
+
+def _spread(cases: Sequence[ArmCase], *of_arms: Arm) -> str:
+    """Name the median, and both ends with their places: median 0.86×, from 0.24× in scan to 2.31× in point-query."""
+    ranked = sorted(cases, key=lambda case: case.ratio)
+    ends = []
+    for case in (ranked[0], ranked[-1]):
+        arm = next(arm for arm in of_arms if any(case is member for member in arm.cases))
+        names = [short_build(arm.name), locate([case], arm)] if len(of_arms) > 1 else [locate([case], arm)]
+        ends.append(f"{units.times(case.ratio)} {' '.join(names)}")
+    if len(ranked) < 3:
+        return " and ".join(ends)
+    return f"median {units.times(median(case.ratio for case in cases))}, from {' to '.join(ends)}"
 
 
 def _span(ratios: Sequence[float]) -> str:
@@ -403,75 +433,9 @@ def _span(ratios: Sequence[float]) -> str:
     return f"{DASH.join(dict.fromkeys(ends))}{units.TIMES}"
 
 
-def _base_and_place(cases: Sequence[ArmCase], arm: Arm) -> str:
-    is_only = len(arm.compared) == 1 and len(arm.steps) == 1 and not arm.comparison.point_name(cases[0].row)
-    return f"{arm.comparison.base}{_in_step(arm)}{'' if is_only else f', {_at(cases, arm)}'}"
-
-
-def _in_step(arm: Arm) -> str:
-    return f", in {arm.steps[0]}" if len(arm.steps) == 1 else ""
-
-
-def _at(cases: Sequence[ArmCase], arm: Arm) -> str:
-    """Write where some of the comparisons of an arm are: in all 3 releases, at threads=2, at 5 of 24 points."""
-    if len(cases) == 1:
-        point = arm.comparison.point_name(cases[0].row)
-        if len(arm.steps) > 1:
-            return f"in {arm.comparison.where(cases[0].row)}"
-        return f"in {short_build(point)}" if _down(arm) == [BUILD] else f"at {point}" if point else f"in {arm.steps[0]}"
-    preposition, noun = _point_noun(arm)
-    if len(cases) == len(arm.compared):
-        return f"{preposition} {_all_points(arm)}"
-    if shared := _shared_place(cases, arm):
-        return shared
-    return f"{preposition} {len(cases)} of {len(arm.compared)} {noun}"
-
-
-def _shared_place(cases: Sequence[ArmCase], arm: Arm) -> str:
-    """Name the step or label that these comparisons of an arm have and no other: in readww, at cached=all."""
-    chosen = set(map(id, cases))
-    for position, name in enumerate(("step", *arm.comparison.layout.down)):
-        labels = [(case.row.step, *case.row.labels)[position] for case in arm.compared]
-        shared = {label for label, case in zip(labels, arm.compared, strict=True) if id(case) in chosen}
-        if len(shared) == 1 and sum(label in shared for label in labels) == len(cases):
-            return f"at {comparison_axes.words(tuple(shared), (name,))}" if position else f"in {shared.pop()}"
-    return ""
-
-
-def _all_points(arm: Arm) -> str:
-    """Name all comparisons of an arm: all 3 releases, both steps, all 12 points of 6 steps."""
-    _, noun = _point_noun(arm)
-    count = "both" if len(arm.compared) == 2 else f"all {len(arm.compared)}"
-    return f"{count} {noun}{f' of {len(arm.steps)} steps' if noun == 'points' and len(arm.steps) > 1 else ''}"
-
-
-def _point_noun(arm: Arm) -> tuple[str, str]:
-    """Name what the comparisons of an arm differ in, with its preposition."""
-    names = _down(arm)
-    if len(arm.steps) > 1:
-        return ("in", "steps") if len(arm.steps) == len(arm.compared) else ("at", "points")
-    if names == [BUILD]:
-        position = arm.comparison.layout.down.index(BUILD)
-        labels = [str(case.row.labels[position]) for case in arm.compared]
-        return "in", BUILD_NOUNS[bool(versions(labels))]
-    return "at", f"values of {names[0]}" if len(names) == 1 else "points"
-
-
-def _down(arm: Arm) -> list[str]:
-    """List the axes in which the comparisons of an arm differ."""
-    columns = zip(*(case.row.labels for case in arm.compared), strict=True)
-    names = zip(arm.comparison.layout.down, columns, strict=False)
-    return [name for name, labels in names if len(set(labels) - {None}) > 1]
-
-
-def short_build(name: str) -> str:
-    """Drop the name of the engine from a release: 7.8.3."""
-    return name.rpartition("-")[2] if versions([name]) else name
-
-
 def _extreme(cases: Sequence[ArmCase], arm: Arm) -> str:
     farthest = max(cases, key=lambda case: case.distance)
-    point = _at([farthest], arm).partition(" ")[2]
+    point = locate([farthest], arm).partition(" ")[2]
     return f"largest {'drop' if farthest.ratio < 1 else 'rise'} {point}: {farthest.text}"
 
 
@@ -489,19 +453,17 @@ def _possible(cases: Sequence[ArmCase]) -> str:
     return f"{form(low)}{DASH}{form(high)}{units.TIMES} is possible"
 
 
-def _counts(arm: Arm, words: Sequence[str]) -> str:
-    """Count the other outcomes: 2 undecided, 1 of 5 points failed."""
-    counts = Counter(case.word for case in arm.cases if case.word not in (*words, *_UNCOMPARED))
-    points = f" of {counted(len(arm.cases), 'point')}"
-    return ", ".join(f"{count}{points if word in {*Status} else ''} {word}" for word, count in counts.items())
-
-
 def _conditions(arm: Arm) -> Iterator[str]:
     """Yield as shipped, durability, lost loads, and how many differences have a condition of their own."""
     if shipped := next((case.entry.as_shipped for case in arm.compared if case.entry.as_shipped), None):
         yield f"{AS_SHIPPED}: {_build_difference(shipped)}"
     yield arm.unequal
-    yield next((case.entry.losses for case in arm.compared if case.entry.losses), "")
+    if losses := next((case.entry.losses for case in arm.compared if case.entry.losses), ""):
+        yield losses
+    else:
+        sides = (entry.point for case in arm.compared for entry in (case.entry, case.row.entries[0]) if entry.point)
+        measured, planned = min((point.loads for point in sides), default=(0, 0))
+        yield f"{measured} of {counted(planned, 'load')}" if measured < planned else ""
     if doubted := sum(bool(case.entry.doubts) for case in arm.of(*DIFFERENCES)):
         yield f"{counted(doubted, 'ratio')} with a doubt of {'its' if doubted == 1 else 'their'} own (†)"
 

@@ -13,6 +13,7 @@ from html import escape
 from typing import Any
 
 from stepgrid.host.terminal_output import INDENT, WIDTH, wrap
+from stepgrid.model import units
 from stepgrid.model.records import replace
 from stepgrid.model.table import NOTHING, Cell, Column, Table, group
 
@@ -160,27 +161,41 @@ def _without_formula(value: object) -> object:
 
 
 def _delimited_table(table: Table, sign: str, mark: str) -> str:
-    """Give the parts of a ratio columns of their own: a cell is a number, or why there is none."""
+    """Give each part of a ratio a column of its own: a cell is a number, or why there is none."""
     columns: list[list[str]] = []
     for index, column in enumerate(table.columns):
         cells = [row[index] for row in table.rows]
-        columns.append([column.head, *(cell.text if cell.value is None else _digits(cell.value) for cell in cells)])
-        parts = [_ratio_parts(cell) for cell in cells]
+        parts = [_parts(cell) for cell in cells]
+        if column.label or not any(parts) or any(cell.value is not None for cell in cells):
+            columns.append([column.head, *(_plain_label(cells) if column.label else map(_plain_figure, cells))])
         for name in dict.fromkeys(name for part in parts for name in part):
             columns.append([f"{column.head} {name}", *(part.get(name, "") for part in parts)])
     comments = "".join(f"{line}\n" for line in (f"# {table.name}", *(f"{mark}{line}" for line in table.before)))
     return comments + delimited_text(list(zip(*columns, strict=True)) or [()], sign)
 
 
-def _ratio_parts(cell: Cell) -> dict[str, str]:
-    """Name the parts of a ratio: ends of its interval, verdict, and what recomputes the interval."""
-    if not cell.verdict:
+def _plain_figure(cell: Cell) -> str:
+    return cell.text if cell.value is None else _digits(cell.value)
+
+
+def _plain_label(cells: Sequence[Cell]) -> list[str]:
+    """Write the values of an axis of numbers as numbers: 2k is 2000."""
+    numbers = [units.number(cell.text) for cell in cells if cell.text != NOTHING]
+    is_plain = any(number is None for number in numbers) or all(_NUMBER.fullmatch(cell.text) for cell in cells)
+    if is_plain:
+        return [cell.text for cell in cells]
+    return [cell.text if cell.text == NOTHING else _digits(units.number(cell.text) or 0) for cell in cells]
+
+
+def _parts(cell: Cell) -> dict[str, str]:
+    """Name the parts of a figure: ends of its interval; of a ratio the verdict, and what recomputes the interval."""
+    if not cell.verdict and not cell.interval:
         return {}
     low, high = map(_digits, cell.interval) if cell.interval else ("", "")
-    parts = {"low": low, "high": high, "verdict": cell.verdict}
+    parts = {"low": low, "high": high, **({"verdict": cell.verdict} if cell.verdict else {})}
     if cell.basis:
-        parts["ratios"] = " ".join(map(_digits, cell.basis.ratios))
         parts |= {name: _digits(getattr(cell.basis, name)) for name in ("deviation", "freedom", "critical")}
+        parts |= {f"load {number}": _digits(ratio) for number, ratio in enumerate(cell.basis.ratios, 1)}
     return parts
 
 

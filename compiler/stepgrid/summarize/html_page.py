@@ -19,7 +19,7 @@ from stepgrid.summarize import absolute_figures, claims, findings, next_action, 
 from stepgrid.summarize.charts import report_charts, step_charts
 from stepgrid.summarize.charts.drawing import PageMarks, stand_alone
 from stepgrid.summarize.charts.step_charts import Chart
-from stepgrid.summarize.comparisons.comparison import Comparison, compact_table, comparison_table, pooled_table, shorten
+from stepgrid.summarize.comparisons.comparison import Comparison, compact_table, comparison_table
 from stepgrid.summarize.formats import group_html, html_body, html_text
 from stepgrid.summarize.report import Report
 from stepgrid.summarize.report_tables import search_tables
@@ -76,7 +76,6 @@ class ComparisonPart(NamedTuple):
     intervals: str  # the table with intervals as HTML, where it takes the place of the other
     rows: int
     is_open: bool = False
-    pooled: Table | None = None
     is_table_open: bool = False
 
 
@@ -115,8 +114,7 @@ def fragment(report: Report) -> str:
     comparison = next(iter(report.comparisons.leading), None)
     table = compact_table(comparison) if comparison else None
     if comparison and table and len(table.rows) * len(table.columns) > MOST_CELLS:
-        pooled = pooled_table(comparison)
-        table = pooled and shorten(pooled)
+        table = None  # the picture has its figures
     picture = b64encode(stand_alone(chart.svg).encode()).decode() if chart else ""
     return render("fragment.html.j2", {"report": report, "chart": chart, "picture": picture, "table": table}) + "\n"
 
@@ -198,9 +196,7 @@ def _comparisons(report: Report, marks: PageMarks) -> Iterator[ComparisonPart]:
             columns_count = len(comparison.arms) + len(comparison.layout.down) + 1
             is_small = len(comparison.rows) * columns_count <= MOST_CELLS and columns_count <= MOST_COLUMNS
             title = f"{comparison.metric.heading} and ratio to {comparison.base}"
-            pooled = None if is_small else pooled_table(comparison)
-            short = pooled and shorten(pooled)
-            yield part._replace(title=title, is_open=True, pooled=short, is_table_open=is_small)
+            yield part._replace(title=title, is_open=True, is_table_open=is_small)
 
 
 def _other_metrics(report: Report, marks: PageMarks) -> list[ComparisonPart]:

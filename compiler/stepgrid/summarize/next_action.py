@@ -12,9 +12,10 @@ from stepgrid.model.plan import BUILD, is_imported
 from stepgrid.model.table import group
 from stepgrid.model.units import counted
 from stepgrid.summarize import sentences
+from stepgrid.summarize.arms import Arm, arms
 from stepgrid.summarize.comparisons.builds import AS_SHIPPED, ReportedBuild, quality_rows
 from stepgrid.summarize.comparisons.ladders import versions
-from stepgrid.summarize.findings import FEWEST_CERTAIN, Arm, arms
+from stepgrid.summarize.findings import FEWEST_CERTAIN
 from stepgrid.summarize.report import Report
 from stepgrid.summarize.setup import spec_words
 from stepgrid.summarize.statistics import verdicts

@@ -26,6 +26,7 @@ from stepgrid.plan.estimate import DIFFERENCE
 from stepgrid.plugins.collector import FUNCTIONS
 from stepgrid.plugins.layout import MARK
 from stepgrid.summarize import why
+from stepgrid.summarize.arms import ArmCase, arms
 from stepgrid.summarize.causes import Cause, causes
 from stepgrid.summarize.comparisons.builds import NO_VERDICT
 from stepgrid.summarize.comparisons.comparison import DOUBT, RATIO, Case, Comparison
@@ -33,7 +34,7 @@ from stepgrid.summarize.comparisons.comparison_axes import StepPoints
 from stepgrid.summarize.comparisons.conditions import OTHER_DURABILITY, OTHER_HOST, OTHER_WORK
 from stepgrid.summarize.data.points import Point
 from stepgrid.summarize.data.tables_reader import Event
-from stepgrid.summarize.findings import DOT, ArmCase, arms
+from stepgrid.summarize.findings import DOT
 from stepgrid.summarize.report import Report
 from stepgrid.summarize.setup import ReportSetup, days_text, request_of, spec_words
 from stepgrid.summarize.statistics import verdicts

@@ -17,6 +17,7 @@ from stepgrid.model.units import counted, percent
 from stepgrid.package import __version__
 from stepgrid.store.store import BRIEF_WIDTHS
 from stepgrid.summarize import absolute_figures, claims, formats, next_action, sentences, setup
+from stepgrid.summarize.arms import short_build
 from stepgrid.summarize.causes import NO_CAUSE
 from stepgrid.summarize.comparisons import comparison_axes
 from stepgrid.summarize.comparisons.comparison import (
@@ -29,7 +30,7 @@ from stepgrid.summarize.comparisons.comparison import (
 )
 from stepgrid.summarize.comparisons.comparison_axes import StepPoints
 from stepgrid.summarize.comparisons.decisions import decision_sentences
-from stepgrid.summarize.findings import DOT, findings, findings_by_metric, short_build
+from stepgrid.summarize.findings import findings, findings_by_metric
 from stepgrid.summarize.formats import SENTENCES, text_lines
 from stepgrid.summarize.report import Report
 from stepgrid.summarize.report_tables import search_tables
@@ -122,9 +123,9 @@ def _other_metrics(report: Report) -> list[str]:
         if answers and metric != report.setup.metric:
             texts_by_base: dict[str, list[str]] = {}  # each axis has its own base
             for finding in answers:
-                extent = finding.note.partition(DOT)[0]
                 headline = finding.headline.removesuffix(f" the {metric.title}")
-                texts_by_base.setdefault(finding.base, []).append(f"{headline} ({extent})" if extent else headline)
+                qualifier = f" ({finding.qualifier})" if finding.qualifier else ""
+                texts_by_base.setdefault(finding.base, []).append(f"{headline}{qualifier}")
             lines += [f"{metric.title}, of {base}: {'; '.join(texts)}" for base, texts in texts_by_base.items()]
     return _titled("by other metrics", _wrapped(lines))
 
@@ -316,7 +317,7 @@ def _words(report: Report) -> Iterator[str]:
 
 # Brief: at most 18 lines for a terminal of 80 or 100 columns, at the end of a run and of `report`
 
-MOST_LINES, MOST_ROWS = 18, 6
+MOST_LINES, FEWEST_ROWS, MOST_ARMS = 18, 4, 3
 _STYLES = {**dict.fromkeys(verdicts.GOOD, "green"), **dict.fromkeys(verdicts.BAD, "red")}
 
 
@@ -326,27 +327,35 @@ def brief_by_width(report: Report, page: Path) -> dict[str, list[str]]:
 
 
 def brief_lines(report: Report, page: Path | None, width: int, paint: Paint) -> list[str]:
-    """Write title, table, legend, doubts, page and the next command; no line is broken within a word."""
+    """Write title, table, answers, doubts, page and the next command; no line is broken within a word."""
     scale = report.setup.scale_words
-    lines = [
+    heads = [
         paint(fit(report.setup.title, width - len(scale)) + scale, "bold"),
         *(paint(line, "yellow") for line in _banners(report, width)),
     ]
-    lines += _table(report, width, paint if report.setup.scale is None else Paint())  # a try has no verdict in colour
+    table_paint = paint if report.setup.scale is None else Paint()  # a try has no verdict in colour
     page_lines = [f"{INDENT}{'page':<{LABEL}}{page}"] if page else []
     command = next_action.more_command(report)
     command_lines = _fold("next", command, width - 2) if command else []  # room for the sign that a command goes on
     next_lines = [*(f"{line} \\" for line in command_lines[:-1]), *command_lines[-1:]]
-    entries = [(label, text) for label, text in _entries(report) if text]
-    room = MOST_LINES - len(lines) - len(page_lines) - len(next_lines)
-    for number, (label, text) in enumerate(entries):
+    room = MOST_LINES - len(heads) - len(page_lines) - len(next_lines)
+    entries = list(_entry_lines(report, room - len(_table(report, FEWEST_ROWS, width, table_paint)), width, paint))
+    room -= len(entries)
+    tables = (_table(report, rows, width, table_paint) for rows in range(room, FEWEST_ROWS, -1))
+    table = next((lines for lines in tables if len(lines) <= room), _table(report, FEWEST_ROWS, width, table_paint))
+    return [*heads, *table, *entries, *page_lines, *next_lines]
+
+
+def _entry_lines(report: Report, room: int, width: int, paint: Paint) -> Iterator[str]:
+    """Write each entry in two lines at most, in one where others would find no room."""
+    entries = [(label, text, *short) for label, text, *short in _entries(report) if text]
+    for number, (label, text, *short) in enumerate(entries):
         folded = _fold(label, text, width)
         if len(folded) > 2 or room - len(folded) < len(entries) - number - 1:
-            folded = [fit(f"{_label(label)}{text}", width)]
+            folded = [fit(f"{_label(label)}{''.join(short) or text}", width)]
         room -= len(folded)
         style = "yellow" if label.startswith("!") else None
-        lines += [folded[0].replace(label, paint(label, style), 1), *folded[1:]]
-    return [*lines, *page_lines, *next_lines]
+        yield from (folded[0].replace(label, paint(label, style), 1), *folded[1:])
 
 
 def _fold(label: str, text: str, width: int) -> list[str]:
@@ -372,13 +381,14 @@ def _banners(report: Report, width: int) -> Iterator[str]:
         yield f"{INDENT}{banner}"
 
 
-def _entries(report: Report) -> Iterator[tuple[str, str]]:
-    bases = [comparison.base for comparison in report.comparisons.leading]
-    for finding in findings(report):
-        if finding.base not in bases[:1]:
+def _entries(report: Report) -> Iterator[tuple[str, ...]]:
+    """Yield label and text, and what stands for an answer where it has a line."""
+    for answers in group((finding.base, finding) for finding in findings(report)).values():
+        for finding in answers[:MOST_ARMS]:
             axis, _, label = finding.arm.partition("=")
-            text = f"{label}{finding.headline.removeprefix(finding.arm)} {finding.detail}".lstrip(",: ")
-            yield (axis, text) if len(axis) < LABEL else ("builds", f"{finding.headline} {finding.detail}")
+            texts = finding.sentence, replace(finding, detail="").sentence
+            arm_texts = (f"{label}{text.removeprefix(finding.arm)}".lstrip(",: ") for text in texts)
+            yield (axis, *arm_texts) if len(axis) < LABEL else ("builds", *texts)
     yield "why", sentences.reason_line(report)
     if report.comparisons.claims:
         yield "claims", claims.brief_count(report.comparisons.claims).partition(" ")[2]
@@ -389,15 +399,14 @@ def _entries(report: Report) -> Iterator[tuple[str, str]]:
 # Table: a row for each point or, of many points, for each step; the kind of a cell is its verdict
 
 
-def _table(report: Report, width: int, paint: Paint) -> list[str]:
+def _table(report: Report, most: int, width: int, paint: Paint) -> list[str]:
+    """Write so many rows, of more the worst ones, and count the others."""
     if not report.comparisons.leading:
-        return list(_brief_figures(report, width))[:MOST_ROWS]
+        return list(_brief_figures(report, width))[:most]
     comparison = report.comparisons.leading[0]
-    is_pooled = len(comparison.rows) > MOST_ROWS and bool(comparison.pooled)
-    rows = [*_pooled_rows(comparison)] if is_pooled else _point_rows(comparison)
-    lines = [_head(comparison, is_pooled), *rows[:MOST_ROWS]]
-    if not is_pooled and len(comparison.steps) == 1 and len(rows) > 1:
-        lines += _pooled_rows(comparison)
+    is_pooled = len(comparison.rows) > most and all(map(comparison.pooled_of, comparison.steps))
+    rows = _pooled_rows(comparison) if is_pooled else _point_rows(comparison, most)
+    lines = [_head(comparison, is_pooled), *rows[:most]]
     widths = [max(len(cell.text) for cell in column) for column in zip(*lines, strict=True)]
     count = next((count for count in range(len(widths), 2, -1) if sum(widths[:count]) + 3 * count <= width), 2)
     texts = []
@@ -405,17 +414,17 @@ def _table(report: Report, width: int, paint: Paint) -> list[str]:
         cells = zip(line[:count], widths, strict=False)
         parts = [f"{paint(cell.text, _STYLES.get(cell.kind))}{' ' * (room - len(cell.text))}" for cell, room in cells]
         texts.append(f"{INDENT}{'   '.join(parts)}".rstrip())
-    omitted = [(len(rows) - MOST_ROWS, "row"), (len(widths) - count, "arm")]
+    omitted = [(len(rows) - most, "row" if is_pooled else "better row"), (len(widths) - count, "arm")]
     if names := ", ".join(counted(number, noun) for number, noun in omitted if number > 0):
         command = f"stepgrid report {setup.spec_words(report.setup)} --all" if report.setup.plan else "--all"
         texts.append(f"{INDENT}and {names} more: {command}")
-    return [*texts, *_legend(report, comparison, lines, width)]
+    return [*texts, *_legend(report, comparison, lines, width, is_pooled)]
 
 
 def _brief_figures(report: Report, width: int) -> Iterator[str]:
     """Yield the range of each step of a report that compares nothing, and the first search of an axis."""
     metric = report.setup.metric
-    for section in report.comparisons.sections[:MOST_ROWS]:
+    for section in report.comparisons.sections:
         if values := [spread[0] for point in section.points if (spread := point.spread(metric.name))]:
             ends = dict.fromkeys(map(units.short_figure, (min(values), max(values))))
             yield fit(f"{INDENT}{section.step}: {DASH.join(ends)} {metric.heading}", width)
@@ -432,30 +441,29 @@ def _head(comparison: Comparison, is_pooled: bool) -> tuple[Cell, ...]:
     return tuple(map(Cell, (*texts, *names)))
 
 
-def _point_rows(comparison: Comparison) -> list[tuple[Cell, ...]]:
-    """List all rows; of too many, those with the largest differences first."""
-    distances = [max(entry.distance for entry in row.entries) for row in comparison.rows]
-    ranked = sorted(range(len(distances)), key=lambda index: -distances[index])
+def _point_rows(comparison: Comparison, most: int) -> list[tuple[Cell, ...]]:
+    """List all rows; of more than there is room for the worst ones first."""
     is_one_step = len(comparison.steps) == 1
     lines = []
-    for row in (comparison.rows[index] for index in (*sorted(ranked[:MOST_ROWS]), *ranked[MOST_ROWS:])):
+    for row in comparison.rows if len(comparison.rows) <= most else comparison.worst_first():
         name = comparison.point_name(row) if is_one_step else comparison.where(row)
         label = short_build(name) if comparison.layout.down == (BUILD,) and is_one_step else name or row.step
         lines.append((Cell(label), *(_cell(entry, comparison) for entry in row.entries)))
     return lines
 
 
-def _pooled_rows(comparison: Comparison) -> Iterator[tuple[Cell, ...]]:
-    """Yield a row for each step with the ratios over all of its points."""
+def _pooled_rows(comparison: Comparison) -> list[tuple[Cell, ...]]:
+    """List a row for each step, with the ratios over its points, or their ends where these do not agree."""
+    rows = []
     for step in comparison.steps:
-        ratios = {
-            pooled.name: Cell(f"{verdicts.MARKS.get(word, '')}{units.times(pooled.ratio)}", word)
-            for pooled in comparison.pooled_of(step)
-            for word in (pooled.verdict or "",)
-        }
-        if ratios:
-            heads = (step,) if len(comparison.rows) > MOST_ROWS else ("over all", "")
-            yield (*map(Cell, heads), *(ratios.get(name, Cell(NOTHING)) for name in comparison.arm_names))
+        cells = {}
+        for pooled in comparison.pooled_of(step):
+            ends = dict.fromkeys(units.times(end) for end in (pooled.lowest, pooled.highest))
+            mark, word = verdicts.MARKS.get(pooled.verdict or "", ""), pooled.verdict or ""
+            text = f"{mark}{units.times(pooled.ratio)}" if pooled.agrees else DASH.join(ends)
+            cells[pooled.name] = Cell(text, word if pooled.agrees else "")
+        rows.append((Cell(step), *(cells.get(name, Cell(NOTHING)) for name in comparison.arm_names)))
+    return rows
 
 
 def _cell(entry: ArmEntry, comparison: Comparison) -> Cell:
@@ -470,13 +478,15 @@ def _cell(entry: ArmEntry, comparison: Comparison) -> Cell:
     return Cell(f"{figure} {before}{units.times(entry.ratio)}{after}", "" if entry.refusal else entry.verdict or "")
 
 
-def _legend(report: Report, comparison: Comparison, lines: Sequence[tuple[Cell, ...]], width: int) -> list[str]:
+def _legend(
+    report: Report, comparison: Comparison, lines: Sequence[tuple[Cell, ...]], width: int, is_pooled: bool
+) -> list[str]:
     """Explain the marks of a table, in two lines at most."""
     cells = " ".join(cell.text for line in lines[1:] for cell in line[1:])
     effect = percent(report.setup.effect)
     arrows = [f"{ARROWS[word]} {word}" for word in comparison.metric.verdicts if ARROWS[word] in cells]
     parts = [f"{', '.join(arrows)}: the whole 95 % interval is more than {effect} from 1"] if arrows else []
     parts += sentences.mark_texts(cells, report)
-    if len(comparison.rows) > MOST_ROWS and comparison.pooled:
-        parts.append("ratios are over all points of a step")
+    if is_pooled:
+        parts.append("ratios are over all points of a step, or their ends where these differ")
     return wrap("; ".join(parts), INDENT, width=width)[:2] if parts else []

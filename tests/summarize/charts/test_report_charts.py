@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from stepgrid.model.figures import Figures
-from stepgrid.summarize.charts import report_charts, step_charts
+from stepgrid.summarize.charts import report_charts
 from stepgrid.summarize.charts.drawing import PageMarks
 from stepgrid.summarize.charts.report_charts import NoPicture
 from stepgrid.summarize.comparisons.comparison_axes import StepPoints
@@ -42,7 +42,7 @@ def test_the_main_chart_has_the_figures_of_the_first_comparison_and_its_ratios(r
     assert any(text.startswith("15.0k ± 3 % · p99 ") for text in texts(chart.svg))
 
 
-def test_of_a_large_grid_the_points_that_differ_most_are_drawn(report: Report, tmp_path: Path) -> None:
+def test_a_large_grid_is_a_heat_map_with_a_row_for_each_point_the_worst_first(report: Report, tmp_path: Path) -> None:
     threads = tuple(str(2**power) for power in range(14))
     experiment = Experiment(tmp_path, threads=threads, loads=2)
     experiment.add_build("rocksdb-7.8.3")
@@ -54,10 +54,11 @@ def test_of_a_large_grid_the_points_that_differ_most_are_drawn(report: Report, t
             experiment.add("rocksdb-7.8.3", "hyper", count, load, dict.fromkeys(("readww", "overwrite"), qps))
     chart = report_charts.main_chart(scenario.report(experiment), PageMarks())
     assert chart is not None
-    assert len(titles(chart.svg)) == step_charts.MOST_ROWS
-    assert chart.note.endswith("24 of 56 points, those that differ most; the tables have all.")
-    assert any("threads=8192" in title for title in titles(chart.svg))
-    assert not any("threads=4," in title for title in titles(chart.svg))
+    drawn = titles(chart.svg)
+    assert len(drawn) == 56
+    assert drawn[1] == "readww, threads=1, cache=hyper: 1.00k, 1.00× [0.74, 1.36] undecided"
+    assert drawn[-1].startswith("overwrite, threads=8192, cache=hyper: 2.30k, 2.30× [")
+    assert chart.note == "Coloured: faster or slower, the whole 95 % interval more than 2 % from 1; ? undecided."
 
 
 def test_a_report_without_comparisons_has_its_figures(tmp_path: Path) -> None:

@@ -148,6 +148,13 @@ def rectangle(corner: Spot, size: Spot, kind: str) -> str:
     return f'<rect class="{kind}" {box}/>'
 
 
+def cell(corner: Spot, size: Spot, kind: str, density: float) -> str:
+    """Draw the ground of a cell; one without a kind is a frame."""
+    box = f'x="{corner[0]:g}" y="{corner[1]:g}" width="{size[0]:g}" height="{size[1]:g}"'
+    opacity = f' fill-opacity="{density:.2f}"' if kind else ""
+    return f'<rect class="{kind or "frame"}" {box}{opacity}/>'
+
+
 def of_arm(name: str, mark: int, *parts: str, title: str = "") -> str:
     """Group what belongs to an arm, in its colour; the page lights all of an arm's parts together."""
     note = f"<title>{escape(title)}</title>" if title else ""

@@ -14,15 +14,24 @@ from typing import NamedTuple
 
 from stepgrid.collect.step_figures import HOLDS
 from stepgrid.model import units
+from stepgrid.model.units import counted, percent
+from stepgrid.summarize.arms import short_build
 from stepgrid.summarize.charts import drawing, forms
 from stepgrid.summarize.charts.drawing import NARROW, WIDE, Marks
 from stepgrid.summarize.charts.forms import Axes, ChartRow, Mark, Rows
 from stepgrid.summarize.charts.step_charts import MOST_ROWS, Chart, arrange, omission, step_charts
-from stepgrid.summarize.comparisons.comparison import RATIO, ArmEntry, ComparedMetric, Comparison, figure_text
+from stepgrid.summarize.comparisons.comparison import (
+    RATIO,
+    ArmEntry,
+    ComparedMetric,
+    ComparedPoint,
+    Comparison,
+    figure_text,
+)
 from stepgrid.summarize.data.points import AxisAnswers, Point, mean
 from stepgrid.summarize.report import Report
-from stepgrid.summarize.statistics import confidence_intervals
-from stepgrid.summarize.statistics.verdicts import DIFFERENCES, SAME, VERDICTS
+from stepgrid.summarize.statistics import confidence_intervals, verdicts
+from stepgrid.summarize.statistics.verdicts import DIFFERENCES, SAME
 
 BARS = "bars: 95 % intervals, an arrow where one goes on"
 MOST_REACH = 4  # times its lower end: a bar of a wider interval would hide the other rows
@@ -41,27 +50,24 @@ class ChartPoint(NamedTuple):
     point: Point
     entry: ArmEntry | None
 
-    @property
-    def distance(self) -> float:
-        """Return how far its ratio is from 1, half as far without a verdict."""
-        ratio = self.entry.ratio if self.entry and self.entry.kind == RATIO else None
-        if self.entry is None or not ratio:
-            return 0.0
-        return abs(math.log(ratio)) / (1 if self.entry.verdict in VERDICTS else 2)
-
 
 Groups = dict[tuple[str, str], list[ChartPoint]]  # by step and group
 
 
 def main_chart(report: Report, marks: Marks) -> Chart | None:
-    """Draw the figures of what the first comparison compares, with views of another scale and of its ratios."""
+    """Draw the figures of what the first comparison compares, with views of another scale and of its ratios.
+
+    A comparison of more points than that has room for is a heat map."""
     comparison, metric = next(iter(report.comparisons.all), None), report.setup.metric
     groups = _figure_groups(report, comparison)
     if not groups:
         return None
+    points = [point for members in groups.values() for point in members]
+    if comparison and len(points) > MOST_ROWS:
+        return heat_map(report, comparison, marks)
     steps = list(dict.fromkeys(step for step, _ in groups))
     title = f"{metric.heading}, in step {steps[0]}" if len(steps) == 1 else metric.heading
-    chosen = _most_different(groups)
+    chosen = points[:MOST_ROWS]
     figures = Rows(title, metric.heading, [_figure_row(candidate, metric) for candidate in chosen], marks)
     is_log = drawing.is_wide([row.value for row in figures.rows])
     other_scale = [forms.figures(figures, width, not is_log) for width in (WIDE, NARROW)]
@@ -70,7 +76,7 @@ def main_chart(report: Report, marks: Marks) -> Chart | None:
     if ratios and comparison:
         relative = Rows(f"{title} relative to {comparison.base}", "ratio", ratios, marks, metric.verdicts)
         views["ratio"] = [forms.ratios(relative, report.setup.effect, width) for width in (WIDE, NARROW)]
-    note = _note(figures.rows, omission(len(chosen), sum(map(len, groups.values())), bool(ratios)))
+    note = _note(figures.rows, omission(len(chosen), len(points)))
     return Chart(title, forms.figures(figures), forms.figures(figures, NARROW), views, note)
 
 
@@ -140,35 +146,17 @@ def _ratio_rows(candidates: Sequence[ChartPoint]) -> list[ChartRow]:
     return rows
 
 
-def _most_different(groups: Groups, most: int = MOST_ROWS) -> list[ChartPoint]:
-    """Choose groups, and of a long one its arms, by their ratios, and keep their order."""
-    members = [*groups.values()]
-    ranked = sorted(range(len(members)), key=lambda index: -max(one.distance for one in members[index]))
-    chosen: list[int] = []
-    count = 0
-    for index in ranked:
-        if not chosen or count + len(members[index]) <= most:
-            chosen.append(index)
-            count += len(members[index])
-    candidates = [candidate for index in sorted(chosen) for candidate in members[index]]
-    if len(candidates) <= most:
-        return candidates
-    order = sorted(range(len(candidates)), key=lambda index: (candidates[index].entry is not None, index))
-    bases = [index for index in order[:1] if candidates[index].entry is None]
-    largest = sorted(range(len(candidates)), key=lambda index: -candidates[index].distance)
-    return [candidates[index] for index in sorted(dict.fromkeys([*bases, *largest][:most]))]
-
-
 def ratio_chart(report: Report, comparison: Comparison, marks: Marks) -> Chart | None:
-    """Draw the ratios of a comparison, of many those that differ most."""
-    groups: Groups = {}
+    """Draw the ratios of a comparison; many are a heat map."""
+    candidates: list[ChartPoint] = []
     has_steps = len(comparison.steps) > 1
     for row, arm, entry, point, _ in comparison.cases():
         if entry.ratio:
             group = comparison.where(row) if has_steps else comparison.point_name(row)
-            candidate = ChartPoint(group, comparison.arm_name(arm), point, entry)
-            groups.setdefault((row.step, group), []).append(candidate)
-    drawn = _ratio_rows(_most_different(groups, MOST_RATIOS))
+            candidates.append(ChartPoint(group, comparison.arm_name(arm), point, entry))
+    if len(candidates) > MOST_RATIOS:
+        return heat_map(report, comparison, marks)
+    drawn = _ratio_rows(candidates)
     if not drawn:
         return None
     arms = dict.fromkeys(row.arm for row in drawn)
@@ -178,8 +166,107 @@ def ratio_chart(report: Report, comparison: Comparison, marks: Marks) -> Chart |
     title = f"{step}{subject} relative to {comparison.base}"
     chart = Rows(title, "ratio", drawn, marks, comparison.metric.verdicts)
     wide, narrow = (forms.ratios(chart, report.setup.effect, width) for width in (WIDE, NARROW))
-    omitted = omission(len(drawn), sum(map(len, groups.values())))
-    return Chart(title, wide, narrow, note=_note(drawn, omitted))
+    return Chart(title, wide, narrow, note=_note(drawn, ""))
+
+
+# Heat map: a row for each point, the worst first, with figure and ratio of each arm
+
+MOST_HEAT_ROWS = 40
+HEAT_ROW, HEAT_TOP = 19.0, 20.0  # pixels: a row, and the names of the arms
+NAMES = 0.38  # of the width, at most
+PALEST, DARKEST = 0.14, 0.5  # how dense a cell is at the smallest effect, and from a factor of 2 on
+FILLS = {**dict.fromkeys(verdicts.GOOD, "up"), **dict.fromkeys(verdicts.BAD, "down")}
+
+
+class HeatCell(NamedTuple):
+    arm: str
+    ratio: str  # ▼0.31×
+    figure: str  # 187
+    note: str  # 0.31× [0.30, 0.32] slower
+    fill: str = ""
+    density: float = 0.0
+
+
+class HeatRow(NamedTuple):
+    name: str
+    cells: Sequence[HeatCell]
+
+
+def heat_map(report: Report, comparison: Comparison, marks: Marks) -> Chart:
+    """Draw a row for each point; of too many the ones with the worst and with the best ratios."""
+    points = comparison.worst_first()
+    half = MOST_HEAT_ROWS // 2
+    drawn = points if len(points) <= MOST_HEAT_ROWS else [*points[:half], *points[-half:]]
+    names = [comparison.base, *comparison.arm_names]
+    rows = [HeatRow(_row_name(comparison, row), [*_heat_cells(comparison, row, names)]) for row in drawn]
+    title = f"{comparison.metric.heading} and ratio to {comparison.base}, the worst first"
+    upper, lower = comparison.metric.verdicts
+    effect = percent(report.setup.effect)
+    note = f"Coloured: {upper} or {lower}, the whole 95 % interval more than {effect} from 1; ? undecided."
+    if report.setup.loads[1] == 1:
+        note = "One load of each: no verdicts."
+    if len(drawn) < len(points):
+        note += f" The {half} worst and the {half} best of {counted(len(points), 'row')}; the table has all."
+    return Chart(title, _draw_heat(title, rows, marks, WIDE), _draw_heat(title, rows, marks, NARROW), note=note)
+
+
+def _row_name(comparison: Comparison, row: ComparedPoint) -> str:
+    name = comparison.where(row) if len(comparison.steps) > 1 else comparison.point_name(row)
+    return name or row.step
+
+
+def _heat_cells(comparison: Comparison, row: ComparedPoint, names: Sequence[str]) -> list[HeatCell]:
+    return [_heat_cell(name, entry, comparison) for name, entry in zip(names, row.entries, strict=True)]
+
+
+def _heat_cell(name: str, entry: ArmEntry, comparison: Comparison) -> HeatCell:
+    spread = entry.point.spread(comparison.metric.name) if entry.point else None
+    figure = units.short_figure(spread[0], comparison.metric.unit) if spread else ""
+    if entry.kind != RATIO or entry.ratio is None:
+        return HeatCell(name, "", figure or entry.kind, figure or entry.kind)
+    before, after = entry.marks
+    fill = "" if entry.refusal else FILLS.get(entry.verdict or "", "")
+    share = min(1.0, abs(math.log(entry.ratio)) / math.log(2))
+    density = PALEST + (DARKEST - PALEST) * share
+    return HeatCell(name, f"{before}{units.times(entry.ratio)}{after}", figure, entry.text, fill, density)
+
+
+def _draw_heat(title: str, rows: Sequence[HeatRow], marks: Marks, width: float) -> str:
+    """Draw figures and ratios where both have room, and ratios alone, without the base's column, elsewhere."""
+    start = min(width * NAMES, drawing.text_width(row.name for row in rows) + 8)
+    first = 0 if _has_room(rows, width - start) else 1
+    arms = [cell.arm for cell in rows[0].cells[first:]]
+    column = (width - start) / len(arms)
+    parts = [
+        drawing.short_text(
+            (start + (index + 0.5) * column, HEAT_TOP - 7),
+            short_build(arm) if first else arm,
+            column - 4,
+            "middle",
+            "soft",
+        )
+        for index, arm in enumerate(arms)
+    ]
+    for number, row in enumerate(rows):
+        y = HEAT_TOP + number * HEAT_ROW
+        parts.append(drawing.short_text((0, y + 14), row.name, start - 4))
+        for index, cell in enumerate(row.cells[first:]):
+            x = start + index * column
+            drawn = [drawing.cell((x + 1, y + 0.5), (column - 2, HEAT_ROW - 1), cell.fill, cell.density)]
+            words = [cell.ratio] if first and cell.ratio else [cell.figure, cell.ratio]
+            kind = "flat" if cell.fill or not cell.ratio else "flat soft"
+            drawn.append(drawing.text((x + column / 2, y + 14), " ".join(filter(None, words)), "middle", kind))
+            note = f"{row.name}, {cell.arm}: {cell.figure}{cell.note and f', {cell.note}' if cell.ratio else ''}"
+            parts.append(drawing.of_arm(cell.arm, marks[cell.arm], *drawn, title=note))
+    return drawing.svg(title, width, HEAT_TOP + len(rows) * HEAT_ROW + 4, *parts)
+
+
+def _has_room(rows: Sequence[HeatRow], room: float) -> bool:
+    texts = (f"{cell.figure} {cell.ratio}" for row in rows for cell in row.cells)
+    return room / len(rows[0].cells) > drawing.text_width(texts)
+
+
+# Searches
 
 
 def search_charts(searches: Sequence[AxisAnswers], marks: Marks) -> Iterator[Chart]:

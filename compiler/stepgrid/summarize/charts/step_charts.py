@@ -26,7 +26,7 @@ from stepgrid.summarize.data.tables_reader import DeviceSecond, Place, Run
 from stepgrid.summarize.report import Report
 from stepgrid.summarize.sentences import dip_text
 
-MOST_ROWS = 24  # of a chart; of more those that differ most
+MOST_ROWS = 24  # of a chart of dots
 MOST_LINES, MOST_PANELS = 8, 24  # lines of a chart, and charts of a kind on a page
 FEWEST_SECONDS = 10  # of a line over time; fewer are in the tables
 FEWEST_LABELS = 3  # of an axis of numbers
@@ -130,7 +130,7 @@ def latency(report: Report, section: StepPoints, marks: Marks) -> Chart | None:
         note = ", ".join(f"{name} {value:.3g}" for name, value in zip(PERCENTILES.values(), values, strict=False))
         rows.append(ChartRow(arranged.group, arranged.arm, values[0], text, note=note, tail=tuple(values[1:])))
     title = f"{section.step}: latency"
-    note = omission(len(rows), len(percentiles), is_ranked=False)
+    note = omission(len(rows), len(percentiles))
     return Chart(title, forms.percentiles(Rows(title, "µs", rows, marks)), note=note)
 
 
@@ -323,7 +323,5 @@ def client_rates(report: Report, section: StepPoints) -> list[Chart]:
     return charts
 
 
-def omission(drawn: int, total: int, is_ranked: bool = True) -> str:
-    if drawn == total:
-        return ""
-    return f"{drawn} of {total} points{', those that differ most' if is_ranked else ''}; the tables have all."
+def omission(drawn: int, total: int) -> str:
+    return "" if drawn == total else f"{drawn} of {total} points; the tables have all."

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
@@ -10,7 +11,6 @@ from msgspec import Struct
 from stepgrid.model import units
 from stepgrid.model.metrics import QPS, VARIATION
 from stepgrid.model.plan import ALPHA
-from stepgrid.model.records import replace
 from stepgrid.model.status import Status
 from stepgrid.model.table import ABSENT, NOTHING, SAME, Basis, Cell, Column, Table, group
 from stepgrid.plugins.layout import MARK
@@ -138,6 +138,7 @@ class PooledRatio(Struct, frozen=True):
     dissenting: tuple[str, ...] = ()  # points on the other side of 1 by more than the smallest effect
     as_shipped: str | None = None
     perhaps: bool = False
+    agrees: bool = True  # the interval of each point holds it: elsewhere it is nobody's
 
     @property
     def name(self) -> str:
@@ -184,6 +185,17 @@ class Comparison(Struct, frozen=True):
             for arm, entry in zip(self.arms, row.entries, strict=True):
                 if entry.kind == RATIO and entry.point and base:
                     yield Case(row, arm, entry, entry.point, base)
+
+    def worst_first(self) -> list[ComparedPoint]:
+        """Sort the rows by the worst ratio of each, those without one last."""
+        sign = -1 if self.metric.better == "lower" else 1
+
+        def rank(row: ComparedPoint) -> float:
+            ratios = [entry.ratio for entry in row.entries if entry.kind == RATIO and entry.ratio]
+            is_zero = any(entry.verdict in verdicts.BAD and not entry.ratio for entry in row.entries)
+            return -math.inf if is_zero else min((sign * math.log(ratio) for ratio in ratios), default=math.inf)
+
+        return sorted(self.rows, key=rank)
 
     def pooled_of(self, step: str) -> Sequence[PooledRatio]:
         return [pooled for pooled in self.pooled if pooled.step == step]
@@ -299,16 +311,15 @@ def _are_positive(values: Mapping[int, Sequence[float]]) -> bool:
 
 FLOOR = "floor"
 DOUBT = "†"  # on a ratio with conditions that stand below
-MIXED = "§"  # on a ratio over points of which some are on the other side of 1
+MIXED = "§"  # on a ratio over points that do not agree with it
 SHIPPED = "‡"  # on a verdict across builds that were not made alike
 PAIRED = "ratios: geometric means over the loads, each load to the same load of the base"
 MOST_PLACES = 3  # that have the same doubt
-MOST_STEPS, MOST_COLUMNS = 12, 9  # of pooled ratios on a page
 
 
 def comparison_table(comparison: Comparison, is_first: bool = True) -> Table:
     """Make the table; its column of the floor is there where the experiment has one."""
-    has_floors = any(map(_floor_text, comparison.rows))
+    has_floors = any(_floor(row) is not None for row in comparison.rows)
     title = comparison.metric.title
     labels = [Column(name, label=True) for name in ("step", *comparison.layout.down)]
     heads = (f"{comparison.base} {title}", *([FLOOR] if has_floors else []), *comparison.arm_names)
@@ -323,13 +334,12 @@ def _cells(comparison: Comparison, row: ComparedPoint, has_floors: bool) -> Iter
     for number, entry in enumerate(row.entries):
         yield entry_cell(entry, comparison)
         if has_floors and not number:
-            yield Cell(_floor_text(row) or "-")
+            floor = _floor(row)
+            yield Cell("-") if floor is None else Cell(units.percent(floor), value=floor)
 
 
-def _floor_text(row: ComparedPoint) -> str:
-    """Write the highest floor of a row: 1.3 %."""
-    floors = [entry.floor for entry in row.entries if entry.floor is not None]
-    return units.percent(max(floors)) if floors else ""
+def _floor(row: ComparedPoint) -> float | None:
+    return max((entry.floor for entry in row.entries if entry.floor is not None), default=None)
 
 
 def _notes(comparison: Comparison, is_first: bool) -> Iterator[str]:
@@ -357,6 +367,9 @@ def pooled_table(comparison: Comparison) -> Table | None:
             if pooled.dissenting:
                 points = "; ".join(units.first(pooled.dissenting, MOST_PLACES))
                 notes.append(f"{MIXED} {step}, {pooled.name}: on the other side of 1 at {points}")
+            elif not pooled.agrees:
+                ends = f"{units.times(pooled.lowest)} to {units.times(pooled.highest)}"
+                notes.append(f"{MIXED} {step}, {pooled.name}: its points differ, {ends}")
     title = f"{comparison.metric.heading} relative to {comparison.base}, over all points of a step"
     heads = (Column("step", label=True), Column("points", label=True), *(Column(name, is_text=True) for name in names))
     return Table(title, heads, tuple(rows), notes=tuple(notes)) if rows else None
@@ -364,21 +377,9 @@ def pooled_table(comparison: Comparison) -> Table | None:
 
 def _pooled_cell(pooled: PooledRatio) -> Cell:
     interval, verdict = pooled.interval, pooled.verdict or ""
-    text = " ".join(filter(None, (ratio_text(pooled.ratio, interval), verdict, MIXED if pooled.dissenting else "")))
+    mark = "" if pooled.agrees and not pooled.dissenting else MIXED
+    text = " ".join(filter(None, (ratio_text(pooled.ratio, interval), verdict, mark)))
     return Cell(text, verdict, pooled.ratio, (interval.low, interval.high) if interval else None, verdict)
-
-
-def shorten(table: Table) -> Table:
-    """Cut a table of pooled ratios to arrows and ratios; the whole text is what a reader gets who points at one."""
-    rows = tuple(tuple(map(_short_cell, row[:MOST_COLUMNS])) for row in table.rows[:MOST_STEPS])
-    return replace(table, columns=table.columns[:MOST_COLUMNS], rows=rows, notes=table.notes[:MOST_PLACES])
-
-
-def _short_cell(cell: Cell) -> Cell:
-    if cell.value is None:
-        return cell
-    signs = (verdicts.MARKS.get(cell.verdict), units.times(cell.value), MIXED if MIXED in cell.text else "")
-    return Cell(" ".join(filter(None, signs)), cell.kind, cell.value, verdict=cell.text)
 
 
 def compact_table(comparison: Comparison) -> Table:
@@ -476,20 +477,24 @@ def figure_text(point: Point, metric: ComparedMetric, has_margin: bool = True) -
     return f"{figure} {units.margin(*interval)}".rstrip() if interval else figure
 
 
-def ratio_table(comparisons: Iterable[Comparison]) -> Table:
+def ratio_table(comparisons: Sequence[Comparison]) -> Table:
     """Make a row for each ratio of each metric, and for each one over all points of a step; for programs."""
-    heads = ("step", "point", "arm", "base", "metric", "better")
+    layouts = [comparison.layout for comparison in comparisons]
+    axes = list(dict.fromkeys(name for layout in layouts for name in (*layout.across, *layout.down)))
+    heads = ("step", *axes, "points", "arm", "base", "metric", "better")
     columns = [*(Column(name, label=True) for name in heads), Column("ratio"), Column("as shipped", is_text=True)]
     rows = []
     for comparison in comparisons:
-        metric = (comparison.metric.name, comparison.metric.better or "")
+        layout, metric = comparison.layout, (comparison.metric.name, comparison.metric.better or "")
         for case in comparison.cases():
-            names = (case.row.step, comparison.point_name(case.row), comparison.arm_name(case.arm), comparison.base)
+            labels = dict(zip((*layout.across, *layout.down), (*case.arm, *case.row.labels), strict=True))
+            point = (case.row.step, *(labels.get(axis) or NOTHING for axis in axes), "1")
+            names = (*point, comparison.arm_name(case.arm), comparison.base)
             rows.append(_ratio_row((*names, *metric), case.entry))
         for pooled in comparison.pooled:
             base = comparison_axes.words((pooled.base,), (pooled.axis,))
-            names = (pooled.step, f"all {pooled.points} points", pooled.name, base)
-            rows.append(_ratio_row((*names, *metric), pooled))
+            point = (pooled.step, *(pooled.label if axis == pooled.axis else NOTHING for axis in axes))
+            rows.append(_ratio_row((*point, str(pooled.points), pooled.name, base, *metric), pooled))
     return Table("ratios", tuple(columns), tuple(rows))
 
 

@@ -387,6 +387,7 @@ def _pool_axis(
     pools = list(_pools(section, axis, base_label, metric.name, evidence))
     intervals = confidence_intervals.intervals([pool.sample for pool in pools], alpha)
     shares_loads = _share_loads(member for member in section.axes if member.name == axis)
+    intervals_by_pair = {(case.point.places, case.base.places): case.entry.interval for case in comparison.cases()}
     for pool, interval in zip(pools, intervals, strict=True):
         ratio = confidence_intervals.ratio(pool.sample)
         if ratio is None:
@@ -415,6 +416,11 @@ def _pool_axis(
                 if (other < 1 / (1 + evidence.effect) if ratio > 1 else other > 1 + evidence.effect)
             ),
             as_shipped=next(filter(None, (evidence.shipped(*pair) for pair in pool.pairs.values())), None),
+            agrees=all(
+                of_pair.low <= ratio <= of_pair.high
+                for point, base in pool.pairs.values()
+                if (of_pair := intervals_by_pair.get((point.places, base.places)))
+            ),
         )
 
 
