@@ -1,1 +1,0 @@
-"""Holds nothing and is never called: the suite is stepgrid_conformance."""

@@ -1,1 +1,0 @@
-"""A name that environments of before `make setup` still ask for, and nothing else."""
