@@ -48,7 +48,7 @@ docs: $(STAMP) $(SCHEMAS)  # the site of docs/, in site/; it loads nothing from 
 	@$(BIN)/python scripts/environment.py docs
 	@$(BIN)/python -m scripts.docs_site .venv/site
 	@$(BIN)/zensical build --strict --config-file .venv/site/mkdocs.yml
-	@[ ! -e site ] || [ -f site/commands.html ] || { echo "site is there, and is not of \`make docs\`: move it away" >&2; exit 1; }
+	@[ ! -e site ] || [ -f site/reference/commands.html ] || { echo "site is there, and is not of \`make docs\`: move it away" >&2; exit 1; }
 	@rm -rf site && mv .venv/site/site site
 	@echo "site/index.html"
 

@@ -33,6 +33,8 @@ def test_a_spec_on_a_page_compiles(block: Block, compile_text: Callable[..., Pla
     for script in ("old.py", "new.py"):
         (tmp_path / "bench" / script).write_text("#!/usr/bin/env python3\n")
     write_files(block.page, tmp_path)
+    for script in (path for path in tmp_path.rglob("*") if path.is_file()):
+        script.chmod(0o755)
     assert compile_text(block.text).cells
 
 

@@ -80,6 +80,7 @@ def test_a_script_of_the_spec_names_its_libraries(compile_text: Compile, tmp_pat
     (tmp_path / "bench").mkdir()
     script = tmp_path / "bench/kv.py"
     script.write_text("#!/usr/bin/env python3\n# /// script\n# dependencies = ['plyvel == 1.5.1']\n# ///\n")
+    script.chmod(0o755)
     assert compile_text(text).builds[0].source["libraries"] == {"requirements": ["plyvel==1.5.1"]}
     script.write_text("#!/usr/bin/env python3\n")
     assert "libraries" not in compile_text(text).builds[0].source

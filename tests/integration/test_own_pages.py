@@ -19,7 +19,7 @@ from tests.needs import require
 
 # Servers that are unpacked, crates that are compiled, for minutes; what other tests hold with the same engines.
 NIGHTLY = {"own-build", "own-collector", "own-lua", "own-package", "own-server", "own-sql", "own-table"}
-PAGES = sorted(DOCS.glob("guides/own-*.md"))
+PAGES = sorted({*DOCS.glob("guides/own-*.md")} - {DOCS / "guides/own-patch.md"})  # a lesson, below
 NEEDS = {
     "debian": "apt", "library/": "apt", "cargo:": "cargo", "npm:": "npm", "go:": "go",
     "requirements:": "pip", "pip install": "pip", "make -j": "make", "$(CC)": "cc",

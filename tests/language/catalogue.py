@@ -9,9 +9,9 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 
+from msgspec import Struct
 from ruamel.yaml import YAML
 
 from stepgrid.model.records import replace
@@ -20,14 +20,13 @@ FOLDER = Path(__file__).with_name("problems")
 OTHER_TYPES = ("true", "false", "null", "yes", "no", "on", "off")  # words that are no text in YAML
 
 
-@dataclass(frozen=True)
-class Case:
+class Case(Struct, frozen=True):
     name: str
     said: str
     base: str = ""
-    edit: Mapping[str, str] = field(default_factory=dict)
+    edit: Mapping[str, str] = {}
     add: str = ""
-    files: Mapping[str, str] = field(default_factory=dict)
+    files: Mapping[str, str] = {}
     scale: str | None = None
 
     def text(self, bases: Mapping[str, str]) -> str:
@@ -38,8 +37,7 @@ class Case:
         return text + self.add
 
 
-@dataclass(frozen=True)
-class Catalogue:
+class Catalogue(Struct, frozen=True):
     file: Path
     bases: Mapping[str, str]
     ignored: tuple[str, ...]  # codes of lints that the bases bring along

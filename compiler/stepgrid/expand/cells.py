@@ -94,6 +94,7 @@ def expand(
     used = dict.fromkeys(choice.build for choice in choices)
     used_builds = builds.resolve_sources(used, names.of_build, document.path, problems)
     client_builds = builds.resolve_sources(clients.builds, names.of_build, document.path, problems)
+    checks.check_local_programs([*used_builds, *client_builds], document.path, problems)
     unknown.report(problems)
     if sound and only is None and document.scale is None:
         segments = (segment for cell in cells for segment in cell.segments)

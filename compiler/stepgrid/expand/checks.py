@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+import shlex
+import stat
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
-from pathlib import PurePath
+from pathlib import Path, PurePath
 from typing import Any, NamedTuple
 
 from stepgrid.expand.axes import Axis, Choice, Point
@@ -18,13 +20,18 @@ from stepgrid.expand.service import unreached_options
 from stepgrid.expand.setup import is_timed, takes_probe
 from stepgrid.expand.steps import Checkpoint, StepEntry
 from stepgrid.language.expressions import references
+from stepgrid.language.files import head, holds_data
 from stepgrid.language.models import OptionSet, Spec, SpecCollector, SpecProbe
 from stepgrid.language.problems import MOST_SHOWN, Location, Problems, close_names, nearest
+from stepgrid.language.requirements import is_python
+from stepgrid.language.site import may_read
+from stepgrid.language.sources import LIBRARIES
 from stepgrid.language.spec_file import Document, definition_location
 from stepgrid.language.yaml import Map, Node, Seq, Text, key_location, node_location
 from stepgrid.model.plan import ENGINE_WARM, runs_already
 from stepgrid.model.units import counted
 from stepgrid.plugins.driver import PID_PLACEHOLDER, PLACEHOLDERS
+from stepgrid.plugins.engine import DeclaredBuilds
 from stepgrid.plugins.registry import COLLECTORS, driver, engine
 from stepgrid.plugins.server import SelfWarming
 
@@ -383,6 +390,32 @@ def _restart_hint(step: ResolvedStep) -> str:
 
 START, MEMORY = "start", "launch.memory"
 _REQUESTED = {START: "what the page cache holds", MEMORY: "what memory it may take"}
+
+
+def check_local_programs(builds: Iterable[Build], spec: str, problems: Problems) -> None:
+    """Check that the system would start programs of local folders: else their build fails, or the first step."""
+    for build in builds:
+        plugin, flags = engine(build.engine), build.recipe.get("flags", {})
+        if "path" not in build.source or not isinstance(plugin, DeclaredBuilds):
+            continue
+        is_complete = plugin.only_choose(flags) and not build.patches
+        for name in plugin.program_paths(build.recipe).values() if is_complete else ():
+            path = str(PurePath(build.source["path"], name))
+            if not may_read(path, spec) or not holds_data(path):
+                continue  # the build says what is missing
+            for message, hint in _start_faults(path, LIBRARIES in build.source):
+                problems.add("wrong-source", build.where, f"build `{build.name}`: `{name}` {message}", hint)
+
+
+def _start_faults(path: str, has_libraries: bool) -> Iterator[tuple[str, str]]:
+    """Find why the system would not start a program, and what to do."""
+    content = head(path)
+    if has_libraries and is_python(path, content.decode(errors="replace")):
+        return  # the Python that has them starts it
+    if not Path(path).stat().st_mode & stat.S_IXUSR:
+        yield "is not executable", f"chmod +x {shlex.quote(path)}"
+    if not content.startswith(b"#!") and b"\0" not in content:  # neither a script nor a binary
+        yield "does not begin with `#!`", "a first line is, for example, `#!/bin/sh`"
 
 
 def check_running_server(document: Document, choice: Choice, segments: Sequence[Segment], problems: Problems) -> None:
