@@ -18,6 +18,7 @@ ROOT = Path(__file__).resolve().parents[1]
 GALLERY = ROOT / "docs" / "gallery"
 REPORTS = "gallery/reports"
 COPIES = "repository"
+NOT_SEARCHED = "---\nsearch: {exclude: true}\n---\n\n"  # a try has every word, and answers no question
 REPORT_LINK = re.compile(r"\(([\w-]+)\.txt\)")
 LINK = re.compile(r"(\]\()([^)\s#:]+)((?:#[^)\s]*)?\))")
 FENCED = re.compile(r"(^```.*?^```)", re.MULTILINE | re.DOTALL)
@@ -61,7 +62,7 @@ def report_page(name: str) -> str:
     spec = next(path for path in (f"specs/posts/{name}.yaml", f"specs/{name}.yaml") if (ROOT / path).is_file())
     text = (GALLERY / f"{name}.txt").read_text(encoding="utf-8").rstrip()
     note = f"A try of [`{spec}`](../../../{spec}): not figures to quote ([why](../README.md))."
-    return f"# {title(name)}\n\n{note}{charts(name)}\n\n```text\n{text}\n```\n"
+    return f"{NOT_SEARCHED}# {title(name)}\n\n{note}{charts(name)}\n\n```text\n{text}\n```\n"
 
 
 def charts(name: str) -> str:

@@ -18,11 +18,19 @@ Made by `python -m scripts.protocols_page > docs/reference/protocols.md`; a test
 
 An object that has all members of a protocol is asked; one without them is not."""
 
-MODULES = (
-    *("engine", "durability", "counters", "server", "statements", "vectors", "driver", "work", "metrics"),
-    "collector",
-)
-OTHERS = ("stepgrid.build.recipe", "stepgrid.lint.rule")
+MODULES = {
+    "stepgrid.plugins.engine": "Add an engine",
+    "stepgrid.plugins.durability": "Say how durable an engine's commits are",
+    "stepgrid.plugins.counters": "Count what an engine did",
+    "stepgrid.plugins.server": "Start and stop a server",
+    "stepgrid.plugins.statements": "Time statements of a server",
+    "stepgrid.plugins.vectors": "Add a vector index",
+    "stepgrid.plugins.driver": "Add a step kind",
+    "stepgrid.plugins.work": "Say how much work a step does",
+    "stepgrid.plugins.collector": "Add a collector",
+    "stepgrid.build.recipe": "Add a source or a way to build",
+    "stepgrid.lint.rule": "Add a check of specs",
+}
 
 
 def page() -> str:
@@ -30,9 +38,9 @@ def page() -> str:
 
 
 def _sections() -> Iterator[str]:
-    for name in (*(f"stepgrid.plugins.{module}" for module in MODULES), *OTHERS):
+    for name, title in MODULES.items():
         if protocols := [*optional_protocols(name)]:
-            yield from ("", f"## {name.replace('.', '/')}.py", "", "| protocol | for | members |", "|---|---|---|")
+            yield from ("", f"## {title}", "", f"In `{name}`:", "", "| protocol | for | members |", "|---|---|---|")
             for protocol in protocols:
                 members = [member for member in {**protocol.__annotations__, **vars(protocol)} if member[0] != "_"]
                 text = " ".join((inspect.getdoc(protocol) or "").split("\n\n")[0].split())

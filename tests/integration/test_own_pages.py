@@ -1,4 +1,4 @@
-"""Pages that begin with `own`: a reader writes their files, pastes their commands, and gets the report that they show.
+"""Pages that begin with `own`, and README.md: a reader writes files, pastes commands, and gets the report shown.
 
 A page shows the spec first, then its other files: blocks with a name behind their language, as in ```yaml p99.yaml.
 The first block of `sh` has the commands, `stepgrid run` among them; the block behind it is what they print.
@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from _pytest.mark.structures import ParameterSet
 
-from tests.docs.pages import DOCS, blocks, write_files
+from tests.docs.pages import DOCS, ROOT, blocks, write_files
 from tests.integration.conftest import Lab
 from tests.needs import require
 
@@ -25,15 +25,15 @@ NEEDS = {
     "requirements:": "pip", "pip install": "pip", "make -j": "make", "$(CC)": "cc",
     "zonky": "maven",
 }  # fmt: skip
-FIGURE = re.compile(r"[▲▼≠?=*]*[\d.]+[kMB]?×?(–[\d.]+[kMB]?)?")
-BEHIND_THE_FIGURES = re.compile(r"  ([▲▼≠?=*!] |(why|claims|undecided|releases|products|page|next) )")
+FIGURE = re.compile(r"±|%|[▲▼≠?=*]*[\d.]+[kMB]?×?(–[\d.]+[kMB]?)?")
+BEHIND_THE_FIGURES = re.compile(r"  ([▲▼≠?=*!] |(over all|builds|why|claims|undecided|releases|products|page|next) )")
 
 
 def as_case(page: Path) -> ParameterSet:
     return pytest.param(page, id=page.stem, marks=[pytest.mark.nightly] if page.stem in NIGHTLY else [])
 
 
-@pytest.mark.parametrize("page", [as_case(page) for page in PAGES])
+@pytest.mark.parametrize("page", [as_case(page) for page in (*PAGES, ROOT / "README.md")])
 def test_a_reader_gets_the_report_that_a_page_shows(page: Path, tmp_path: Path) -> None:
     commands, report = commands_and_report(page)
     require(*{name for word, name in NEEDS.items() if word in page.read_text(encoding="utf-8")})
@@ -74,7 +74,9 @@ def commands_and_report(page: Path) -> tuple[str, str]:
 
 
 def words(report: str, title: str) -> list[str]:
-    """Title, head and names of the rows: what is the same in each run. Claims by their number."""
+    """Title, head and names of the rows: what is the same in each run. Claims by their number.
+
+    A row over all points is there where they agree."""
     _, *lines = report[report.index(title) :].splitlines()
     table = takewhile(lambda line: not BEHIND_THE_FIGURES.match(line), lines)
     rows = [" ".join(word for word in line.split() if not FIGURE.fullmatch(word)) for line in table]

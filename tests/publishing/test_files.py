@@ -153,8 +153,10 @@ def test_the_folder_of_results_has_a_readme_and_git_ignores_all_else() -> None:
     assert ignored.stdout.splitlines() == paths[1:]
 
 
-def test_the_readme_is_short() -> None:
-    assert len((ROOT / "README.md").read_text(encoding="utf-8").splitlines()) <= 110
+def test_the_readme_is_short_and_its_code_fits_the_width_of_a_page() -> None:
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert len(text.splitlines()) <= 140
+    assert [line for part in text.split("```")[1::2] for line in part.splitlines() if len(line) > 100] == []
 
 
 def test_the_rules_of_the_snakemake_workflow_catalogue() -> None:
