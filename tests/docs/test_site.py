@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import subprocess
 import sys
@@ -46,6 +47,40 @@ def test_the_site_is_built_without_a_warning(site: Path) -> None:
         url for text in texts for url in re.findall(r"""<(?:script|link|img)[^>]+(?:src|href)="(https?:[^"]+)""", text)
     }
     assert loaded == set()
+
+
+@pytest.mark.parametrize(
+    ("question", "page"),
+    [
+        ("compare two of my own programs", "guides/own-program.html"),
+        ("compare two releases", "guides/two-releases.html"),
+        ("compare two servers", "guides/server.html"),
+        ("compare compilers", "guides/own-build.html"),
+        ("shell script", "guides/own-script.html"),
+        ("pin a cpu", "concepts/noise.html"),
+        ("settings of the host", "concepts/noise.html"),
+        ("fail a ci job", "guides/ci-gate.html"),
+        ("save disk space", "guides/images.html"),
+        ("many machines", "guides/machines.html"),
+        ("highest rate", "guides/search.html"),
+        ("find the commit", "guides/bisect.html"),
+        ("publish a result", "guides/publish.html"),
+        ("time left", "guides/watching.html"),
+        ("recompute an interval", "concepts/statistics.html"),
+        ("add a step kind", "reference/protocols.html"),
+    ],
+)
+def test_search_finds_a_task_by_a_heading(site: Path, question: str, page: str) -> None:
+    index = json.loads((site / "search.json").read_text(encoding="utf-8"))["items"]
+    titles = {entry["location"]: entry["title"].lower() for entry in index}
+    hits = [location for location, title in titles.items() if all(word in title for word in question.split())]
+    assert page in {location.partition("#")[0] for location in hits[:4]}, hits
+    assert not [location for location in titles if "/reports/" in location], "tries have every word"
+
+
+def test_headings_are_no_names_of_files_and_pages_begin_with_no_list_of_readers() -> None:
+    texts = {page: page.read_text(encoding="utf-8") for page in PAGES}
+    assert [page for page, text in texts.items() if re.search(r"^#.*\.py\b|^For those who", text, re.MULTILINE)] == []
 
 
 def test_the_options_of_commands_are_those_of_their_parsers() -> None:
