@@ -48,7 +48,7 @@ docs: $(STAMP) $(SCHEMAS)  # the site of docs/, in site/; it loads nothing from 
 	@$(BIN)/python scripts/environment.py docs
 	@$(BIN)/python -m scripts.docs_site .venv/site
 	@$(BIN)/zensical build --strict --config-file .venv/site/mkdocs.yml
-	@[ ! -e site ] || [ -f site/reference/commands.html ] || { echo "site is there, and is not of \`make docs\`: move it away" >&2; exit 1; }
+	@[ ! -e site ] || [ -f site/spec.schema.json ] || { echo "site is there, and is not of \`make docs\`: move it away" >&2; exit 1; }
 	@rm -rf site && mv .venv/site/site site
 	@echo "site/index.html"
 
@@ -84,7 +84,7 @@ lock:
 	@python=$$(sh scripts/python) && sh scripts/lock "$$python"
 
 clean:  # what this file makes: a site or an environment of yours stays
-	[ ! -f site/commands.html ] || rm -rf site
+	[ ! -f site/spec.schema.json ] || rm -rf site
 	[ ! -e .venv/.made-by-stepgrid ] && [ ! -e .venv/bin/stepgrid ] || rm -rf .venv
 	rm -rf .snakemake .mypy_cache .ruff_cache .import_linter_cache .pytest_cache .hypothesis
 	rm -f dist/stepgrid-*

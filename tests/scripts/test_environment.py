@@ -113,7 +113,7 @@ def test_an_environment_of_somebody_else_is_not_ours(tmp_path: Path) -> None:
 def test_clean_removes_what_make_made(is_ours: bool, tmp_path: Path) -> None:
     theirs = ["site/index.html", ".venv/pyvenv.cfg", "dist/mine.tar.gz", "mine/__pycache__/x"]
     ours = ["dist/stepgrid-1.whl", "tests/__pycache__/x", ".mypy_cache/x"]
-    marks = ["site/commands.html", f".venv/{environment.MARK}"] if is_ours else []
+    marks = ["site/spec.schema.json", f".venv/{environment.MARK}"] if is_ours else []
     for name in (*theirs, *ours, *marks):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).touch()
