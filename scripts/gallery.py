@@ -2,7 +2,8 @@
 
 `make gallery` goes on where it was stopped, as every run does. Names of specs, or parts of them, choose some:
 `.venv/bin/python scripts/gallery.py speedb mixgraph`. With `--render` nothing is run: texts and charts are made again
-from the results. Its exit status is 3 if a stage failed. A site file is named by STEPGRID_SITE.
+from the results. Its exit status is 3 if a stage failed, or if others use the host: README.md has figures of the
+quickstart. A site file is named by STEPGRID_SITE.
 """
 
 from __future__ import annotations
@@ -39,6 +40,7 @@ SPECS = (
 )  # fmt: skip
 PAGES = (WHOLE, "posts/2023-01-insert-benchmark-amd", "posts/2023-08-myrocks-gc-debt")  # kept with their charts
 LONG_TABLES = {"microbenchmarks": "per operation"}  # too long for the summary
+OTHERS = re.compile(r"(cpu|steal|device .*|swapping|throttling|builds|services|cron jobs|other runs)$")  # of doctor
 LONGEST_ANSWER = 160  # characters
 PROGRESS_HEAD = ("| spec | done | unsupported | failed | not measured |", "|---|---|---|---|---|")
 
@@ -80,6 +82,9 @@ def main(words: Sequence[str]) -> int:
         print(f"none of {', '.join(SPECS)} is called so", file=sys.stderr)
         return USAGE
     if "--render" not in words:
+        if WHOLE in chosen and (noise := other_work()):
+            print(f"the quickstart is measured on a quiet host alone; doctor says: {'; '.join(noise)}", file=sys.stderr)
+            return FAILED
         for name in chosen:
             run(name)
     try:
@@ -94,6 +99,13 @@ def main(words: Sequence[str]) -> int:
         plans = [exhibit.plan for exhibit in exhibits.values()]
         subprocess.run([STEPGRID, "site", SITE, *plans, "--title", "Gallery"], cwd=ROOT, check=True)
     return FAILED if any(entry.failed for entry in progress if entry.name in chosen) else FINE
+
+
+def other_work() -> list[str]:
+    """List what `doctor` warns of that others do on this host; settings of the host are part of its description."""
+    sections = json.loads(output("doctor", WHOLE, "--format", "json"))["sections"]
+    warnings = [each for section in sections for each in section["findings"] if each["severity"] == "warning"]
+    return [f"{each['name']}: {each['said']}" for each in warnings if OTHERS.match(each["name"])]
 
 
 def count_stages(name: str) -> Progress:
@@ -122,6 +134,8 @@ def keep(name: str) -> Exhibit | None:
         texts = dict(texts_of(name))
         if place := next(filter(None, map(machine, texts.values())), None):
             raise NotKept(f"its summary names this machine: {place}")
+        if name == WHOLE and (disturbed := re.search(r"\d+ of \d+ stages disturbed", texts[f"{name}.txt"])):
+            raise NotKept(f"the host was not quiet: {disturbed.group()}")
     except NotKept as reason:
         print(f"{name}: not kept: {reason}", file=sys.stderr)
         return None

@@ -1,5 +1,6 @@
 """What the gallery keeps, and what it does not."""
 
+import json
 import re
 import runpy
 import socket
@@ -8,6 +9,8 @@ from types import SimpleNamespace
 from xml.etree import ElementTree
 
 import pytest
+
+from stepgrid.errors import FAILED
 
 ROOT = Path(__file__).resolve().parents[2]
 gallery = SimpleNamespace(**runpy.run_path(str(ROOT / "scripts" / "gallery.py")))
@@ -32,6 +35,30 @@ def test_a_text_that_names_this_machine(text: str) -> None:
 def test_the_host_of_a_summary() -> None:
     text = "  repeats     1 load\n  host        AMD EPYC, 2 cores,\n                ext4 on vda\n  status      1 done\n"
     assert gallery.host(text) == "AMD EPYC, 2 cores, ext4 on vda"
+
+
+def test_the_quickstart_is_not_run_beside_others(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    cpu = {"name": "cpu", "severity": "warning", "said": "others used 60 % of a core"}
+    findings = [{"name": "reclaim", "severity": "warning", "said": "DAMON"}, {"name": "steal", "severity": "ok"}, cpu]
+    names = gallery.main.__globals__
+    monkeypatch.setitem(names, "output", lambda *_: json.dumps({"sections": [{"findings": findings}]}))
+    monkeypatch.setitem(names, "run", lambda name: pytest.fail(f"{name} is run"))
+    assert gallery.main(["quickstart"]) == FAILED
+    assert capsys.readouterr().err == (
+        "the quickstart is measured on a quiet host alone; doctor says: cpu: others used 60 % of a core\n"
+    )
+
+
+def test_figures_of_a_disturbed_run_are_not_kept(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    names = gallery.main.__globals__
+    monkeypatch.setitem(names, "describe", lambda _: EXHIBIT)
+    monkeypatch.setitem(names, "texts_of", lambda _: [("quickstart.txt", "  ! 1 warning  3 of 12 stages disturbed\n")])
+    assert gallery.keep("quickstart") is None
+    assert "not kept: the host was not quiet: 3 of 12 stages disturbed" in capsys.readouterr().err
 
 
 EXHIBIT = gallery.Exhibit("posts/a", "0f", "Title A", "a: 2× of b", 3, 6, 65.0, frozenset({"2026-01-02"}), "4 cores")
