@@ -25,7 +25,7 @@ NEEDS = {
     "requirements:": "pip", "pip install": "pip", "make -j": "make", "$(CC)": "cc",
     "zonky": "maven",
 }  # fmt: skip
-FIGURE = re.compile(r"±|%|[▲▼≠?=*]*[\d.]+[kMB]?×?(–[\d.]+[kMB]?)?")
+FIGURE = re.compile(r"[▲▼≠?=*]*[\d.]+[kMB]?×?(–[\d.]+[kMB]?)?")
 BEHIND_THE_FIGURES = re.compile(r"  ([▲▼≠?=*!] |(over all|builds|why|claims|undecided|releases|products|page|next) )")
 
 
@@ -79,5 +79,6 @@ def words(report: str, title: str) -> list[str]:
     A row over all points is there where they agree."""
     _, *lines = report[report.index(title) :].splitlines()
     table = takewhile(lambda line: not BEHIND_THE_FIGURES.match(line), lines)
-    rows = [" ".join(word for word in line.split() if not FIGURE.fullmatch(word)) for line in table]
+    plain = [re.sub(r" ± (over )?[\d.]+ %", "", line).split() for line in table]
+    rows = [" ".join(word for word in line if not FIGURE.fullmatch(word)) for line in plain]
     return [title, *rows, *re.findall(r"^  claims +\d+", report, re.MULTILINE)]
