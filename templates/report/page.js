@@ -1,5 +1,5 @@
-// Controls of a page that is readable without them: sort, filter and rebase tables, other views of charts, copies and
-// downloads, an arm lit everywhere, and an address for each view.
+// Controls of a page that is readable without them: sort and filter tables, another base, other views of charts, copies
+// and downloads, an arm lit everywhere, and an address for each view.
 "use strict";
 (() => {
   const LABELS = 40; // of an axis: more are no list
@@ -58,12 +58,32 @@
   const plain = (text) => (/^-?\d{1,3}(,\d{3})+(\.\d+)?$/.test(text) ? text.replaceAll(",", "") : text);
   const csv = (rows) => rows.map((row) => row.map(plain).map(
     (cell) => (/[",\n]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell)).join(",")).join("\n") + "\n";
-  const copies = (rows) => [
+  const copies = (rows, parts = rows) => [
     button("Markdown", "Copy as Markdown", (element) => copy(markdown(rows()), element)),
-    button("CSV", "Copy as CSV", (element) => copy(csv(rows()), element)),
+    button("CSV", "Copy as CSV", (element) => copy(csv(parts()), element)),
   ];
+  const query = () => (document.body.dataset.plan ? [button("stepgrid query … --format csv|parquet",
+    "Copy the command that writes all figures", (element) => copy(
+      `stepgrid query --plan ${document.body.dataset.plan} "FROM steps" --format csv`, element))] : []);
   const link = (id) => button("link", "Copy the address of this view",
     (element) => copy(`${location.href.split("#")[0]}${view.hash(id) || `#${id}`}`, element));
+
+  // Another base: what was judged against it by the same rules takes the place of what is shown
+  const views = [...document.querySelectorAll("[data-for-base]")];
+  const bases = [...new Set(views.map((element) => element.dataset.forBase))];
+  const baseList = make("select", {}, ...bases.map((label) => make("option", { value: label }, label)));
+  const against = () => {
+    baseList.value = bases.includes(view.get("base")) ? view.get("base") : bases[0];
+    views.forEach((element) => { element.hidden = element.dataset.forBase !== baseList.value; });
+  };
+  if (bases.length > 1) {
+    baseList.addEventListener("change", () => {
+      view.set("base", baseList.value === bases[0] ? null : baseList.value);
+      against();
+    });
+    document.querySelector(".comparison[data-for-base]").before(make("label", { className: "base note" }, "base ", baseList));
+    against();
+  }
 
   // Charts: views, pictures, figures
 
@@ -158,7 +178,7 @@
     }
   }
 
-  // Tables: sort, filter, columns, another base
+  // Tables: sort, filter, columns
 
   // One cell may stand for several columns.
   const at = (row, index) => {
@@ -171,7 +191,7 @@
   };
 
   const figure = (cell) => {
-    const value = cell.dataset.now || cell.dataset.v;
+    const value = cell.dataset.v ?? cell.dataset.figure;
     if (value !== undefined) return Number(value);
     const match = /^(-?[\d,]*\.?\d+(?:e[+-]?\d+)?)\s*(\w+)?/.exec(cell.textContent.trim());
     return match ? Number(match[1].replaceAll(",", "")) * (UNITS[match[2]] || 1) : NaN;
@@ -270,17 +290,44 @@
         });
         if (this.heads.length > 2) this.columns(box);
         bar.append(box);
-        this.rebase(bar);
       }
-      bar.append(this.count, make("span", { className: "tools" }, ...copies(() => this.texts()), link(this.id)));
+      bar.append(this.count, make("span", { className: "tools" }, ...copies(() => this.texts(), () => this.parts()),
+        ...(this.table.closest(".comparison") ? query() : []), link(this.id)));
       this.table.parentElement.before(bar);
     }
 
-    texts() {
+    shown() {
       const columns = this.heads.map((_, index) => index).filter((index) => !this.hidden.has(index));
-      const rows = [...this.body.rows].filter((row) => !row.hidden);
+      return [columns, [...this.body.rows].filter((row) => !row.hidden)];
+    }
+
+    texts() {
+      const [columns, rows] = this.shown();
       return [columns.map((index) => this.names[index]),
         ...rows.map((row) => columns.map((index) => at(row, index).textContent.trim()))];
+    }
+
+    // One figure a column, with all its digits: what stands beside a ratio, the ratio, its ends, its verdict.
+    parts() {
+      const [columns, rows] = this.shown();
+      const lists = columns.flatMap((index) => {
+        const [name, cells] = [this.names[index], rows.map((row) => at(row, index))];
+        const texts = cells.map((cell) => cell.textContent.trim());
+        const figures = cells.map((cell, row) => cell.dataset.figure ?? (cell.dataset.v ? "" : texts[row]));
+        if (!this.heads[index].classList.contains("number")) {
+          const isTyped = cells.every((cell, row) => cell.dataset.figure || texts[row] === "-" || !Number.isNaN(Number(texts[row])));
+          return [[name, ...(isTyped ? figures : texts)]];
+        }
+        if (cells.every((cell) => !cell.dataset.v)) return [[name, ...figures]];
+        const hasFigures = cells.some((cell) => cell.dataset.figure);
+        const ratios = cells.map((cell, row) => cell.dataset.v ?? (hasFigures ? "" : texts[row]));
+        const ends = (end) => cells.map((cell) => (cell.dataset.ends || "").split(" ")[end] || "");
+        const words = cells.map((cell) => (cell.dataset.v
+          ? cell.className.replace("number", "").trim().replaceAll("-", " ") : ""));
+        return [...(hasFigures ? [[name, ...figures]] : []), [`${name} ratio`, ...ratios],
+          [`${name} low`, ...ends(0)], [`${name} high`, ...ends(1)], [`${name} verdict`, ...words]];
+      });
+      return lists[0].map((_, row) => lists.map((list) => list[row]));
     }
 
     filter(box, index) {
@@ -327,62 +374,6 @@
           cell.dataset.span = cell.dataset.span || cell.colSpan;
           cell.colSpan = Math.max(1, Number(cell.dataset.span) - this.hidden.size);
         } else cell.hidden = !isShown;
-      }
-    }
-
-    // The interval of a ratio to another base is not known here: two ratios share the loads of their base.
-    rebase(bar) {
-      const { base } = this.table.closest("[data-base]")?.dataset || {};
-      const ratios = this.heads.map((_, index) => index)
-        .filter((index) => this.rows.some((row) => at(row, index).dataset.v !== undefined));
-      const home = this.heads.findIndex(
-        (head, index) => head.dataset.base !== undefined || (base && this.names[index].startsWith(`${base} `)));
-      if (!ratios.length || home < 0) return;
-      const list = make("select", {}, make("option", { value: "" }, base));
-      list.dataset.key = "base";
-      list.append(...ratios.map((index) => make("option", { value: String(index) }, this.names[index])));
-      const note = make("p", { className: "note", hidden: true });
-      list.addEventListener("change", () => {
-        this.rows.forEach((row) => this.back(row));
-        note.hidden = !list.value;
-        view.set(`${this.id}.base`, list.value);
-        if (!list.value) return;
-        note.textContent = `Ratios to ${this.names[list.value]}, from those to ${base}; `
-          + `intervals and verdicts are known against ${base} alone.`;
-        this.rows.forEach((row) => this.turn(row, Number(list.value), home, ratios));
-      });
-      bar.append(make("label", {}, "base ", list));
-      this.table.parentElement.before(note);
-    }
-
-    turn(row, to, home, ratios) {
-      const divisor = Number(at(row, to).dataset.v);
-      for (const index of ratios) {
-        const cell = at(row, index);
-        if (cell.dataset.v === undefined) continue;
-        const ratio = Number(cell.dataset.v) / divisor;
-        this.put(cell, index === to ? "base" : Number.isNaN(ratio) ? "-" : `${ratio.toFixed(2)}×`, ratio);
-      }
-      const base = at(row, home);
-      if (!Number.isNaN(divisor)) this.put(base, `${base.textContent} ${(1 / divisor).toFixed(2)}×`, 1 / divisor);
-    }
-
-    put(cell, text, value) {
-      const kept = [...cell.childNodes].map((node) => node.cloneNode(true));
-      cell.before_ = [kept, cell.className];
-      cell.dataset.now = value;
-      const absolute = cell.querySelector(".abs");
-      cell.replaceChildren(...(absolute ? [absolute, " "] : []), text);
-      cell.className = "number";
-    }
-
-    back(row) {
-      for (const cell of row.cells) {
-        if (cell.before_ === undefined) continue;
-        cell.replaceChildren(...cell.before_[0]);
-        [, cell.className] = cell.before_;
-        delete cell.before_;
-        delete cell.dataset.now;
       }
     }
   }
@@ -434,6 +425,10 @@
     }
     if (target) target.scrollIntoView();
   };
-  addEventListener("hashchange", unfold);
+  addEventListener("hashchange", () => {
+    if (location.hash.includes("=")) view.entries = new URLSearchParams(location.hash.slice(1));
+    against();
+    unfold();
+  });
   if (location.hash) unfold();
 })();

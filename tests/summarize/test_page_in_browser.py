@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Iterator
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -21,11 +22,12 @@ ROWS = "[...document.querySelectorAll('#against-1 > .scroll tbody tr:not([hidden
 TEXTS = f"{ROWS}[...row.cells].filter(cell => !cell.hidden).map(cell => cell.innerText.trim()).join(' | '))"
 
 
-def measured(folder: Path, builds: int = 1, threads: int = 3, loads: int = 3) -> Experiment:
+def measured(folder: Path, builds: int = 1, threads: int = 3, loads: int = 3, base: str = "lru") -> Experiment:
     """Make up an experiment in which `hyper` gains with each thread, and `tiny` failed with 8."""
     names = tuple(f"rocksdb-7.8.{3 + number}" for number in range(builds))
     counts = ("1", "2", "8", *map(str, range(9, 6 + threads)))[:threads]
-    experiment = Experiment(folder, builds=names, caches=tuple(RATES), threads=counts, loads=loads)
+    axes = {"builds": names, "caches": tuple(RATES), "threads": counts}
+    experiment = Experiment(folder, **axes, loads=loads, base={"cache": base})
     for build in names:
         experiment.add_build(build, quality={"route": "debian", "suite": "bookworm"})
         for load, level in enumerate((1.0, 1.01, 0.99)[:loads]):
@@ -133,16 +135,50 @@ def test_a_table_is_filtered_and_the_address_keeps_it(page: Page, path: Path) ->
     assert len(page.run(TEXTS)) == 2
 
 
-def test_another_base_has_ratios_and_no_verdicts(page: Page) -> None:
-    before = page.run(TEXTS)
-    choose(page, "#against-1 .bar > label select", "3")
-    after = page.run(TEXTS)
-    assert after[0] == "readww | 1 | 1.00k ± 3 % 0.61× | 1.65k base | 600 0.36×"
-    assert after[2].endswith("base | failed")
-    note = "Ratios to cache=hyper, from those to cache=lru; intervals and verdicts are known against cache=lru alone."
-    assert page.run("document.querySelector('#against-1 p.note').textContent") == note
-    choose(page, "#against-1 .bar > label select", "")
-    assert page.run(TEXTS) == before
+VISIBLE = "[...document.querySelectorAll('{}')].filter(one => one.checkVisibility()).map(one => one.{}.trim())"
+SHOWN = (
+    *((selector, "innerText") for selector in (".card", ".action dd", ".comparison > h2", ".comparison .paste tr")),
+    ("#answer svg.chart", "ariaLabel"),
+    (".comparison td[title]", "title"),
+)
+
+
+def test_another_base_is_judged_as_by_a_report_with_that_base(page: Page, path: Path, tmp_path: Path) -> None:
+    """Headline, heading, chart, ratios, intervals and verdicts follow, and the address keeps it."""
+    choose(page, "label.base select", "hyper")
+    assert page.run("location.hash") == "#base=hyper"
+    assert page.run(VISIBLE.format(".comparison > h2", "innerText"))[0] == "QPS and ratio to cache=hyper"
+    own = measured(tmp_path, base="hyper")
+    scenario.report(own)
+    page.open(path, fragment="#base=hyper")
+    turned = [page.run(VISIBLE.format(*place)) for place in SHOWN]
+    page.open(SummaryFiles.of(own.store, "p-synthetic").page)
+    assert turned == [page.run(VISIBLE.format(*place)) for place in SHOWN]
+    assert turned[-1][0] == "0.61× [0.60, 0.61] slower"
+
+
+def test_csv_has_one_figure_a_column_with_all_digits_and_typed_axes(tab: Page, tmp_path: Path) -> None:
+    experiment = Experiment(tmp_path, threads=("10k", "2k"))
+    experiment.add_build("rocksdb-7.8.3")
+    for load, level in enumerate((1000.25, 1001.0, 999.0)):
+        experiment.add_load("rocksdb-7.8.3", load)
+        for cache, count in product(experiment.caches, experiment.threads):
+            qps = level * (1.5 if cache == "hyper" else 1)
+            experiment.add("rocksdb-7.8.3", cache, count, load, {"readww": qps, "overwrite": qps})
+    scenario.report(experiment)
+    open_table(tab, SummaryFiles.of(experiment.store, "p-synthetic").page)
+    tab.run(
+        "Object.defineProperty(navigator, 'clipboard', {value: {writeText: async text => { window.copied = text; }}});"
+        "[...document.querySelectorAll('#against-1 .tools button')].find(one => one.textContent === 'CSV').click()"
+    )
+    head, first, second, *_ = [line.split(",") for line in tab.run("copied").splitlines()]
+    arm = [f"cache=hyper{part}" for part in ("", " ratio", " low", " high", " verdict")]
+    assert head == ["step", "threads", "cache=lru", *arm]
+    assert (first[:2], second[:2]) == (["readww", "10000"], ["readww", "2000"])
+    assert first[2:4] == ["999.9996667", "1499.666148"]
+    assert first[4:] == ["1.499666648", "1.493905312", "1.505450202", "faster"]
+    assert [row.split(" | ")[1] for row in sort(tab, 1)] == ["2k", "2k", "10k", "10k"]
+    assert "stepgrid query … --format csv|parquet" in tab.run(VISIBLE.format("#against-1 .tools", "innerText"))[0]
 
 
 def test_a_chart_is_saved_as_a_picture(page: Page) -> None:
@@ -169,7 +205,7 @@ def test_without_scripts_everything_is_there(tab: Page, path: Path) -> None:
     tab.open(path, scripts=False)
     assert tab.run("document.querySelector('.tools')") is None
     assert tab.run("document.querySelectorAll('#against-1 > .scroll tbody tr').length") == 6
-    assert tab.run("document.querySelectorAll('#answer svg').length") == 6
+    assert tab.run("document.querySelectorAll('#answer > :not([hidden]) svg').length") == 6
     assert tab.run("document.querySelectorAll('.rest > details > summary').length") >= 8
 
 

@@ -34,6 +34,7 @@ class Cell(NamedTuple):
     interval: tuple[float, float] | None = None  # of a ratio
     verdict: str = ""  # of a ratio, in a word
     basis: Basis | None = None  # of the interval
+    figure: float | None = None  # that a ratio stands beside
 
 
 class Column(NamedTuple):

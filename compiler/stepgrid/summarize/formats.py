@@ -264,7 +264,7 @@ def _html_cells(table: Table, row: tuple[Cell, ...]) -> Iterator[str]:
     status, span = table.lacking(row), sum(not column.label for column in table.columns)
     for cell, column in zip(row, table.columns, strict=True):
         if column.label:
-            yield f"<th>{html_text(cell.text)}</th>"
+            yield f"<th{cell_data(cell, is_label=True)}>{html_text(cell.text)}</th>"
         elif status is None:
             yield _html_cell(cell)
         elif span:
@@ -274,8 +274,21 @@ def _html_cells(table: Table, row: tuple[Cell, ...]) -> Iterator[str]:
 
 def _html_cell(cell: Cell, span: str = "") -> str:
     kind = f" {cell.kind.replace(' ', '-')}" if cell.kind else ""
-    ratio = f' data-v="{cell.value:.6g}"' if cell.verdict and cell.value is not None else ""
-    return f'<td{span} class="number{kind}"{ratio}>{escape(cell.text)}</td>'
+    return f'<td{span} class="number{kind}"{cell_data(cell)}>{escape(cell.text)}</td>'
+
+
+def cell_data(cell: Cell, is_label: bool = False) -> str:
+    """Write what a page sorts by and copies as CSV: a figure or value of an axis, a ratio, the ends of its interval."""
+    ratio = cell.value if cell.verdict else None
+    value = cell.figure if cell.verdict else cell.value
+    if is_label and not _NUMBER.fullmatch(cell.text):
+        value = units.number(cell.text)
+    values = (("figure", (value,)), ("v", (ratio,)), ("ends", cell.interval or (None,)))
+    return "".join(
+        f' data-{name}="{" ".join(_digits(number) for number in numbers if number is not None)}"'
+        for name, numbers in values
+        if None not in numbers
+    )
 
 
 # JSON: a table as data; `kind` is what a page shows by colour, `value` a figure with all its digits.

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from stepgrid.model import units
 from stepgrid.model.records import replace
-from stepgrid.model.table import MOST_ROWS, Table, word_table
+from stepgrid.model.table import MOST_ROWS, Cell, Table, word_table
 from stepgrid.model.units import counted
 from stepgrid.package import TEMPLATES
 from stepgrid.plugins.layout import MARK
@@ -20,7 +20,7 @@ from stepgrid.summarize.charts import report_charts, step_charts
 from stepgrid.summarize.charts.drawing import PageMarks, stand_alone
 from stepgrid.summarize.charts.step_charts import Chart
 from stepgrid.summarize.comparisons.comparison import Comparison, compact_table, comparison_table
-from stepgrid.summarize.formats import group_html, html_body, html_text
+from stepgrid.summarize.formats import cell_data, group_html, html_body, html_text
 from stepgrid.summarize.report import Report
 from stepgrid.summarize.report_tables import search_tables
 from stepgrid.summarize.statistics import verdicts
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from markupsafe import Markup
 
 MOST_OPEN = 2  # comparisons beside the first
+MOST_BASES, MOST_BASE_CELLS = 8, 600  # arms that the page can be shown against, and cells of all their tables
 MOST_METRICS = 6  # other metrics whose ratios are drawn
 MOST_CELLS, MOST_COLUMNS = 72, 8  # of a table that is open
 DOUBT_ROOMS = 270, 85  # letters of doubts that two lines hold, of a wide and a narrow screen
@@ -70,7 +71,6 @@ class ComparisonPart(NamedTuple):
 
     id: str
     title: str
-    base: str
     chart: Chart | None
     table: Table | None
     intervals: str  # the table with intervals as HTML, where it takes the place of the other
@@ -79,11 +79,20 @@ class ComparisonPart(NamedTuple):
     is_table_open: bool = False
 
 
+class BaseView(NamedTuple):
+    """Answer, chart and table of the first comparison against one of its arms."""
+
+    label: str
+    report: Report
+    chart: Chart | None
+    part: ComparisonPart | None
+
+
 def page(report: Report, alone: bool = False, image: str = "") -> str:
     """Render the page of a report. `alone`: no other files lie beside it; `image`: address of its picture."""
     marks = PageMarks()  # arms get their marks in the order of the charts
     charts = {
-        "main_chart": report_charts.main_chart(report, marks),
+        "base_views": [*_base_views(report, marks)],
         "comparisons": [*_comparisons(report, marks)],
         "other_metrics": _other_metrics(report, marks),
         "step_charts": _step_charts(report, marks),
@@ -130,7 +139,7 @@ def render(name: str, values: Mapping[str, Any], folder: str = "report", script:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters |= {"quoted": quoted, "split_figure": split_figure, "body": _body}
+    environment.filters |= {"quoted": quoted, "split_figure": split_figure, "body": _body, "data": _data}
     environment.globals |= {module.__name__.rpartition(".")[2]: module for module in MODULES}
     environment.globals |= {"counted": counted, "zip": zip, "comparison_table": comparison_table}
     environment.globals |= {"words": _words, "most_rows": MOST_ROWS}
@@ -141,6 +150,12 @@ def _body(table: Table) -> Markup:
     from markupsafe import Markup
 
     return Markup(html_body(table))
+
+
+def _data(cell: Cell, is_label: bool = False) -> Markup:
+    from markupsafe import Markup
+
+    return Markup(cell_data(cell, is_label))
 
 
 def quoted(text: str) -> Markup:
@@ -185,18 +200,39 @@ def _template(name: str) -> str:
 # Comparisons
 
 
+def _base_views(report: Report, marks: PageMarks) -> Iterator[BaseView]:
+    """Show the report against its base, then against each other arm, as a spec with that base would have it."""
+    first = next(iter(report.comparisons.leading), None)
+    yield _base_view(report, first, marks, "against-1")
+    if first is None or report.against is None or len(first.arms) > MOST_BASES:
+        return
+    if len(first.rows) * len(first.arms) ** 2 > MOST_BASE_CELLS:
+        return
+    for number, arm in enumerate(first.arms[1:], 2):
+        base = {name: label for name, label in zip(first.layout.across, arm, strict=True) if label}
+        other = report.against(base)
+        comparison = next(iter(other.comparisons.leading), None)
+        if comparison and comparison.layout.base == base:
+            yield _base_view(other, comparison, marks, f"against-1-base-{number}")
+
+
+def _base_view(report: Report, first: Comparison | None, marks: PageMarks, name: str) -> BaseView:
+    chart = report_charts.main_chart(report, marks)
+    if first is None:
+        return BaseView("", report, chart, None)
+    columns_count = len(first.arms) + len(first.layout.down) + 1
+    is_small = len(first.rows) * columns_count <= MOST_CELLS and columns_count <= MOST_COLUMNS
+    title = f"{first.metric.heading} and ratio to {first.base}"
+    part = _part(name, first, None)._replace(title=title, is_open=True, is_table_open=is_small)
+    return BaseView(", ".join(filter(None, first.arms[0])), report, chart, part)
+
+
 def _comparisons(report: Report, marks: PageMarks) -> Iterator[ComparisonPart]:
-    """Lay out the comparisons of the leading metric: the first has its chart above, a few more theirs here."""
-    for number, comparison in enumerate(report.comparisons.leading):
-        chart = report_charts.ratio_chart(report, comparison, marks) if number else None
+    """Lay out the other comparisons of the leading metric: a few have their chart open."""
+    for number, comparison in enumerate(report.comparisons.leading[1:], 1):
+        chart = report_charts.ratio_chart(report, comparison, marks)
         part = _part(f"against-{number + 1}", comparison, chart)
-        if number:
-            yield part._replace(is_open=chart is not None and number <= MOST_OPEN)
-        else:
-            columns_count = len(comparison.arms) + len(comparison.layout.down) + 1
-            is_small = len(comparison.rows) * columns_count <= MOST_CELLS and columns_count <= MOST_COLUMNS
-            title = f"{comparison.metric.heading} and ratio to {comparison.base}"
-            yield part._replace(title=title, is_open=True, is_table_open=is_small)
+        yield part._replace(is_open=chart is not None and number <= MOST_OPEN)
 
 
 def _other_metrics(report: Report, marks: PageMarks) -> list[ComparisonPart]:
@@ -213,7 +249,7 @@ def _part(name: str, comparison: Comparison, chart: Chart | None) -> ComparisonP
     table = None if is_long else compact_table(comparison)
     intervals = html_body(comparison_table(comparison)) if is_long else ""
     count = len(comparison.rows)
-    return ComparisonPart(name, _title(comparison), comparison.base, chart, table, intervals, count)
+    return ComparisonPart(name, _title(comparison), chart, table, intervals, count)
 
 
 def _title(comparison: Comparison) -> str:

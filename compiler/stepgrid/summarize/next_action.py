@@ -63,7 +63,7 @@ def decision(report: Report) -> str:
         return f"depends on the row: {_outcome(best)}"
     if best.better:
         remark = f"; {_outcome(newest)}" if newest and newest is not best else ""
-        return f"{_change(report, best)}{remark}"
+        return _change(report, best, remark)
     if any(tally.undecided for tally in tallies):
         count, total = sum(tally.undecided for tally in tallies), sum(len(tally.arm.compared) for tally in tallies)
         return _open(report, f"{counted(total, 'comparison')}, {'all' if count == total > 1 else count} undecided")
@@ -83,11 +83,11 @@ def _outcome(tally: _Tally) -> str:
     groups = sorted((tally.arm.of(*verdicts.BAD), tally.arm.of(*verdicts.GOOD)), key=len, reverse=True)
     texts = [f"{cases[0].word} {locate(cases, tally.arm)}" for cases in groups if cases]
     if not texts:
-        return f"{tally.arm.name} is {'undecided' if tally.undecided else verdicts.SAME}"
+        return f"{tally.arm.name} {'is not decided' if tally.undecided else 'shows no difference'}"
     return f"{tally.arm.name} is {', '.join(texts)}"
 
 
-def _change(report: Report, best: _Tally) -> str:
+def _change(report: Report, best: _Tally, newest: str) -> str:
     """Name the arm that gains and loses nowhere; what is not decided is counted."""
     base = best.arm.comparison.base
     is_upgrade = best.arm.comparison.layout.across == (BUILD,) and versions([base, best.arm.name])[:1] == (base,)
@@ -96,12 +96,12 @@ def _change(report: Report, best: _Tally) -> str:
     count = "all" if len(cases) == len(best.arm.compared) > 1 else f"{len(cases)} of"
     gain = f"{cases[0].word} at {count} {counted(len(best.arm.compared), 'point')}, worse at none"
     if best.undecided:
-        return _open(report, f"{best.arm.name} is {gain}, {best.undecided} undecided")
+        return _open(report, f"{best.arm.name} is {gain}, {best.undecided} undecided{newest}")
     perhaps = "perhaps " if any(case.entry.perhaps for case in cases) else ""
     conditions = [AS_SHIPPED] if any(case.entry.as_shipped for case in cases) else []
     conditions += [f"scale {report.setup.scale}"] if report.setup.scale else []
     remark = f" ({', '.join(conditions)})" if conditions else ""
-    return f"{perhaps}{action}: {gain}{remark}"
+    return f"{perhaps}{action}: {gain}{remark}{newest}"
 
 
 def _open(report: Report, reason: str) -> str:

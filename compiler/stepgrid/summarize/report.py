@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from functools import cache, partial
 
@@ -117,6 +117,7 @@ class Report(Struct, frozen=True, eq=False):
     notes: Notes
     tables: ReportTables = field(default_factory=ReportTables)
     data: Tables = Tables((), None, {})  # type: ignore[arg-type]
+    against: Callable[[Mapping[str, str]], Report] | None = None  # the report that a spec with this base has
 
 
 def make_report(
@@ -158,6 +159,11 @@ def make_report(
         evidence.effect,
         evidence.disturbance,
     )
+
+    def against(base: Mapping[str, str]) -> Report:
+        bases = replace(header.report, base={**setup.base, **base})
+        return make_report(replace(header, report=bases), tables, costs, across, links)
+
     limits = decisions.DecisionLimits(header.until, evidence.effect, costs) if header.until else None
     return Report(
         setup,
@@ -184,6 +190,7 @@ def make_report(
         ),
         ReportTables(tuple(prepared), tuple(long), bool(header.report.tables)),
         measured,
+        against,
     )
 
 

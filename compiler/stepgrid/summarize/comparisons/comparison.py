@@ -398,13 +398,15 @@ def compact_table(comparison: Comparison) -> Table:
 
 def _compact(entry: ArmEntry, comparison: Comparison) -> Cell:
     """Write figure and ratio; the verdict with its interval is what a reader gets who points at it."""
-    has_figure = entry.point is not None and entry.point.spread(comparison.metric.name) is not None
-    figure = figure_text(entry.point, comparison.metric, entry.kind != RATIO) if entry.point and has_figure else ""
+    spread = entry.point.spread(comparison.metric.name) if entry.point else None
+    figure = figure_text(entry.point, comparison.metric, entry.kind != RATIO) if entry.point and spread else ""
+    value = spread[0] if spread else None
     if entry.kind == RATIO and entry.ratio is not None:
         before, after = entry.marks
         ratio = " ".join(filter(None, (before, units.times(entry.ratio), after)))
-        return Cell(f"{figure} {ratio}", entry.verdict or "", entry.ratio, verdict=entry.text)
-    return Cell(figure or (NOTHING if entry.kind == ABSENT else entry.kind), entry.kind)
+        ends = (entry.interval.low, entry.interval.high) if entry.interval else None
+        return Cell(f"{figure} {ratio}", entry.verdict or "", entry.ratio, ends, entry.text, figure=value)
+    return Cell(figure or (NOTHING if entry.kind == ABSENT else entry.kind), entry.kind, value)
 
 
 def doubt_texts(comparison: Comparison) -> Iterator[str]:
