@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from msgspec import Struct
+
 from bench.server import serving
 from stepgrid.build.record import programs
 from stepgrid.host.processes.supervision import environment
@@ -40,8 +42,7 @@ class Seen:
     covered: bool
 
 
-@dataclass(frozen=True)
-class Bench:
+class Bench(Struct, frozen=True):
     """A server with tables in it."""
 
     access: Access

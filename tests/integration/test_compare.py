@@ -20,7 +20,7 @@ steps:
 repeat: 2
 allow: {no-repeats: a test, step-short: a test}
 """
-QPS = re.compile(r"^  go +([\d,]+) .*?(\d\.\d\d) \[.*\] (\w+)$", re.MULTILINE)
+QPS = re.compile(r"^  go +([\d.]+k?) ± .*?(\d\.\d\d) \[.*\] (\w+)$", re.MULTILINE)
 
 
 def said(lab: Lab, *arguments: str) -> str:

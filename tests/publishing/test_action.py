@@ -76,7 +76,7 @@ def test_it_judges_files_of_another_tool(tmp_path: Path) -> None:
 )
 def test_it_runs_a_spec_as_a_gate(tmp_path: Path, least: str, strict: str, status: int) -> None:
     (tmp_path / "gate.yaml").write_text(SPEC.replace("LEAST", least))
-    done = run(tmp_path, SPEC="gate.yaml", STRICT=strict, SET="title=a gate: set\n")
+    done = run(tmp_path, SPEC="gate.yaml", STRICT=strict, SET="title=a gate that is set\n")
     assert done.returncode == status, done.stderr
     if status != 1:
         assert (tmp_path / "GITHUB_OUTPUT").read_text() == f"status={status}\n"

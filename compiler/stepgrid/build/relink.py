@@ -15,11 +15,10 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 from itertools import groupby, pairwise
 from pathlib import Path
 from typing import TypeVar
-
-from msgspec import Struct
 
 _LINKERS = ("ld", "ld.bfd", "ld.gold", "ld.lld", "ld.mold")
 _ARCHIVE, _THIN = b"!<arch>\n", b"!<thin>\n"
@@ -60,12 +59,13 @@ def shuffle(items: Sequence[_Item], link: int) -> list[_Item]:
 # The linker
 
 
-class _Link(Struct, dict=True):
+@dataclass  # without the environment's packages: a linker is started alone
+class _Link:
     number: int
     tree: Path
     folder: Path  # for copies of archives
     moved: int = 0  # objects, and members of archives
-    copies: dict[Path, Path] = {}
+    copies: dict[Path, Path] = field(default_factory=dict)
 
     def reorder(self, words: Sequence[str]) -> Iterator[str]:
         """Yield the words of a linker in this link's order."""
