@@ -79,7 +79,7 @@ def _asked() -> argparse.Namespace:
 def _made(folder: Path, server: str) -> Path:
     (folder / "spec.yaml").write_text(client_run.spec(server), encoding="utf-8")
     env = {**os.environ, "PYTHONPATH": str(ROOT / "compiler")}
-    argv = [sys.executable, "-m", "stepgrid.cli", "builds", "spec.yaml", "--make"]
+    argv = [sys.executable, "-m", "stepgrid.cli", "builds", "spec.yaml", "--yes"]
     subprocess.run(argv, cwd=folder, env=env, check=True, stdout=sys.stderr)
     return folder / "outputs" / "builds"
 

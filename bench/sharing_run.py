@@ -27,7 +27,7 @@ class Arm(NamedTuple):
 
 def build(folder: Path, arguments: Sequence[str]) -> None:
     folder.mkdir()
-    stepgrid(folder, "builds", *arguments, "--make")
+    stepgrid(folder, "builds", *arguments, "--yes")
 
 
 def measured(folder: Path, arguments: Sequence[str]) -> Arm:

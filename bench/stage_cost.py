@@ -112,8 +112,8 @@ def _marks_of_stage(marks: dict[str, float]) -> None:
 
     _mark(marks, "told", Attempt, "note")
     _mark(marks, "quiet", noise, "look")
-    _mark(marks, "ready", step.Step, "_keep_statistics")
-    _mark(marks, "ran", step.Step, "_supervise")
+    _mark(marks, "ready", step.StepRun, "_keep_statistics")
+    _mark(marks, "ran", step.StepRun, "_supervise")
     _mark(marks, "published", Attempt, "publish")
 
 

@@ -50,7 +50,7 @@ def measured(folder: Path, asked: argparse.Namespace) -> list[bool]:
     wanted = [each for each in every if not asked.cases or each.name in asked.cases]
     if any(each.text is why_cases.SPEC for each in wanted):
         (folder / "cache.yaml").write_text(every[2].spec(asked.loads, asked.seconds), encoding="utf-8")
-        stepgrid(folder, "builds", "cache.yaml", "--make")
+        stepgrid(folder, "builds", "cache.yaml", "--yes")
         why_cases.prepare(folder)
     right = [run(folder, each, asked) for each in wanted]
     print(f"the right cause first in {sum(right)} of {len(right)}")

@@ -51,7 +51,7 @@ def test_each_idea_has_one_word() -> None:
 
 @pytest.mark.parametrize("entry", OLD_WORDS, ids=lambda entry: f"{entry.command} {' '.join(entry.old)}")
 def test_an_old_word_is_hidden_and_means_the_new_one(entry: tuple[object, ...]) -> None:
-    command, old, new, is_last = entry
+    command, old, new, is_last, _ = entry
     assert isinstance(old, tuple)
     words = ["a.yaml", *old, "x"]
     assert replace_old_words(str(command), words) == ["a.yaml", *new, "x"]  # type: ignore[misc]
@@ -67,6 +67,11 @@ def test_values_of_old_words_stand_last_and_what_follows_two_dashes_is_left() ->
     assert replace_old_words("builds", ["diff", "--spec=a.yaml", "A", "B"]) == ["diff", "A", "B", "a.yaml"]
     assert replace_old_words("run", ["a.yaml", "--", "--make"]) == ["a.yaml", "--", "--make"]
     assert replace_old_words("plan", ["a.yaml", "--all"]) == ["a.yaml", "--all"]
+
+
+@pytest.mark.parametrize("words", [["--evict"], ["a.yaml", "--evict", "--verify"]])
+def test_to_evict_without_a_name_never_removes_all(words: list[str]) -> None:
+    assert replace_old_words("images", words) == words
 
 
 @pytest.mark.parametrize("name", every_command())

@@ -232,6 +232,7 @@ def test_the_null_says_how_often_equal_loads_would_be_called_different(judge: Ju
         (("a.csv", "--metric", "valu"), "a.csv: there is no column `valu`: did you mean `value`?"),
         (("text.txt", "--pattern", "("), "--pattern: "),
         (("a.csv", "--fail-on", "worse"), "--fail-on worse: expected slower, different, undecided"),
+        (("a.csv", "--fail-on", "slower,"), "--fail-on slower,: expected slower, different, undecided"),
         (("--how", "hyperfin"), "no loop is known for `hyperfin`: did you mean `hyperfine`?"),
     ],
 )

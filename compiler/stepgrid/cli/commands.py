@@ -92,6 +92,14 @@ class OldWords(NamedTuple):
     old: tuple[str, ...]
     new: tuple[str, ...] = ()
     is_last: bool = False  # the value that follows becomes the last argument
+    needs_value: bool = False  # without one it stays, and is refused: it never meant all
+
+    def match(self, command: str, words: Sequence[str]) -> bool:
+        value = words[len(self.old) : len(self.old) + 1]
+        has_value = bool(value) and not value[0].startswith("-")
+        return (
+            self.command == command and self.old == (*words[: len(self.old)],) and (has_value or not self.needs_value)
+        )
 
 
 OLD_WORDS = (
@@ -100,7 +108,7 @@ OLD_WORDS = (
     OldWords("claims", ("--format", "table"), ("--format", "text")),
     OldWords("explain", ("--all",), ("--defaults",)),
     OldWords("images", ("--evict", "all"), ("--yes",)),
-    OldWords("images", ("--evict",), ("--yes",)),
+    OldWords("images", ("--evict",), ("--yes",), needs_value=True),
     OldWords("judge", ("--format", "all"), ("--all",)),
     OldWords("parse", ("--format", "table"), ("--format", "text")),
     OldWords("plans", ("--format", "table"), ("--format", "text")),
@@ -118,10 +126,7 @@ def replace_old_words(command: str, words: Sequence[str]) -> list[str]:
     if not any(entry.old == tuple(split[at : at + len(entry.old)]) for entry in OLD_WORDS for at in range(len(split))):
         return list(words)
     while split:
-        matches = (
-            entry for entry in OLD_WORDS if entry.command == command and entry.old == (*split[: len(entry.old)],)
-        )
-        if (entry := next(matches, None)) is None:
+        if (entry := next((entry for entry in OLD_WORDS if entry.match(command, split)), None)) is None:
             current.append(split.pop(0))
             continue
         split = split[len(entry.old) :]

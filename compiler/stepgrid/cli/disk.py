@@ -54,7 +54,10 @@ def add_images_arguments(parser: argparse.ArgumentParser) -> None:
 def run_images(args: argparse.Namespace) -> int:
     use_site(args)
     names = [word for word in args.words if word.startswith(STAGE_PREFIX)]
-    args.spec = next((word for word in args.words if word not in names), None)
+    specs = [word for word in args.words if word not in names]
+    if len(specs) > 1:
+        raise CommandError(f"expected one spec, found {shlex.join(specs)}")
+    args.spec = next(iter(specs), None)
     plan, store = quiet_plan(args) if args.spec else None, host_plan.store()
     stages = None if plan is None else {stage.id for stage in plan.stages}
     listed = [image for image in list_images(store) if stages is None or image.stage in stages]

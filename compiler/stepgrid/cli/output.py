@@ -117,14 +117,14 @@ def read_gate(args: argparse.Namespace) -> Gate:
     effects: dict[str, float] = {}
     for text in args.fail_on:
         result, *steps = text.split(",")
-        if result not in CONDITIONS:
+        if result not in CONDITIONS or "" in steps:  # a step that is empty would match none, and never refuse
             raise CommandError(f"--fail-on {text}: expected {', '.join(CONDITIONS)}, and steps behind a comma")
         conditions.append(Condition(result, frozenset(steps)))
     for text in args.smallest_effect:
         word, *steps = text.split(",")
         share = float(parse_quantity(word, "percent")) / 100
-        if not 0 <= share < 1:
-            raise CommandError(f"--smallest-effect {text}: expected 0% to 99%")
+        if not 0 <= share < 1 or "" in steps:
+            raise CommandError(f"--smallest-effect {text}: expected 0% to 99%, and steps behind a comma")
         effects |= dict.fromkeys(steps or [ALL_STEPS], share)
     return Gate(tuple(conditions), effects)
 
