@@ -216,7 +216,7 @@ def _difference(arm: Arm, certain: Sequence[ArmCase]) -> _Words:
         return _Words(_amount(certain, arm), detail, sureness, [*extremes, over_all, counts_of_rest], kind)
     if parts := _parts(arm):
         return _Words("; ".join(_part_texts(parts, arm)), "", sureness, [*extremes, counts_of_rest], kind)
-    outcomes = Counter(UNDECIDED if case.word in verdicts.OPEN else case.word for case in arm.compared)
+    outcomes = Counter(case.word for case in arm.compared)
     counts = ", ".join(f"{word} in {count}" for word, count in outcomes.most_common())
     headline = f"{arm.metric} {counts} of {len(arm.compared)} {point_noun(arm)[1]}"
     detail = f"against {arm.comparison.base}{in_step(arm)}: {_spread(arm.compared, arm)}"
@@ -229,12 +229,15 @@ class _PointPart(NamedTuple):
     cases: Sequence[ArmCase]
 
     @property
-    def outcome(self) -> str:
+    def outcome(self) -> str | None:
         return _outcome(self.cases[0])
 
 
-def _outcome(case: ArmCase) -> str:
-    return case.word if case.word in DIFFERENCES else NONE
+def _outcome(case: ArmCase) -> str | None:
+    """Name what points of a part have in common; None where others' load, no work or other conditions leave it open."""
+    if case.word in (*DIFFERENCES, DIFFERENT):
+        return case.word
+    return NONE if case.word in (SAME, UNDECIDED) else None
 
 
 def _parts(arm: Arm) -> list[_PointPart]:
@@ -249,7 +252,8 @@ def _divide(arm: Arm, position: int) -> list[_PointPart]:
     groups = group(((case.row.step, *case.row.labels)[position], case) for case in arm.compared)
     parts: list[_PointPart] = []
     for label, cases in groups.items():
-        if label is None or len(set(map(_outcome, cases))) > 1:
+        outcomes = {*map(_outcome, cases)}
+        if label is None or None in outcomes or len(outcomes) > 1:
             return []
         part = _PointPart(axis, (label,), cases)
         same_parts = [one for one in parts if one.outcome == part.outcome and not _is_wide([*one.cases, *cases])]
@@ -259,11 +263,18 @@ def _divide(arm: Arm, position: int) -> list[_PointPart]:
         parts.append(part)
     if len(parts) < 2 or len(groups) > MOST_PARTS or any(_is_wide(part.cases) for part in parts):
         return []
-    return sorted(parts, key=lambda part: (part.outcome == NONE, -max(case.distance for case in part.cases)))
+    return sorted(
+        parts,
+        key=lambda part: (
+            part.outcome == NONE,
+            part.outcome == DIFFERENT,
+            -max(case.distance for case in part.cases),
+        ),
+    )
 
 
 def _scatter(cases: Sequence[ArmCase]) -> float:
-    logs = [math.log(case.ratio) for case in cases]
+    logs = [math.log(case.ratio) for case in _with_ratio(cases)]
     return sum((value - fmean(logs)) ** 2 for value in logs)
 
 
@@ -272,12 +283,13 @@ def _part_texts(parts: Sequence[_PointPart], arm: Arm) -> Iterator[str]:
     for number, (axis, labels, cases) in enumerate(parts):
         names = ", ".join(short_build(label) if axis == BUILD else label for label in labels)
         amount = "the same" if all(case.word == SAME for case in cases) else "no difference shown"
-        if cases[0].word in DIFFERENCES:
+        reserve = ", perhaps by less than counts" if cases[0].word == DIFFERENT else ""
+        if cases[0].word in (*DIFFERENCES, DIFFERENT):
             amount = _span([case.ratio for case in cases])
             base = f"the {arm.metric} of {arm.comparison.base}{in_step(arm).removeprefix(',')}"
             amount = amount.removesuffix(" of") if number else f"{amount} {base}"
         is_name = axis in ("step", BUILD)
-        yield f"{amount} {f'in {names}' if is_name else f'at {names}' if number else f'where {axis}={names}'}"
+        yield f"{amount} {f'in {names}' if is_name else f'at {names}' if number else f'where {axis}={names}'}{reserve}"
 
 
 def _pooled_difference(arm: Arm, pooled: PooledRatio) -> _Words:
@@ -322,8 +334,9 @@ def _zero(arm: Arm, cases: Sequence[ArmCase]) -> _Words:
 
 def _busy(arm: Arm, cases: Sequence[ArmCase]) -> _Words:
     """Say that others' load decides nothing, and what it leaves to be told."""
-    ratios = f"{_span([case.ratio for case in cases]).removesuffix(' of')} came out"
-    detail = f"against {base_and_place(cases, arm)}: {ratios}"
+    ratios = [case.ratio for case in _with_ratio(cases)]
+    amount = f": {_span(ratios).removesuffix(' of')} came out" if ratios else ""
+    detail = f"against {base_and_place(cases, arm)}{amount}"
     return _Words(f"{arm.metric} {BUSY}", detail, DOT.join(arm.supporting), [other_counts(arm, (BUSY,))])
 
 
@@ -373,7 +386,7 @@ def _no_verdict(arm: Arm) -> _Words:
 
 def _builds_finding(build_arms: Sequence[Arm]) -> Finding | None:
     """Answer for all builds in one, beside the comparison that the spec asks for."""
-    cases = [case for arm in build_arms for case in arm.compared if case.entry.ratio]
+    cases = _with_ratio([case for arm in build_arms for case in arm.compared])
     if not cases:
         return None
     base = build_arms[0].comparison.base
@@ -405,22 +418,29 @@ def _amount(cases: Sequence[ArmCase], arm: Arm) -> str:
     return f"{_span([case.ratio for case in cases])} the {arm.metric}"
 
 
+def _with_ratio(cases: Sequence[ArmCase]) -> list[ArmCase]:
+    """Leave out points without a ratio, and refused ones where others are not."""
+    measured = [case for case in cases if case.entry.ratio]
+    return [case for case in measured if not case.entry.refusal] or measured
+
+
 def _is_wide(cases: Sequence[ArmCase]) -> bool:
-    ratios = [case.ratio for case in cases]
-    return max(ratios) > WIDEST * min(ratios)
+    ratios = [case.ratio for case in _with_ratio(cases)]
+    return bool(ratios) and max(ratios) > WIDEST * min(ratios)
 
 
 def _spread(cases: Sequence[ArmCase], *of_arms: Arm) -> str:
     """Name the median, and both ends with their places: median 0.86×, from 0.24× in scan to 2.31× in point-query."""
-    ranked = sorted(cases, key=lambda case: case.ratio)
+    ranked = sorted(_with_ratio(cases), key=lambda case: case.ratio)
     ends = []
-    for case in (ranked[0], ranked[-1]):
+    for case in (ranked[0], ranked[-1])[: len(ranked)]:
         arm = next(arm for arm in of_arms if any(case is member for member in arm.cases))
         names = [short_build(arm.name), locate([case], arm)] if len(of_arms) > 1 else [locate([case], arm)]
         ends.append(f"{units.times(case.ratio)} {' '.join(names)}")
     if len(ranked) < 3:
         return " and ".join(ends)
-    return f"median {units.times(median(case.ratio for case in cases))}, from {' to '.join(ends)}"
+    middle = math.exp(median(math.log(case.ratio) for case in ranked))
+    return f"median {units.times(middle)}, from {' to '.join(ends)}"
 
 
 def _span(ratios: Sequence[float]) -> str:
