@@ -64,10 +64,12 @@ def gate_cases(report: Report, gate: Gate) -> Iterator[GateCase]:
 
 
 def _results(entry: ArmEntry, effect: float) -> frozenset[str]:
-    if entry.kind != RATIO or entry.interval is None:
+    is_judged = entry.kind == RATIO and not entry.refusal and entry.verdict in verdicts.VERDICTS
+    if not is_judged or entry.verdict == verdicts.BUSY:
         return frozenset({UNDECIDED})
-    within = verdicts.verdict(entry.interval.low, entry.interval.high, effect) if effect else entry.verdict
-    if entry.verdict == verdicts.SAME or (effect and within == verdicts.SAME):
+    interval = entry.interval
+    within = verdicts.verdict(interval.low, interval.high, effect) if effect and interval else entry.verdict
+    if verdicts.SAME in (entry.verdict, within):
         return frozenset()
     if not entry.is_difference or entry.perhaps or within in verdicts.OPEN:
         return frozenset({UNDECIDED})
@@ -77,6 +79,6 @@ def _results(entry: ArmEntry, effect: float) -> frozenset[str]:
 def _text(entry: ArmEntry) -> str:
     if entry.kind != RATIO:
         return f"no figure ({entry.kind})"
-    reason = "perhaps by chance" if entry.perhaps else entry.refusal or ""
-    text = entry.text if entry.verdict in verdicts.VERDICTS else f"{entry.text} {entry.verdict or ''}".strip()
-    return ", ".join(filter(None, (text, reason)))
+    verdict = "" if entry.text and entry.verdict in verdicts.VERDICTS else entry.verdict
+    reason = "perhaps by chance" if entry.perhaps else entry.refusal
+    return ", ".join(filter(None, (entry.text or entry.idle, verdict, reason)))
