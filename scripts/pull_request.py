@@ -15,9 +15,9 @@ import json
 import os
 import sys
 from collections.abc import Iterator, Mapping
+from http.client import HTTPException
 from pathlib import Path
 from typing import Any
-from urllib.error import HTTPError, URLError
 from urllib.request import Request, urlopen
 
 NAME = "stepgrid"
@@ -29,34 +29,55 @@ TITLES = {"0": "nothing that the gate refuses", "4": "refused: see the table"}
 
 
 def main() -> int:
+    parser = _parser()
+    options = parser.parse_args()
+    try:
+        event = _event()
+        if options.action == "begin" and "issue" in event and not options.sha:
+            parser.error("the event of an issue or a comment has no commit: give --sha")
+        if options.action == "begin":
+            _begin(options, options.sha or _sha(event))
+        else:
+            _end(options, options.number or _number(event))
+        return 0
+    except (OSError, HTTPException, ValueError) as error:
+        reason = str(error)
+    except (LookupError, TypeError, AttributeError) as error:
+        reason = f"not as GitHub documents it: {error!r}"
+    print(f"::warning title={options.name}::the pull request was not told: {' '.join(reason.split())}")
+    return 0
+
+
+def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--name", default=NAME, help="of the check and the comment: one for each name")
-    parser.add_argument("--number", default="", help="of the pull request (the event's)")
+    parser.add_argument("--number", default="", type=_decimal, help="of the pull request (the event's)")
     parser.add_argument("--sha", default="", help="the commit that was measured (the event's)")
     parsers = parser.add_subparsers(dest="action", required=True)
     parsers.add_parser("begin")
     end = parsers.add_parser("end")
     end.add_argument("markdown", type=Path)
     end.add_argument("--status", default="", help="exit status of the benchmark")
-    end.add_argument("--check", default="", help="the id that `begin` printed")
+    end.add_argument("--check", default="", type=_decimal, help="the id that `begin` printed")
     end.add_argument("--page", default="", help="address of the page of the report")
-    options = parser.parse_args()
-    event = _event()
-    number, sha = options.number or _number(event), options.sha or _sha(event)
-    try:
-        if options.action == "begin":
-            check = {"name": options.name, "head_sha": sha, "status": "in_progress", "details_url": _run_page()}
-            with Path(os.environ["GITHUB_OUTPUT"]).open("a", encoding="utf-8") as file:
-                file.write(f"check={_call('POST', 'check-runs', check)['id']}\n")
-        else:
-            _end(options, number)
-    except (HTTPError, URLError, TimeoutError, ValueError, KeyError) as error:
-        print(f"::warning title={options.name}::the pull request was not told: {error}")
-    return 0
+    return parser
+
+
+def _decimal(text: str) -> str:
+    """Refuse what would change the path of a request; empty is not given."""
+    if text and not (text.isascii() and text.isdecimal()):
+        raise argparse.ArgumentTypeError(f"expected a decimal number, found {text!r}")
+    return text
+
+
+def _begin(options: argparse.Namespace, sha: str) -> None:
+    check = {"name": options.name, "head_sha": sha, "status": "in_progress", "details_url": _run_page()}
+    with Path(os.environ["GITHUB_OUTPUT"]).open("a", encoding="utf-8") as file:
+        file.write(f"check={_call('POST', 'check-runs', check)['id']}\n")
 
 
 def _end(options: argparse.Namespace, number: str) -> None:
-    text = options.markdown.read_text(encoding="utf-8") if options.markdown.is_file() else "No report was made.\n"
+    text = _report(options.markdown)
     if len(text) > LONGEST:
         text = f"{text[:LONGEST].rpartition(chr(10))[0]}\n\n…\n"
     page = f"\n[Page of the report]({options.page or _run_page()})\n"
@@ -75,6 +96,12 @@ def _end(options: argparse.Namespace, number: str) -> None:
             _call("PATCH", f"issues/comments/{earlier}", body)
 
 
+def _report(path: Path) -> str:
+    if path.is_symlink():  # to /proc/self/environ, perhaps, which has the token
+        return f"No report was made: {path.name} is a link.\n"
+    return path.read_text(encoding="utf-8") if path.is_file() else "No report was made.\n"
+
+
 def _comments(number: str) -> Iterator[Mapping[str, Any]]:
     for page in range(1, MOST_PAGES + 1):
         comments = _call("GET", f"issues/{number}/comments?per_page={PAGE}&page={page}")
@@ -85,7 +112,7 @@ def _comments(number: str) -> Iterator[Mapping[str, Any]]:
 
 def _is_ours(comment: Mapping[str, Any], mark: str) -> bool:
     """Tell our comment from a person's, who may have quoted it."""
-    return str(comment.get("body", "")).startswith(mark) and comment.get("user", {}).get("type") == "Bot"
+    return str(comment.get("body", "")).startswith(mark) and (comment.get("user") or {}).get("type") == "Bot"
 
 
 def _call(method: str, path: str, body: Mapping[str, Any] | None = None) -> Any:

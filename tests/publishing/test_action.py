@@ -14,7 +14,8 @@ import yaml
 
 ROOT = Path(__file__).resolve().parents[2]
 ACTION: dict[str, Any] = yaml.safe_load((ROOT / "action.yml").read_text(encoding="utf-8"))
-RUN = next(step for step in ACTION["runs"]["steps"] if step.get("id") == "run")
+STEPS = {step["name"]: step for step in ACTION["runs"]["steps"] if "name" in step}
+RUN, COMMENT = STEPS["Run"], STEPS["Comment"]
 SPEC = """\
 title: a gate
 builds: {python: {engine: program, source: {system: python3}, flags: {programs: python3}}}
@@ -41,12 +42,24 @@ def test_its_scripts_are_bash(step: dict[str, Any]) -> None:
 
 
 def run(folder: Path, **inputs: str) -> subprocess.CompletedProcess[str]:
-    """Run the action's main step as a runner would; inputs that are not given are empty."""
-    files = {name: str(folder / name) for name in ("GITHUB_OUTPUT", "GITHUB_STEP_SUMMARY")}
+    """Run the first step and the main one as a runner would; inputs that are not given are empty."""
+    files = {name: str(folder / name) for name in ("GITHUB_OUTPUT", "GITHUB_STEP_SUMMARY", "RUNNER_TEMP")}
+    (folder / "RUNNER_TEMP").mkdir(exist_ok=True)
     path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
     environment = {**os.environ, **dict.fromkeys(RUN["env"], ""), "STRICT": "claims", **files, "PATH": path, **inputs}
-    argv = ["bash", "-e", "-o", "pipefail", "-c", RUN["run"]]
-    return subprocess.run(argv, cwd=folder, env=environment, text=True, capture_output=True)
+    script = ["bash", "-e", "-o", "pipefail", "-c"]
+    subprocess.run([*script, STEPS["Make a folder for the reports"]["run"]], env=environment, check=True)
+    (folder / "GITHUB_OUTPUT").write_text("")
+    return subprocess.run([*script, RUN["run"]], cwd=folder, env=environment, text=True, capture_output=True)
+
+
+def posted(folder: Path) -> str:
+    """Return the report that the step Comment would post, by a `python` that prints it."""
+    (folder / "python").write_text('#!/bin/sh\n[ ! -e "$5" ] || cat "$5"\n')
+    (folder / "python").chmod(0o755)
+    environment = {"PATH": f"{folder}:{os.environ['PATH']}", "RUNNER_TEMP": str(folder / "RUNNER_TEMP")}
+    argv = ["bash", "-e", "-o", "pipefail", "-c", COMMENT["run"]]
+    return subprocess.run(argv, cwd=folder, env=environment, text=True, capture_output=True, check=True).stdout
 
 
 def test_it_judges_files_of_another_tool(tmp_path: Path) -> None:
@@ -54,14 +67,31 @@ def test_it_judges_files_of_another_tool(tmp_path: Path) -> None:
         for arm, seconds in (("old", 1.0), ("new", 1.2)):
             results = {"results": [{"command": f"./{arm}", "times": [seconds + load / 1000]}]}
             (tmp_path / f"{arm}-{load}.json").write_text(json.dumps(results))
-    done = run(tmp_path, JUDGE="old=old-*.json new=new-*.json", FAIL_ON="slower undecided", EFFECT="5%")
+    done = run(tmp_path, JUDGE="old=old-*.json\nnew=new-*.json\n", FAIL_ON="undecided\nslower\n", EFFECT="\n5%")
     assert done.returncode == 4, done.stderr
     assert done.stderr == "--fail-on: all, arm=new: 1.199× [1.196, 1.202] slower\n"
     assert (tmp_path / "GITHUB_OUTPUT").read_text() == "status=4\n"
     assert "1.199×" in (tmp_path / "GITHUB_STEP_SUMMARY").read_text()
-    assert {path.suffix for path in tmp_path.glob("stepgrid-report.*")} == {".md", ".html", ".xml"}
+    assert {path.suffix for path in tmp_path.glob("RUNNER_TEMP/stepgrid-report/*")} == {".md", ".html", ".xml"}
+    assert "1.199×" in posted(tmp_path)
     assert run(tmp_path, JUDGE="old=old-*.json new=new-*.json", FAIL_ON="slower", EFFECT="30%").returncode == 0
-    assert run(tmp_path).returncode == run(tmp_path, SPEC="a", JUDGE="b").returncode == 2
+
+
+@pytest.mark.parametrize(
+    "inputs", [{}, {"SPEC": "a", "JUDGE": "b"}, {"SPEC": "a", "STRICT": "x"}, {"SPEC": "wrong.yaml"}]
+)
+def test_a_run_without_figures_says_its_status_and_posts_no_report_of_another(
+    tmp_path: Path, inputs: dict[str, str]
+) -> None:
+    (tmp_path / "wrong.yaml").write_text("title: no steps\n")
+    stale = tmp_path / "RUNNER_TEMP" / "stepgrid-report" / "stepgrid-report.md"
+    stale.parent.mkdir(parents=True)
+    for path in (stale, tmp_path / "stepgrid-report.md"):
+        path.write_text("every figure is fine")
+    done = run(tmp_path, **inputs)
+    assert done.returncode == (1 if inputs.get("SPEC") == "wrong.yaml" else 2), done.stderr
+    assert (tmp_path / "GITHUB_OUTPUT").read_text() == f"status={done.returncode}\n"
+    assert posted(tmp_path) == ""
 
 
 @pytest.mark.integration
@@ -81,7 +111,6 @@ def test_it_runs_a_spec_as_a_gate(tmp_path: Path, least: str, strict: str, statu
     if status != 1:
         assert (tmp_path / "GITHUB_OUTPUT").read_text() == f"status={status}\n"
         assert "it is fast" in (tmp_path / "GITHUB_STEP_SUMMARY").read_text()
-        assert (tmp_path / "stepgrid-report.html").is_file()
-        assert (tmp_path / "stepgrid-report.xml").is_file()
+        assert {path.suffix for path in tmp_path.glob("RUNNER_TEMP/stepgrid-report/*")} == {".md", ".html", ".xml"}
     else:
         assert "::error file=gate.yaml,line=7" in done.stdout

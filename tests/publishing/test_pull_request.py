@@ -15,6 +15,8 @@ from typing import Any
 import pytest
 
 SCRIPT = Path(__file__).resolve().parents[2] / "scripts" / "pull_request.py"
+PULL_REQUEST = {"pull_request": {"number": 7, "head": {"sha": "a" * 40}}}
+COMMENT = {"issue": {"number": 7}, "comment": {"body": "/benchmark"}}
 PERSON = {"id": 5, "body": "<!-- stepgrid -->\nquoted by a person", "user": {"type": "User"}}
 
 
@@ -26,10 +28,12 @@ class Api(ThreadingHTTPServer):
         self.comments: list[dict[str, Any]] = [
             *({"id": 100 + n, "body": "x", "user": {"type": "User"}} for n in range(100)),  # a page of them
             PERSON,
+            {"id": 6, "body": "<!-- stepgrid -->\nof an account that is gone", "user": None},
         ]
         self.checks: list[dict[str, Any]] = []
         self.requests: list[str] = []
         self.refuses = False
+        self.raw = b""  # in place of an answer
 
 
 class Handler(BaseHTTPRequestHandler):
@@ -42,6 +46,10 @@ class Handler(BaseHTTPRequestHandler):
         api, (path, _, query) = self.server, self.path.partition("?")
         api.requests.append(f"{self.command} {path.removeprefix('/repos/o/engine/')}")
         body = json.loads(self.rfile.read(int(self.headers.get("Content-Length", 0))) or "null")
+        if api.raw:
+            self.close_connection = True
+            self.wfile.write(api.raw.removeprefix(b"nothing"))
+            return None
         if api.refuses or self.headers["Authorization"] != "Bearer secret":
             return self._send(403, {"message": "Resource not accessible by integration"})
         kind, number = path.split("/")[4], path.rpartition("/")[2]
@@ -80,17 +88,18 @@ def api() -> Iterator[Api]:
         server.shutdown()
 
 
-def tell(api: Api, folder: Path, *words: str) -> str:
+def tell(api: Api, folder: Path, *words: str, event: object = PULL_REQUEST, status: int = 0) -> str:
     """Run the script as a job on a pull request does, and return what it sets and prints."""
-    event, output = folder / "event.json", folder / "output"
-    event.write_text(json.dumps({"pull_request": {"number": 7, "head": {"sha": "a" * 40}}}))
+    event_file, output = folder / "event.json", folder / "output"
+    event_file.write_text(json.dumps(event))
     output.write_text("")
-    job = {"API_URL": f"http://127.0.0.1:{api.server_port}", "REPOSITORY": "o/engine", "EVENT_PATH": str(event),
+    job = {"API_URL": f"http://127.0.0.1:{api.server_port}", "REPOSITORY": "o/engine", "EVENT_PATH": str(event_file),
            "OUTPUT": str(output), "TOKEN": "secret", "SERVER_URL": "https://git.example", "RUN_ID": "42"}  # fmt: skip
     environment = {**os.environ, **{f"GITHUB_{name}": value for name, value in job.items()}}
     argv = [sys.executable, "-I", str(SCRIPT), *words]
-    done = subprocess.run(argv, env=environment, capture_output=True, text=True, check=True)
-    return output.read_text() + done.stdout
+    done = subprocess.run(argv, env=environment, capture_output=True, text=True)
+    assert done.returncode == status, done.stderr
+    return output.read_text() + done.stdout + (done.stderr if status else "")
 
 
 def test_one_comment_is_written_and_updated(api: Api, tmp_path: Path) -> None:
@@ -103,14 +112,14 @@ def test_one_comment_is_written_and_updated(api: Api, tmp_path: Path) -> None:
         assert tell(api, tmp_path, "end", str(report), "--status", status, "--check", str(run), *page) == ""
         assert (api.checks[-1]["status"], api.checks[-1]["conclusion"]) == ("completed", conclusion)
         assert f"run {run}" in api.checks[-1]["output"]["summary"]
-    ours = [comment["body"] for comment in api.comments if comment["user"]["type"] == "Bot"]
+    ours = [comment["body"] for comment in api.comments if (comment["user"] or {}).get("type") == "Bot"]
     assert ours == [
         "<!-- stepgrid -->\n# this tree against main\n\nrun 2\n\n[Page of the report](https://git.example/artifact)\n"
     ]
     assert PERSON["body"] == "<!-- stepgrid -->\nquoted by a person"
     search = ["GET issues/7/comments"] * 2  # ours is on the second page
     asked = [request for request in api.requests if "comments" in request]
-    assert asked == [*search, "POST issues/7/comments", *search, "PATCH issues/comments/1101"]
+    assert asked == [*search, "POST issues/7/comments", *search, "PATCH issues/comments/1102"]
 
 
 def test_a_second_gate_has_a_comment_of_its_own(api: Api, tmp_path: Path) -> None:
@@ -118,7 +127,7 @@ def test_a_second_gate_has_a_comment_of_its_own(api: Api, tmp_path: Path) -> Non
     report.write_text("x" * 70_000)
     tell(api, tmp_path, "end", str(report))
     tell(api, tmp_path, "--name", "other", "--number", "9", "end", str(tmp_path / "missing.md"))
-    first, second = (comment["body"] for comment in api.comments if comment["user"]["type"] == "Bot")
+    first, second = (comment["body"] for comment in api.comments if (comment["user"] or {}).get("type") == "Bot")
     assert len(first) < 65_536
     assert (
         second
@@ -134,3 +143,38 @@ def test_a_job_without_the_right_is_warned_and_goes_on(api: Api, tmp_path: Path)
         == "::warning title=stepgrid::the pull request was not told: HTTP Error 403: Forbidden\n"
     )
     assert api.checks == []
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        b"nothing",
+        b"HTTP/1.1 200 OK\r\nContent-Length: 99\r\n\r\n{",
+        b"HTTP/1.1 200 OK\r\n\r\n[1]",
+        b'HTTP/1.1 200 OK\r\n\r\n{"message": "moved"}',
+        b"HTTP/1.1 200 OK\r\n\r\n<html>",
+        b"what is this\r\n",
+    ],
+)
+def test_an_answer_that_is_none_is_a_warning(api: Api, tmp_path: Path, raw: bytes) -> None:
+    api.raw = raw
+    for words in (("begin",), ("end", "missing.md")):
+        printed = tell(api, tmp_path, *words)
+        assert printed.startswith("::warning title=stepgrid::the pull request was not told: ")
+        assert printed.count("\n") == 1
+
+
+def test_a_link_is_not_posted(api: Api, tmp_path: Path) -> None:
+    (tmp_path / "report.md").symlink_to("/proc/self/environ")
+    tell(api, tmp_path, "end", str(tmp_path / "report.md"))
+    assert "No report was made: report.md is a link.\n" in api.comments[-1]["body"]
+    assert "secret" not in api.comments[-1]["body"]
+
+
+def test_wrong_words_ask_nothing_of_the_api(api: Api, tmp_path: Path) -> None:
+    for words in (("--number", "7/../9", "end", "x.md"), ("end", "x.md", "--check", "1/../2")):
+        assert "expected a decimal number, found " in tell(api, tmp_path, *words, status=2)
+    assert "has no commit: give --sha" in tell(api, tmp_path, "begin", event=COMMENT, status=2)
+    assert api.requests == []
+    assert tell(api, tmp_path, "--sha", "b" * 40, "begin", event=COMMENT) == "check=1\n"
+    assert api.checks[-1]["head_sha"] == "b" * 40
