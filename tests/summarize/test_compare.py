@@ -53,6 +53,10 @@ def test_points_are_compared_between_the_sets(tmp_path: Path) -> None:
         f"not reproduced at 4: readww, cache=hyper, threads=1 {ratio}; readww, cache=hyper, threads=2 {ratio}; "
         f"overwrite, cache=hyper, threads=1 {ratio}; and 1 more",
     )
+    assert report.against is not None
+    other = report.against({"results": "now"})
+    assert (other.notes.differs, other.tables) == (report.notes.differs, report.tables)
+    assert other.notes.reproduction[0] == "reproduced within 2 % at 5 of 9 points"
 
 
 def test_a_wide_interval_is_undecided_whatever_the_noise_floor() -> None:

@@ -8,9 +8,12 @@ from pathlib import Path
 
 import pytest
 
+from stepgrid.model.records import replace
 from stepgrid.package import TEMPLATES
+from stepgrid.store.plans import Request
 from stepgrid.store.store import SummaryFiles
-from stepgrid.summarize import absolute_figures, html_page
+from stepgrid.summarize import absolute_figures, html_page, report_files
+from stepgrid.summarize.notes import Doubt
 from stepgrid.summarize.report import Report
 from tests.summarize import scenario
 from tests.summarize.scenario import NEW
@@ -153,6 +156,31 @@ def test_one_load_is_a_try_without_verdicts(tmp_path: Path) -> None:
     table = source[source.index("<h2>QPS and ratio") : source.index("One load of each")]
     assert "one load" not in table
     assert ">1.50k</span>" in table
+
+
+def test_another_base_has_the_commands_of_the_request_and_doubts_of_its_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    request = Request("specs/cache.yaml", only="c-7.8.3-*", sets=("keys=1M",))
+    monkeypatch.setattr(report_files, "newest_request", lambda *_: request)
+    experiment = Experiment(tmp_path, caches=("lru", "hyper", "clock"), threads=("1",))
+    experiment.add_build(NEW, warnings=["an old compiler"])
+    for load, level in enumerate(scenario.LEVELS):
+        experiment.add_load(NEW, load)
+        for cache, qps in (("lru", 1000.0 * level), ("hyper", 1500.0 * level), ("clock", 0.0 if load else 900.0)):
+            experiment.add(NEW, cache, "1", load, {"readww": qps, "overwrite": 1000.0 * level})
+    report = scenario.report(experiment)
+    source = html_page.page(report)
+    actions = re.findall(r'<dl class="action" data-for-base="(\w+)".*?</dl>', source)
+    commands = re.findall(r"<dd><code>stepgrid (?:run|redo) ([^<]*)", source)
+    assert actions == ["lru", "hyper", "clock"]
+    assert len(commands) >= len(actions)
+    assert all("--only" in command and "--set keys=1M" in command for command in commands), commands
+    assert source.count('<details class="care" id="doubts">') == 1, "all bases have the same"
+    notes = replace(report.notes, doubts=(Doubt("far off", "load 2 is far off"), *report.notes.doubts))
+    source = html_page.page(replace(report, notes=notes))
+    boxes = re.findall(r'<details class="care" id="(\S+)" data-for-base="(\w+)"( hidden)?>', source)
+    assert boxes == [("doubts", "lru", ""), ("doubts-2", "hyper", " hidden"), ("doubts-3", "clock", " hidden")]
 
 
 def test_text_of_others_is_only_text(tmp_path: Path) -> None:

@@ -19,7 +19,7 @@ from stepgrid.summarize.comparisons.comparison import Case, Comparison, ratio_te
 from stepgrid.summarize.data import tables_reader
 from stepgrid.summarize.data.tables_reader import PastFigure, Place, Run, Tables
 from stepgrid.summarize.notes import measured_times
-from stepgrid.summarize.report import Report, ReportTables, make_report
+from stepgrid.summarize.report import Report, ReportTables, adjust, make_report
 from stepgrid.summarize.setup import days_text
 from stepgrid.summarize.statistics import verdicts
 
@@ -67,19 +67,22 @@ def compare_sets(first: ResultSet, second: ResultSet, labels: Sequence[tuple[str
         return [link for side, node in sides for link in side.links([node])]
 
     report = make_report(_join_headers(first, second, match), _join_tables(first, second, match), across=across)
-    counts = list(reproduction_sentences(report.comparisons.all, report.setup.effect))
     runs = [{(run.place, run.attempt) for run in side.tables.runs if run.attempt} for side in (first, second)]
-    if all(runs) and (runs[0] <= runs[1] or runs[1] <= runs[0]):  # an archive beside the results that it was made of
-        counts = [SAME_RUNS]
+    # an archive beside the results that it was made of
+    is_same = all(runs) and (runs[0] <= runs[1] or runs[1] <= runs[0])
     inputs = _input_differences(first, second, match)
-    notes = replace(
-        report.notes,
-        reproduction=tuple(counts),
-        differs=(f"measured: {first.days} -> {second.days}", *match.constants, *inputs),
-        left_out=tuple(match.unmatched_counts()),
-    )
-    # tables that no one chose would repeat the ratios
-    return replace(report, notes=notes, tables=ReportTables())
+
+    def complete(report: Report) -> Report:
+        counts = reproduction_sentences(report.comparisons.all, report.setup.effect)
+        notes = replace(
+            report.notes,
+            reproduction=(SAME_RUNS,) if is_same else tuple(counts),
+            differs=(f"measured: {first.days} -> {second.days}", *match.constants, *inputs),
+            left_out=tuple(match.unmatched_counts()),
+        )
+        return replace(report, notes=notes, tables=ReportTables())  # tables that no one chose would repeat the ratios
+
+    return adjust(report, complete)
 
 
 # How many points of the second set came out as in the first

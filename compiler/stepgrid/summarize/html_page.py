@@ -21,6 +21,7 @@ from stepgrid.summarize.charts.drawing import PageMarks, stand_alone
 from stepgrid.summarize.charts.step_charts import Chart
 from stepgrid.summarize.comparisons.comparison import Comparison, compact_table, comparison_table
 from stepgrid.summarize.formats import cell_data, group_html, html_body, html_text
+from stepgrid.summarize.notes import Doubt
 from stepgrid.summarize.report import Report
 from stepgrid.summarize.report_tables import search_tables
 from stepgrid.summarize.statistics import verdicts
@@ -88,26 +89,32 @@ class BaseView(NamedTuple):
     part: ComparisonPart | None
 
 
+class DoubtBox(NamedTuple):
+    """Doubts of a report with one base."""
+
+    label: str
+    doubts: Sequence[Doubt]
+    briefs: Sequence[str]
+    most: Sequence[int]  # briefs that two lines hold whole, at least one, of a wide and a narrow screen
+
+
 def page(report: Report, alone: bool = False, image: str = "") -> str:
     """Render the page of a report. `alone`: no other files lie beside it; `image`: address of its picture."""
     marks = PageMarks()  # arms get their marks in the order of the charts
+    views = [*_base_views(report, marks)]
     charts = {
-        "base_views": [*_base_views(report, marks)],
+        "base_views": views,
         "comparisons": [*_comparisons(report, marks)],
         "other_metrics": _other_metrics(report, marks),
         "step_charts": _step_charts(report, marks),
         "curves": [*report_charts.search_charts(report.comparisons.searches, marks)],
     }
-    briefs = sentences.doubt_briefs(report)
-    lengths = [*accumulate(len(brief) + 3 for brief in briefs)]
     values = {
         **charts,
         "report": report,
         "alone": alone,
         "image": image,
-        "doubt_briefs": briefs,
-        # as many as two lines hold whole, at least one
-        "most_doubts": [max(1, sum(length <= room for length in lengths)) for room in DOUBT_ROOMS],
+        "doubt_boxes": _doubt_boxes(views),
         "kinds": KINDS,
         "searches": group_html(list(search_tables(report.comparisons.searches))),
         "causes": _causes(report),
@@ -214,6 +221,19 @@ def _base_views(report: Report, marks: PageMarks) -> Iterator[BaseView]:
         comparison = next(iter(other.comparisons.leading), None)
         if comparison and comparison.layout.base == base:
             yield _base_view(other, comparison, marks, f"against-1-base-{number}")
+
+
+def _doubt_boxes(views: Sequence[BaseView]) -> list[DoubtBox]:
+    """Make a box for each base, or one for all where they have the same doubts."""
+    if all(view.report.notes.doubts == views[0].report.notes.doubts for view in views):
+        views = views[:1]
+    boxes = []
+    for view in views:
+        briefs = sentences.doubt_briefs(view.report)
+        lengths = [*accumulate(len(brief) + 3 for brief in briefs)]
+        most = [max(1, sum(length <= room for length in lengths)) for room in DOUBT_ROOMS]
+        boxes.append(DoubtBox(view.label, view.report.notes.doubts, briefs, most))
+    return boxes
 
 
 def _base_view(report: Report, first: Comparison | None, marks: PageMarks, name: str) -> BaseView:

@@ -194,6 +194,12 @@ def make_report(
     )
 
 
+def adjust(report: Report, change: Callable[[Report], Report]) -> Report:
+    """Change a report, and the ones that specs with another base have."""
+    against = report.against
+    return replace(change(report), against=against and (lambda base: adjust(against(base), change)))
+
+
 def _supporting_comparisons(
     comparisons: Sequence[Comparison],
     sections: Sequence[StepPoints],

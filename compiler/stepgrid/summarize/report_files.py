@@ -26,7 +26,7 @@ from stepgrid.summarize import html_page, summary_text
 from stepgrid.summarize.comparisons.decisions import LoadCosts, load_costs
 from stepgrid.summarize.data import tables_reader
 from stepgrid.summarize.data.points import Point
-from stepgrid.summarize.report import Report, make_report
+from stepgrid.summarize.report import Report, adjust, make_report
 from stepgrid.summarize.summary_text import brief_by_width
 
 
@@ -61,7 +61,8 @@ def read_report(store: Store, plan: str) -> Report:
     tables = tables_reader.load(store.tables(plan), [axis.name for axis in header.axes])
     costs = load_costs(store, header) if header.until and header.until.within is not None else LoadCosts()
     report = make_report(header, tables, costs, links=links_of(header))
-    return replace(report, setup=replace(report.setup, request=newest_request(store, header)))
+    request = newest_request(store, header)
+    return adjust(report, lambda one: replace(one, setup=replace(one.setup, request=request)))
 
 
 def write_stamped(store: Store, plan: str) -> Report:
