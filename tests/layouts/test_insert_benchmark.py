@@ -66,7 +66,7 @@ def test_costs_relative_to_the_first_arm_are_of_the_figures_as_they_are_shown() 
         ("markdown", "| rx80 | 81967 | 9000\\* |\n"),
         ("csv", "rx80,81967,9000\n"),
         ("tsv", "rx80\t81967\t9000\n"),
-        ("html", '<td class="number failed-rate">9000*</td>'),
+        ("html", '<td class="number failed-rate" data-figure="9000">9000*</td>'),
         ("json", '{"text": "9000*", "kind": "failed rate", "value": 9000}'),
     ],
 )
