@@ -9,10 +9,12 @@ from typing import NamedTuple
 
 from stepgrid.model import units
 from stepgrid.model.plan import BUILD, is_imported
+from stepgrid.model.status import Status
+from stepgrid.model.table import SAME as SAME_AS
 from stepgrid.model.table import group
 from stepgrid.model.units import counted
 from stepgrid.summarize import sentences
-from stepgrid.summarize.arms import Arm, arms, locate
+from stepgrid.summarize.arms import UNCOMPARED, Arm, arms, locate, other_counts
 from stepgrid.summarize.comparisons.builds import AS_SHIPPED, ReportedBuild, quality_rows
 from stepgrid.summarize.comparisons.ladders import versions
 from stepgrid.summarize.findings import FEWEST_CERTAIN
@@ -20,7 +22,7 @@ from stepgrid.summarize.report import Report
 from stepgrid.summarize.setup import spec_words
 from stepgrid.summarize.statistics import verdicts
 
-MOST_SOURCES = 3
+MOST_SOURCES = MOST_ARMS = 3
 FLAGS = ("compiler", "optimization", "-march", "assertions")
 _PACKAGE_VERSION = re.compile(r"(?<=\S) \d[^\s,]*(?=,|$)")
 
@@ -32,12 +34,22 @@ class _Tally(NamedTuple):
     better: int
     worse: int
     undecided: int
+    points: int  # with those that it has no figures of
+    remark: str  # outcomes that are neither a difference nor the same: 2 of 4 points unsupported
 
     @property
-    def rank(self) -> tuple[bool, int, float]:
+    def is_winner(self) -> bool:
+        return bool(self.better) and not self.worse
+
+    @property
+    def is_everywhere(self) -> bool:
+        return not self.undecided and self.points == len(self.arm.compared)
+
+    @property
+    def rank(self) -> tuple[bool, bool, int, float]:
         """Sort by what is gained; of arms alike the one with the larger ratios."""
         gain = sum(case.distance for case in self.arm.compared if case.word in verdicts.GOOD)
-        return not self.worse, self.better - self.worse, gain
+        return bool(self.better), not self.worse, self.better - self.worse, gain
 
 
 @lru_cache(1)
@@ -47,28 +59,26 @@ def decision(report: Report) -> str:
     tallies = [_tally(arm) for arm in arms(comparison) if arm.compared] if comparison else []
     if comparison is None or not tallies or comparison.metric.better is None:
         return ""
-    best = max(tallies, key=lambda tally: tally.rank)
+    tallies.sort(key=lambda tally: tally.rank, reverse=True)
     newest = _newest(tallies)
-    if newest and not (best.better and not best.worse):
-        best = newest  # of a ladder: it is what one would upgrade to
+    best = newest if newest and not tallies[0].better else tallies[0]  # of a ladder: what one would upgrade to
     if report.notes.coverage.incomplete:
         return _open(report, sentences.incomplete(report).partition(": ")[2])
     if report.setup.loads[1] < FEWEST_CERTAIN:
         return _open(report, counted(report.setup.loads[1], "load"))
     if any(case.entry.refusal for case in best.arm.compared):
         return _open(report, "the arms may not be compared")
-    if best is newest and 2 * best.worse > len(best.arm.compared):
-        return f"stay with {comparison.base}: {_outcome(best)}"
-    if best.better and best.worse:
-        return f"depends on the row: {_outcome(best)}"
-    if best.better:
-        remark = f"; {_outcome(newest)}" if newest and newest is not best else ""
-        return _change(report, best, remark)
+    if best.is_winner:
+        return _change(report, tallies, newest)
+    if best.better or (best is newest and 2 * best.worse > len(best.arm.compared)):
+        is_loss = newest and 2 * best.worse > len(best.arm.compared)
+        named = [best, newest] if newest and newest is not best else [best]
+        action = f"stay with {comparison.base}" if is_loss else "depends on the row"
+        return _decided(report, f"{action}: {'; '.join(map(_outcome, named))}", named)
     if any(tally.undecided for tally in tallies):
         count, total = sum(tally.undecided for tally in tallies), sum(len(tally.arm.compared) for tally in tallies)
         return _open(report, f"{counted(total, 'comparison')}, {'all' if count == total > 1 else count} undecided")
-    finding = "every other arm is worse" if all(tally.worse for tally in tallies) else "no other arm is better"
-    return f"stay with {comparison.base}: {finding}"
+    return _stay(report, tallies)
 
 
 def _newest(tallies: Sequence[_Tally]) -> _Tally | None:
@@ -83,25 +93,70 @@ def _outcome(tally: _Tally) -> str:
     groups = sorted((tally.arm.of(*verdicts.BAD), tally.arm.of(*verdicts.GOOD)), key=len, reverse=True)
     texts = [f"{cases[0].word} {locate(cases, tally.arm)}" for cases in groups if cases]
     if not texts:
-        return f"{tally.arm.name} {'is not decided' if tally.undecided else 'shows no difference'}"
-    return f"{tally.arm.name} is {', '.join(texts)}"
+        text = "is not decided" if tally.undecided else "shows no difference"
+        return ", ".join(filter(None, (f"{tally.arm.name} {text}", tally.remark)))
+    return f"{tally.arm.name} is {', '.join(filter(None, (*texts, tally.remark)))}"
 
 
-def _change(report: Report, best: _Tally, newest: str) -> str:
-    """Name the arm that gains and loses nowhere; what is not decided is counted."""
-    base = best.arm.comparison.base
-    is_upgrade = best.arm.comparison.layout.across == (BUILD,) and versions([base, best.arm.name])[:1] == (base,)
-    action = f"upgrade to {best.arm.name}" if is_upgrade else f"take {best.arm.name}"
-    cases = best.arm.of(*verdicts.GOOD)
-    count = "all" if len(cases) == len(best.arm.compared) > 1 else f"{len(cases)} of"
-    gain = f"{cases[0].word} at {count} {counted(len(best.arm.compared), 'point')}, worse at none"
+def _change(report: Report, tallies: Sequence[_Tally], newest: _Tally | None) -> str:
+    """Name the arms that gain, lose nowhere and are not told apart; what is not decided is counted."""
+    best = tallies[0]
+    rivals = [tally for tally in tallies[1:] if tally.is_winner and not _is_above(best.arm, tally.arm)]
+    winners = [best, *(tally for tally in rivals if tally.is_everywhere and best.is_everywhere)]
+    names = [tally.arm.name for tally in winners]
+    noted = [tally for tally in tallies if tally.arm.name not in names and (tally is newest or tally in rivals)]
+    remark = "".join(f"; {text}" for text in units.first([*map(_outcome, noted)], MOST_ARMS))
+    gains = [f"{tally.arm.name} is {_gain(tally)}" for tally in winners]
     if best.undecided:
-        return _open(report, f"{best.arm.name} is {gain}, {best.undecided} undecided{newest}")
-    perhaps = "perhaps " if any(case.entry.perhaps for case in cases) else ""
+        return _open(report, f"{gains[0]}{remark}")
+    if not best.is_everywhere:
+        return _decided(report, f"depends on the row: {gains[0]}{remark}", [best, *noted])
+    base = best.arm.comparison.base
+    is_upgrade = best.arm.comparison.layout.across == (BUILD,) and versions([base, *names])[:1] == (base,)
+    action = f"{'upgrade to' if is_upgrade else 'take'} {' or '.join(units.first(names, MOST_ARMS))}"
+    is_alike = len(set(map(_gain, winners))) == 1
+    gain = _gain(best) if is_alike else "; ".join(units.first(gains, MOST_ARMS))
+    doubt = "; they are not told apart" if len(winners) > 1 else ""
+    return _decided(report, f"{action}: {gain}{doubt}{remark}", [*winners, *noted])
+
+
+def _gain(tally: _Tally) -> str:
+    """Say how much an arm gains that loses nothing: `faster at 2 of 4 points, worse at none by QPS`."""
+    cases = tally.arm.of(*verdicts.GOOD)
+    count = "all" if len(cases) == tally.points > 1 else f"{len(cases)} of"
+    gain = f"{cases[0].word} at {count} {counted(tally.points, 'point')}, worse at none by {tally.arm.metric}"
+    return ", ".join(filter(None, (gain, tally.remark)))
+
+
+def _is_above(arm: Arm, other: Arm) -> bool:
+    """Tell whether an arm is surely better than another, at all points where they are not both the base's equals."""
+    is_lower = arm.comparison.metric.better == "lower"
+    for case, rival in zip(arm.cases, other.cases, strict=True):
+        if rival.entry.kind in UNCOMPARED or {case.entry.verdict, rival.entry.verdict} == {verdicts.SAME}:
+            continue
+        high, low = (case.entry.interval, rival.entry.interval)[:: -1 if is_lower else 1]
+        if high is None or low is None or high.low <= low.high:
+            return False
+    return True
+
+
+def _stay(report: Report, tallies: Sequence[_Tally]) -> str:
+    """Say where arms of which none is better are worse, unless all are so everywhere."""
+    text = f"stay with {tallies[0].arm.comparison.base}: "
+    if all(tally.worse == tally.points for tally in tallies):
+        return _decided(report, f"{text}every other arm is worse", tallies)
+    outcomes = [_outcome(tally) for tally in tallies if tally.worse or tally.remark]
+    return _decided(report, "; ".join((f"{text}no other arm is better", *units.first(outcomes, MOST_ARMS))), tallies)
+
+
+def _decided(report: Report, text: str, tallies: Sequence[_Tally]) -> str:
+    """Add what limits a decision about these arms."""
+    cases = [case for tally in tallies for case in tally.arm.compared]
     conditions = [AS_SHIPPED] if any(case.entry.as_shipped for case in cases) else []
+    conditions += dict.fromkeys(tally.arm.unequal for tally in tallies if tally.arm.unequal)
     conditions += [f"scale {report.setup.scale}"] if report.setup.scale else []
     remark = f" ({', '.join(conditions)})" if conditions else ""
-    return f"{perhaps}{action}: {gain}{remark}{newest}"
+    return f"{'perhaps ' if any(case.entry.perhaps for case in cases) else ''}{text}{remark}"
 
 
 def _open(report: Report, reason: str) -> str:
@@ -110,8 +165,13 @@ def _open(report: Report, reason: str) -> str:
 
 
 def _tally(arm: Arm) -> _Tally:
-    good, bad = arm.of(*verdicts.GOOD), arm.of(*verdicts.BAD)
-    return _Tally(arm, len(good), len(bad), len(arm.compared) - len(good) - len(bad) - len(arm.of(verdicts.SAME)))
+    good, bad, same = arm.of(*verdicts.GOOD), arm.of(*verdicts.BAD), arm.of(verdicts.SAME)
+    undecided = len(arm.compared) - len(good) - len(bad) - len(same)
+    repeated = (case.word for case in arm.cases if case.entry.kind == SAME_AS)
+    remark = other_counts(arm, (*verdicts.DIFFERENCES, verdicts.SAME, *repeated))
+    is_partial = any(case.entry.kind in {*Status} for case in arm.cases)
+    points = len(arm.cases if is_partial else arm.compared)
+    return _Tally(arm, len(good), len(bad), undecided, points, remark)
 
 
 def more_command(report: Report) -> str:
