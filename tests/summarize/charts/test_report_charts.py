@@ -7,9 +7,11 @@ from pathlib import Path
 import pytest
 
 from stepgrid.model.figures import Figures
+from stepgrid.model.records import replace
 from stepgrid.summarize.charts import report_charts
 from stepgrid.summarize.charts.drawing import PageMarks
 from stepgrid.summarize.charts.report_charts import NoPicture
+from stepgrid.summarize.comparisons.comparison import ArmEntry, ComparedMetric, compact_table
 from stepgrid.summarize.comparisons.comparison_axes import StepPoints
 from stepgrid.summarize.report import Report
 from stepgrid_published.importer import ImportedStep
@@ -59,6 +61,31 @@ def test_a_large_grid_is_a_heat_map_with_a_row_for_each_point_the_worst_first(re
     assert drawn[1] == "readww, threads=1, cache=hyper: 1.00k, 1.00× [0.74, 1.36] undecided"
     assert drawn[-1].startswith("overwrite, threads=8192, cache=hyper: 2.30k, 2.30× [")
     assert chart.note == "Coloured: faster or slower, the whole 95 % interval more than 2 % from 1; ? undecided."
+
+
+def test_a_long_heat_map_draws_rows_with_ratios_the_worst_and_the_best_and_a_zero_is_coloured(report: Report) -> None:
+    comparison = report.comparisons.all[0]
+    case = next(iter(comparison.cases()))
+    base, failed = case.row.entries[0], ArmEntry("failed")
+    zero = replace(case.entry, ratio=None, interval=None, verdict="slower", idle="3 of 3 loads did nothing")
+    entries = [replace(case.entry, ratio=1.0 + number / 100) for number in range(24)]
+    rows = tuple(
+        replace(case.row, step=f"q{number}", entries=(base, entry))
+        for number, entry in enumerate([*entries, zero, *[failed] * 25])
+    )
+    long = replace(comparison, rows=rows)
+    chart = report_charts.heat_map(report, long, PageMarks())
+    drawn = [title.partition(",")[0] for title in titles(chart.svg)][::2]
+    assert drawn == ["q24", *(f"q{number}" for number in range(24))]
+    assert chart.note.endswith(" 25 rows have no ratio; the table has all.")
+    assert "3 of 3 loads did nothing slower" in titles(chart.svg)[1]
+    assert chart.svg.count('down"') == chart.narrow.count('down"') == 1
+    assert compact_table(long).rows[24][-1].text.endswith(" ▼")
+    assert compact_table(long).rows[24][-1].kind == "slower"
+    many = replace(long, metric=ComparedMetric("flushes", "", None), rows=rows[:24] * 2)
+    chart = report_charts.heat_map(report, many, PageMarks())
+    assert chart.title.endswith("the smallest ratio first")
+    assert chart.note.endswith(" The 20 smallest and the 20 largest of 48 rows; the table has all.")
 
 
 def test_a_report_without_comparisons_has_its_figures(tmp_path: Path) -> None:

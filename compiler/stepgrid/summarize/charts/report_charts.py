@@ -195,19 +195,35 @@ class HeatRow(NamedTuple):
 def heat_map(report: Report, comparison: Comparison, marks: Marks) -> Chart:
     """Draw a row for each point; of too many the ones with the worst and with the best ratios."""
     points = comparison.worst_first()
-    half = MOST_HEAT_ROWS // 2
-    drawn = points if len(points) <= MOST_HEAT_ROWS else [*points[:half], *points[-half:]]
+    drawn, omitted = _choose_rows(points, comparison)
     names = [comparison.base, *comparison.arm_names]
     rows = [HeatRow(_row_name(comparison, row), [*_heat_cells(comparison, row, names)]) for row in drawn]
-    title = f"{comparison.metric.heading} and ratio to {comparison.base}, the worst first"
+    first = "the worst" if comparison.metric.better else "the smallest ratio"
+    title = f"{comparison.metric.heading} and ratio to {comparison.base}, {first} first"
     upper, lower = comparison.metric.verdicts
     effect = percent(report.setup.effect)
     note = f"Coloured: {upper} or {lower}, the whole 95 % interval more than {effect} from 1; ? undecided."
     if report.setup.loads[1] == 1:
         note = "One load of each: no verdicts."
-    if len(drawn) < len(points):
-        note += f" The {half} worst and the {half} best of {counted(len(points), 'row')}; the table has all."
+    note += omitted
     return Chart(title, _draw_heat(title, rows, marks, WIDE), _draw_heat(title, rows, marks, NARROW), note=note)
+
+
+def _choose_rows(points: Sequence[ComparedPoint], comparison: Comparison) -> tuple[Sequence[ComparedPoint], str]:
+    """Choose the rows that are drawn, of sorted ones, and say which are not."""
+    rated = [row for row in points if any(entry.ratio or entry.is_difference for entry in row.entries[1:])]
+    if len(points) <= MOST_HEAT_ROWS:
+        return points, ""
+    if not rated:
+        return points[:MOST_HEAT_ROWS], f" {omission(MOST_HEAT_ROWS, len(points))}"
+    half, texts = MOST_HEAT_ROWS // 2, []
+    if len(rated) > MOST_HEAT_ROWS:
+        ends = ("worst", "best") if comparison.metric.better else ("smallest", "largest")
+        texts.append(f"The {half} {ends[0]} and the {half} {ends[1]} of {counted(len(rated), 'row')}")
+    if missing := len(points) - len(rated):
+        texts.append(f"{counted(missing, 'row')} {'has' if missing == 1 else 'have'} no ratio")
+    chosen = rated if len(rated) <= MOST_HEAT_ROWS else [*rated[:half], *rated[-half:]]
+    return chosen, f" {'; '.join(texts)}; the table has all."
 
 
 def _row_name(comparison: Comparison, row: ComparedPoint) -> str:
@@ -222,13 +238,14 @@ def _heat_cells(comparison: Comparison, row: ComparedPoint, names: Sequence[str]
 def _heat_cell(name: str, entry: ArmEntry, comparison: Comparison) -> HeatCell:
     spread = entry.point.spread(comparison.metric.name) if entry.point else None
     figure = units.short_figure(spread[0], comparison.metric.unit) if spread else ""
-    if entry.kind != RATIO or entry.ratio is None:
+    if entry.kind != RATIO or not (entry.ratio or entry.is_difference):
         return HeatCell(name, "", figure or entry.kind, figure or entry.kind)
     before, after = entry.marks
     fill = "" if entry.refusal else FILLS.get(entry.verdict or "", "")
-    share = min(1.0, abs(math.log(entry.ratio)) / math.log(2))
+    share = min(1.0, abs(math.log(entry.ratio)) / math.log(2)) if entry.ratio else 1.0
     density = PALEST + (DARKEST - PALEST) * share
-    return HeatCell(name, f"{before}{units.times(entry.ratio)}{after}", figure, entry.text, fill, density)
+    ratio = units.times(entry.ratio) if entry.ratio else ""
+    return HeatCell(name, f"{before}{ratio}{after}", figure, entry.text, fill, density)
 
 
 def _draw_heat(title: str, rows: Sequence[HeatRow], marks: Marks, width: float) -> str:
@@ -253,7 +270,7 @@ def _draw_heat(title: str, rows: Sequence[HeatRow], marks: Marks, width: float) 
         for index, cell in enumerate(row.cells[first:]):
             x = start + index * column
             drawn = [drawing.cell((x + 1, y + 0.5), (column - 2, HEAT_ROW - 1), cell.fill, cell.density)]
-            words = [cell.ratio] if first and cell.ratio else [cell.figure, cell.ratio]
+            words = [cell.ratio] if first and units.TIMES in cell.ratio else [cell.figure, cell.ratio]
             kind = "flat" if cell.fill or not cell.ratio else "flat soft"
             drawn.append(drawing.text((x + column / 2, y + 14), " ".join(filter(None, words)), "middle", kind))
             note = f"{row.name}, {cell.arm}: {cell.figure}{cell.note and f', {cell.note}' if cell.ratio else ''}"

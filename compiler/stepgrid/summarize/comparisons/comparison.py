@@ -98,7 +98,7 @@ class ArmEntry(Struct, frozen=True):
     def text(self) -> str:
         """Write the ratio with its interval and verdict: 0.07× [0.06, 0.08] slower."""
         if self.kind != RATIO or self.ratio is None:
-            return ""
+            return f"{self.idle} {self.verdict}" if self.is_difference else ""
         ratio = ratio_text(self.ratio, self.interval, units.TIMES)
         words = f"{ratio} {self.verdict}" if self.verdict in verdicts.VERDICTS else ratio
         return ": ".join(filter(None, (words, self.unpaired)))
@@ -192,7 +192,7 @@ class Comparison(Struct, frozen=True):
 
         def rank(row: ComparedPoint) -> float:
             ratios = [entry.ratio for entry in row.entries if entry.kind == RATIO and entry.ratio]
-            is_zero = any(entry.verdict in verdicts.BAD and not entry.ratio for entry in row.entries)
+            is_zero = any(entry.verdict in (*verdicts.BAD, verdicts.LESS) and not entry.ratio for entry in row.entries)
             return -math.inf if is_zero else min((sign * math.log(ratio) for ratio in ratios), default=math.inf)
 
         return sorted(self.rows, key=rank)
@@ -401,9 +401,10 @@ def _compact(entry: ArmEntry, comparison: Comparison) -> Cell:
     spread = entry.point.spread(comparison.metric.name) if entry.point else None
     figure = figure_text(entry.point, comparison.metric, entry.kind != RATIO) if entry.point and spread else ""
     value = spread[0] if spread else None
-    if entry.kind == RATIO and entry.ratio is not None:
+    if entry.kind == RATIO and (entry.ratio is not None or entry.is_difference):
         before, after = entry.marks
-        ratio = " ".join(filter(None, (before, units.times(entry.ratio), after)))
+        times = "" if entry.ratio is None else units.times(entry.ratio)
+        ratio = " ".join(filter(None, (before, times, after)))
         ends = (entry.interval.low, entry.interval.high) if entry.interval else None
         return Cell(f"{figure} {ratio}", entry.verdict or "", entry.ratio, ends, entry.text, figure=value)
     return Cell(figure or (NOTHING if entry.kind == ABSENT else entry.kind), entry.kind, value)
