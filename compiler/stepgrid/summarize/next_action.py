@@ -110,14 +110,14 @@ def _change(report: Report, tallies: Sequence[_Tally], newest: _Tally | None) ->
     if best.undecided:
         return _open(report, f"{gains[0]}{remark}")
     if not best.is_everywhere:
-        return _decided(report, f"depends on the row: {gains[0]}{remark}", [best, *noted])
+        return _decided(report, f"depends on the row: {gains[0]}{remark}", [best], noted)
     base = best.arm.comparison.base
     is_upgrade = best.arm.comparison.layout.across == (BUILD,) and versions([base, *names])[:1] == (base,)
     action = f"{'upgrade to' if is_upgrade else 'take'} {' or '.join(units.first(names, MOST_ARMS))}"
     is_alike = len(set(map(_gain, winners))) == 1
     gain = _gain(best) if is_alike else "; ".join(units.first(gains, MOST_ARMS))
     doubt = "; they are not told apart" if len(winners) > 1 else ""
-    return _decided(report, f"{action}: {gain}{doubt}{remark}", [*winners, *noted])
+    return _decided(report, f"{action}: {gain}{doubt}{remark}", winners, noted)
 
 
 def _gain(tally: _Tally) -> str:
@@ -149,14 +149,15 @@ def _stay(report: Report, tallies: Sequence[_Tally]) -> str:
     return _decided(report, "; ".join((f"{text}no other arm is better", *units.first(outcomes, MOST_ARMS))), tallies)
 
 
-def _decided(report: Report, text: str, tallies: Sequence[_Tally]) -> str:
-    """Add what limits a decision about these arms."""
-    cases = [case for tally in tallies for case in tally.arm.compared]
+def _decided(report: Report, text: str, tallies: Sequence[_Tally], noted: Sequence[_Tally] = ()) -> str:
+    """Add what limits a decision about these arms, and the conditions of those that it notes beside."""
+    cases = [case for tally in (*tallies, *noted) for case in tally.arm.compared]
+    is_perhaps = any(case.entry.perhaps for tally in tallies for case in tally.arm.compared)
     conditions = [AS_SHIPPED] if any(case.entry.as_shipped for case in cases) else []
-    conditions += dict.fromkeys(tally.arm.unequal for tally in tallies if tally.arm.unequal)
+    conditions += dict.fromkeys(tally.arm.unequal for tally in (*tallies, *noted) if tally.arm.unequal)
     conditions += [f"scale {report.setup.scale}"] if report.setup.scale else []
     remark = f" ({', '.join(conditions)})" if conditions else ""
-    return f"{'perhaps ' if any(case.entry.perhaps for case in cases) else ''}{text}{remark}"
+    return f"{'perhaps ' if is_perhaps else ''}{text}{remark}"
 
 
 def _open(report: Report, reason: str) -> str:
