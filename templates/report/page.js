@@ -315,7 +315,9 @@
         const texts = cells.map((cell) => cell.textContent.trim());
         const figures = cells.map((cell, row) => cell.dataset.figure ?? (cell.dataset.v ? "" : texts[row]));
         if (!this.heads[index].classList.contains("number")) {
-          const isTyped = cells.every((cell, row) => cell.dataset.figure || texts[row] === "-" || !Number.isNaN(Number(texts[row])));
+          // names stay texts, and durations, whose number would not say its unit
+          const isText = ["step", "arm", "base"].includes(name) || texts.some((text) => /\d\s*(ms|[smhd])$/.test(text));
+          const isTyped = !isText && cells.every((cell, row) => cell.dataset.figure || texts[row] === "-" || !Number.isNaN(Number(texts[row])));
           return [[name, ...(isTyped ? figures : texts)]];
         }
         if (cells.every((cell) => !cell.dataset.v)) return [[name, ...figures]];

@@ -176,3 +176,19 @@ def test_ends_that_differ_are_told_apart_whatever_their_size(power: float, width
     assert len(ends) == 2
     assert ends[0] != ends[1]
     assert "1.00" not in ends or low <= 1 <= high
+
+
+@pytest.mark.parametrize(
+    ("value", "unit", "text"),
+    [
+        (999.4, "B", "999 B"),
+        (999.9, "B", "999.9 B"),
+        (float("inf"), "B", "inf B"),
+        (float("inf"), "", "inf"),
+        (999.4e9, "", "999B"),
+        (999.9e9, "", "1e+12"),
+        (3e15, "", "3e+15"),
+    ],
+)
+def test_figures_at_the_end_of_their_units(value: float, unit: str, text: str) -> None:
+    assert units.short_figure(value, unit) == text

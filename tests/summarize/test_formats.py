@@ -92,6 +92,19 @@ def test_a_column_of_csv_has_one_figure_and_numbers_are_numbers() -> None:
     ]
 
 
+def test_labels_keep_their_value_in_csv_and_names_and_durations_their_text() -> None:
+    columns = tuple(Column(name, label=True) for name in ("step", "memory", "every", "arm"))
+    rows = tuple(tuple(map(Cell, texts)) for texts in (("1k", "16GiB", "1m", "2k"), ("2k", "0.1", "30s", "100k")))
+    assert csv_table(Table("", columns, rows)).splitlines()[1:] == [
+        "step,memory,every,arm",
+        "1k,17179869184,1m,2k",
+        "2k,0.1,30s,100k",
+    ]
+    page = html_table(Table("", columns, rows))
+    assert '<th data-figure="17179869184">16GiB</th>' in page
+    assert "<th>0.1</th>" in page
+
+
 def test_a_formula_is_a_text_and_a_number_stays_one() -> None:
     formulas = ['=HYPERLINK("http://e","x")', "@SUM(1)", "+cmd|' /C calc'!A0", "-1+1|x", "\t=1"]
     lines = delimited_text([[text, 1] for text in formulas], TAB).splitlines()

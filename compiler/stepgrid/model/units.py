@@ -110,7 +110,7 @@ def seconds(value: float) -> str:
 
 def size(value: float) -> str:
     """812 B, 1.5 KiB, 7.755 GiB: four digits at most."""
-    power = min(int(math.log2(abs(value)) // 10), len(_SHOWN_UNITS) - 1) if abs(value) >= 1 else 0
+    power = min(int(math.log2(abs(value)) // 10), len(_SHOWN_UNITS) - 1) if 1 <= abs(value) < math.inf else 0
     return f"{value / 1024**power:.4g} {_SHOWN_UNITS[power]}"
 
 
@@ -149,7 +149,9 @@ def figure(value: float, unit: str = "") -> str:
 def short_figure(value: float, unit: str = "") -> str:
     """Write three digits: 304k, 21.5k, 1.23M, 0.352; the digits that a measured figure deserves."""
     if unit == "B":
-        return f"{value:.3g} B" if abs(value) < 1000 else size(value)
+        return f"{value:.3g} B" if abs(value) < 999.5 else size(value)
+    if abs(value) >= 0.9995e12:  # no unit holds it in three digits
+        return f"{value:.3g}"
     for factor, suffix in ((1e9, "B"), (1e6, "M"), (1e3, "k")):
         if abs(value) >= factor * 0.9995:
             return f"{value / factor:#.3g}".rstrip(".") + suffix

@@ -133,6 +133,7 @@ def escape_markdown(text: str) -> str:
 # CSV and TSV: a table under its name as a comment; figures that people get rounded have all their digits.
 
 COMMA, TAB = ",", "\t"
+_NAMES = ("step", "arm", "base")  # columns of names: an arm called 2k stays 2k
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 _NUMBER = re.compile(r"[+-]?[\d.,]+(?:[eE][+-]?\d+)?[x%]?")
 
@@ -167,7 +168,9 @@ def _delimited_table(table: Table, sign: str, mark: str) -> str:
         cells = [row[index] for row in table.rows]
         parts = [_parts(cell) for cell in cells]
         if column.label or not any(parts) or any(cell.value is not None for cell in cells):
-            columns.append([column.head, *(_plain_label(cells) if column.label else map(_plain_figure, cells))])
+            is_name = column.name in _NAMES
+            texts = [cell.text for cell in cells] if is_name else _plain_labels(cells)
+            columns.append([column.head, *(texts if column.label else map(_plain_figure, cells))])
         for name in dict.fromkeys(name for part in parts for name in part):
             columns.append([f"{column.head} {name}", *(part.get(name, "") for part in parts)])
     comments = "".join(f"{line}\n" for line in (f"# {table.name}", *(f"{mark}{line}" for line in table.before)))
@@ -178,13 +181,22 @@ def _plain_figure(cell: Cell) -> str:
     return cell.text if cell.value is None else _digits(cell.value)
 
 
-def _plain_label(cells: Sequence[Cell]) -> list[str]:
+def _plain_labels(cells: Sequence[Cell]) -> list[str]:
     """Write the values of an axis of numbers as numbers: 2k is 2000."""
-    numbers = [units.number(cell.text) for cell in cells if cell.text != NOTHING]
+    numbers = [_label_number(cell.text) for cell in cells if cell.text != NOTHING]
     is_plain = any(number is None for number in numbers) or all(_NUMBER.fullmatch(cell.text) for cell in cells)
     if is_plain:
         return [cell.text for cell in cells]
-    return [cell.text if cell.text == NOTHING else _digits(units.number(cell.text) or 0) for cell in cells]
+    return [cell.text if cell.text == NOTHING else _label_digits(_label_number(cell.text) or 0) for cell in cells]
+
+
+def _label_number(text: str) -> int | float | None:
+    """Read a count or a size; a duration is a text, for a number would not say its unit."""
+    return None if text.strip().endswith(tuple(units.DURATIONS)) else units.number(text)
+
+
+def _label_digits(value: float) -> str:
+    return str(value) if isinstance(value, int) else f"{value:.15g}"
 
 
 def _parts(cell: Cell) -> dict[str, str]:
@@ -283,9 +295,10 @@ def cell_data(cell: Cell, is_label: bool = False) -> str:
     value = cell.figure if cell.verdict else cell.value
     if is_label and not _NUMBER.fullmatch(cell.text):
         value = units.number(cell.text)
+    digits = _label_digits if is_label else _digits
     values = (("figure", (value,)), ("v", (ratio,)), ("ends", cell.interval or (None,)))
     return "".join(
-        f' data-{name}="{" ".join(_digits(number) for number in numbers if number is not None)}"'
+        f' data-{name}="{" ".join(digits(number) for number in numbers if number is not None)}"'
         for name, numbers in values
         if None not in numbers
     )
