@@ -98,7 +98,7 @@ class ArmEntry(Struct, frozen=True):
     def text(self) -> str:
         """Write the ratio with its interval and verdict: 0.07× [0.06, 0.08] slower."""
         if self.kind != RATIO or self.ratio is None:
-            return f"{self.idle} {self.verdict}" if self.is_difference else ""
+            return f"{self.idle}, {self.verdict}" if self.is_difference else ""
         ratio = ratio_text(self.ratio, self.interval, units.TIMES)
         words = f"{ratio} {self.verdict}" if self.verdict in verdicts.VERDICTS else ratio
         return ": ".join(filter(None, (words, self.unpaired)))
