@@ -78,7 +78,7 @@ def test_a_long_heat_map_draws_rows_with_ratios_the_worst_and_the_best_and_a_zer
     drawn = [title.partition(",")[0] for title in titles(chart.svg)][::2]
     assert drawn == ["q24", *(f"q{number}" for number in range(24))]
     assert chart.note.endswith(" 25 rows have no ratio; the table has all.")
-    assert "3 of 3 loads did nothing slower" in titles(chart.svg)[1]
+    assert "3 of 3 loads did nothing, slower" in titles(chart.svg)[1]
     assert chart.svg.count('down"') == chart.narrow.count('down"') == 1
     assert compact_table(long).rows[24][-1].text.endswith(" ▼")
     assert compact_table(long).rows[24][-1].kind == "slower"
