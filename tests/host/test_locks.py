@@ -16,10 +16,12 @@ import pytest
 
 from stepgrid.host.locks import (
     HOST_LOCK_OVERRIDE,
+    HeldLock,
     LockBusy,
     LockFileError,
     describe_processes,
     host_lock,
+    host_wait,
     lock_holders,
     locked,
     user_folder,
@@ -149,3 +151,16 @@ def test_else_each_user_has_one(tmp_path, monkeypatch):
     (tmp_path / "file").touch()
     monkeypatch.setenv("HOME", str(tmp_path / "file"))
     assert user_folder() == Path(f"/tmp/stepgrid-{os.getuid()}")
+
+
+@pytest.mark.parametrize(
+    "text", ["", "{", '{"pid": 1}', "x" * 100_000, '{"pid": PID, "began": -1}', '{"pid": PID, "began": 1e300}',
+             '{"pid": PID, "began": 1.0, "seconds": 1e12}', '{"pid": PID, "began": 1.0, "seconds": "7"}',
+             '{"pid": 1, "began": 1.0, "seconds": 7}'],
+)  # fmt: skip
+def test_what_cannot_be_said_in_a_lock_file_is_not_said(lock: Path, text: str) -> None:
+    with host_lock(shared=False):
+        lock.write_text(text.replace("PID", str(os.getpid())))
+        wait = host_wait(HeldLock())
+    assert wait is not None
+    assert (wait.seconds, re.search(r", running for \S+$", wait.text) is None) == (None, False)

@@ -62,7 +62,7 @@ def test_a_log_names_whom_it_waits_for_once(store: Store) -> None:
         view.show(status)
     first, second = lines
     assert first == "load waits for the host: process 9, which measures s-1 in /elsewhere"
-    assert second.startswith("[0/15 done] waiting for another run; then "), "below a second there is no time to tell"
+    assert second.startswith("[0/15 done] waiting for the host; then "), "below a second there is no time to tell"
 
 
 def test_a_disturbed_stage_is_told_once_and_then_counted(store: Store) -> None:

@@ -7,17 +7,22 @@ from __future__ import annotations
 
 import errno
 import fcntl
+import json
 import os
 import pwd
 import stat
 import sys
 import time
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from itertools import takewhile
 from pathlib import Path
+from typing import NamedTuple
 
 from stepgrid.errors import StepgridError
+from stepgrid.host.files import open_regular
+from stepgrid.model.records import HostUse, parse_record
 from stepgrid.model.units import duration
 
 HOST_LOCK = "stepgrid.host.lock"
@@ -61,13 +66,14 @@ class HeldLock:
     """The locks that are held now, and by whom: one look at what the kernel lists, which disturbs nobody."""
 
     def __init__(self) -> None:
-        self._by_inode = _holders_by_inode()
+        self._by_inode, self._waiting = _pids_by_inode()
 
     def of(self, path: Path) -> tuple[int, ...]:
-        try:
-            return self._by_inode.get(path.stat().st_ino, ())
-        except OSError:
-            return ()
+        return _pids_of(path, self._by_inode)
+
+    def waiting_for(self, path: Path) -> tuple[int, ...]:
+        """List who waits for a lock, in the order in which the kernel wakes them."""
+        return _pids_of(path, self._waiting)
 
     def inside(self, folder: Path) -> dict[str, tuple[int, ...]]:
         """Map the names of the lock files of a folder that are held to their holders."""
@@ -86,17 +92,32 @@ def lock_holders(path: Path) -> list[int]:
     return list(HeldLock().of(path))
 
 
-def _holders_by_inode() -> Mapping[int, tuple[int, ...]]:
-    holders: dict[int, set[int]] = defaultdict(set)
+PidsByInode = Mapping[int, tuple[int, ...]]
+
+
+def _pids_of(path: Path, pids_by_inode: PidsByInode) -> tuple[int, ...]:
+    try:
+        return pids_by_inode.get(path.stat().st_ino, ())
+    except OSError:
+        return ()
+
+
+def _pids_by_inode() -> tuple[PidsByInode, PidsByInode]:
+    """Map lock files to those who hold them, and to those who wait for them, oldest first."""
+    holders: dict[int, list[int]] = defaultdict(list)
+    waiting: dict[int, list[int]] = defaultdict(list)
     try:
         lines = LOCKS.read_text().splitlines()
     except OSError:
-        return {}
+        return {}, {}
     for line in lines:
-        words = line.split()
-        if "->" not in words and words[1] == "FLOCK" and int(words[4]) > 0:  # -> waits; 0: outside this container
-            holders[int(words[5].rpartition(":")[2])].add(int(words[4]))
-    return {inode: tuple(sorted(pids)) for inode, pids in holders.items()}
+        pids, words = (waiting if "->" in line else holders), [word for word in line.split() if word != "->"]
+        if words[1] == "FLOCK" and int(words[4]) > 0:  # 0: outside this container
+            pids[int(words[5].rpartition(":")[2])].append(int(words[4]))
+    return (
+        {inode: tuple(sorted({*pids})) for inode, pids in holders.items()},
+        {inode: tuple(dict.fromkeys(pids)) for inode, pids in waiting.items()},
+    )
 
 
 def _acquire(path: Path, shared: bool, wait: bool, waiting: Waiting | None) -> int:
@@ -167,9 +188,18 @@ def _describe_process(pid: int) -> str:
         words = []
     for job, verb in VERBS.items():
         if PIPELINE in words and job in words:
-            return f"process {pid}, which {verb} {words[-1]}{_checkout(pid)}"
+            return f"process {pid}{_other_user(pid)}, which {verb} {words[-1]}{_checkout(pid)}"
     text = " ".join(" ".join(words).split())[:80]
-    return f"process {pid} ({text})" if text else f"process {pid}"
+    return f"process {pid}{_other_user(pid)} ({text})" if text else f"process {pid}"
+
+
+def _other_user(pid: int) -> str:
+    """Name a process's user, where it is another one."""
+    try:
+        user = Path(f"/proc/{pid}").stat().st_uid
+        return "" if user == os.getuid() else f" of {pwd.getpwuid(user).pw_name}"
+    except (OSError, KeyError):
+        return ""
 
 
 def _checkout(pid: int) -> str:
@@ -185,12 +215,16 @@ def _checkout(pid: int) -> str:
 
 
 @contextmanager
-def host_lock(shared: bool, wait: bool = True) -> Iterator[None]:
-    """Lock the host alone for measuring, shared for builds; say on stderr for whom it has to wait."""
+def host_lock(shared: bool, wait: bool = True, estimate: Callable[[], HostUse] | None = None) -> Iterator[None]:
+    """Lock the host alone for measuring, shared for builds; say on stderr for whom it has to wait.
+
+    `estimate`: how long it will be held, for those who wait."""
     from stepgrid.host.tuning import restore_abandoned  # not for those who only look at locks
 
     with locked(host_lock_path(), shared=shared, wait=wait, waiting=_announce):
         restore_abandoned(host_lock_path())  # nobody measures now
+        if estimate:
+            _write_use(host_lock_path(), estimate())
         yield
 
 
@@ -207,9 +241,31 @@ def host_users() -> list[str]:
     return [describe_processes([pid]) for pid in lock_holders(host_lock_path())]
 
 
-def host_users_with_age() -> list[str]:
-    """Describe who uses the host now, and for how long each runs."""
-    return [f"{describe_processes([pid])}{_running_for([pid])}" for pid in lock_holders(host_lock_path())]
+class HostWait(NamedTuple):
+    """For whom a process waits that needs the host, and for how long, as far as they said."""
+
+    text: str
+    seconds: float | None = None
+
+
+def host_wait(locks: HeldLock, pids: Container[int] = ()) -> HostWait | None:
+    """Describe the wait of these processes: who holds the host, for how long, who is ahead; None: nobody holds it."""
+    path = host_lock_path()
+    holders = [pid for pid in locks.of(path) if pid not in pids]
+    if not holders:
+        return None
+    ahead = [*takewhile(lambda pid: pid not in pids, locks.waiting_for(path))]
+    text, use = describe_processes(holders), _read_use(path, holders)
+    if use is None:
+        text, seconds = f"{text}{_running_for(holders)}", None
+    else:
+        elapsed = max(time.time() - use.began, 0.0)
+        seconds = None if use.seconds is None else max(use.seconds - elapsed, 0.0)
+        text += f", for {duration(elapsed)}{'' if use.seconds is None else f' of about {duration(use.seconds)}'}"
+        if use.run_seconds is not None:
+            text += f"; all of its run: about {duration(max(use.run_seconds - elapsed, 0.0))} more"
+    verb = "waits" if len(ahead) == 1 else "wait"
+    return HostWait(f"{text}; {len(ahead)} {verb} ahead" if ahead else text, None if ahead else seconds)
 
 
 def host_lock_path() -> Path:
@@ -244,8 +300,39 @@ def user_folder() -> Path:
 
 def _announce(holders: list[int]) -> None:
     if ANNOUNCED not in os.environ:
-        text = f"waiting for the host: {describe_processes(holders)}{_running_for(holders)}"
-        print(text, file=sys.stderr, flush=True)
+        wait = host_wait(HeldLock()) or HostWait(describe_processes(holders))
+        print(f"waiting for the host: {wait.text}", file=sys.stderr, flush=True)
+
+
+# What the holder says of itself stands in the lock's file, which every user may write: it is read with bounds.
+
+LONGEST_USE = 10 * 365 * 86400.0  # seconds
+MOST_BYTES = 4096
+
+
+def _write_use(path: Path, use: HostUse) -> None:
+    with suppress(OSError):  # of a folder that may not be written: then nobody learns it
+        descriptor = os.open(path, os.O_WRONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK)
+        try:
+            os.ftruncate(descriptor, 0)
+            os.write(descriptor, json.dumps(use.to_json()).encode())
+        finally:
+            os.close(descriptor)
+
+
+def _read_use(path: Path, holders: Sequence[int]) -> HostUse | None:
+    """Read what the holder said; None where it said nothing, or nothing that can be."""
+    try:
+        descriptor = open_regular(path)
+        try:
+            use = parse_record(os.read(descriptor, MOST_BYTES), HostUse)
+        finally:
+            os.close(descriptor)
+    except (OSError, ValueError):
+        return None
+    times = [seconds for seconds in (use.seconds, use.run_seconds) if seconds is not None]
+    is_possible = 0 < use.began < LONGEST_USE * 100 and all(0 <= seconds < LONGEST_USE for seconds in times)
+    return use if is_possible and [use.pid] == [*holders] else None
 
 
 def _running_for(holders: list[int]) -> str:

@@ -519,7 +519,16 @@ class SkippedStage(Record, frozen=True):
     seconds: float | None
 
 
-# This host: beside its lock
+# This host: in its lock's file, and beside it
+
+
+class HostUse(Record, frozen=True):
+    """How long the holder of the host will take, as it said when it began, to those who wait."""
+
+    pid: int
+    began: float  # unix time
+    seconds: float | None = None  # of its stage; None where nothing is known of it
+    run_seconds: float | None = None  # of all that is left of its run
 
 
 class SpeedRecord(Record, frozen=True):

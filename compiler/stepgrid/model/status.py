@@ -92,6 +92,7 @@ class ActiveWork(Struct, frozen=True):
     hostname: str = ""
     since: float | None = None  # unix time
     waits: str = ""  # for whom or what
+    wait_s: float | None = None  # that those will need still, as they said
     doing: str = ""  # where no step runs
     replays: str = ""  # the title of the stage that is run again first
     step: ActiveStep | None = None

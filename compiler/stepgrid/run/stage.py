@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import sys
+import time
 import traceback
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext, suppress
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,8 +24,9 @@ from stepgrid.host.page_cache import set_up
 from stepgrid.host.processes.signals import Interrupted
 from stepgrid.host.speed import host_speed
 from stepgrid.model.plan import PlannedStage
-from stepgrid.model.records import NoiseRecord, ResultRecord, StepRecord
+from stepgrid.model.records import HostUse, NoiseRecord, ResultRecord, StepRecord, replace
 from stepgrid.model.status import BrokenRecord, Result, Status
+from stepgrid.plan.plan_file import DAMAGED
 from stepgrid.plugins.registry import power_setting
 from stepgrid.run import options
 from stepgrid.run.attempt import Attempt, Job, close_abandoned
@@ -36,6 +40,7 @@ from stepgrid.store.attempts import heartbeat, read_failure
 from stepgrid.store.paths import FAILURE_FILE, RESULT_FILE, UNREAD_FILE, names_in
 from stepgrid.store.results import checksum_difference, result_fault, result_record, set_aside
 from stepgrid.store.stage_requests import pending_redo
+from stepgrid.store.status import job_status
 
 if TYPE_CHECKING:
     from stepgrid.collect.result_figures import ResultFigures
@@ -120,7 +125,7 @@ def _measure(attempt: Attempt) -> None:
     chain = (*job.ancestors(), job.stage)  # a stage before it may have to be replayed
     cuts_power = any(power_setting(step.kind, step.settings) for stage in chain for step in stage.steps)
     with (
-        host_lock(shared=False),
+        host_lock(shared=False, estimate=partial(_host_use, job)),
         live_database(job.store, job.stage.id) as live,
         _explain_system_errors(attempt, live),
         _quiet(attempt, live) as noise,
@@ -145,6 +150,16 @@ def _measure(attempt: Attempt) -> None:
             raise attempt.unread
         _read_figures(attempt.folder, attempt.steps, job.stage)
         attempt.publish("done")
+
+
+def _host_use(job: Job) -> HostUse:
+    """Estimate for those who wait how long this stage takes, and its run."""
+    use = HostUse(os.getpid(), time.time())
+    try:
+        status = job_status(job.store, job.plan)
+    except DAMAGED:
+        return use
+    return replace(use, seconds=status.nodes[job.stage.id].seconds, run_seconds=status.eta.seconds)
 
 
 def _read_figures(folder: Path, steps: Sequence[StepRecord], stage: PlannedStage) -> ResultFigures:

@@ -118,10 +118,14 @@ def waited_text(status: PlanStatus) -> str:
 def _wait_text(status: PlanStatus, began: float, with_end: bool) -> str:
     ahead = status.run.ahead if status.run else ()
     queue, seconds = queue_eta(ahead), max(status.waited, status.now - began)
+    if not ahead:
+        waits = [node.work.wait_s for node in status.at_work if node.work]
+        queue = Eta(None) if None in waits or not waits else Eta(max(wait or 0.0 for wait in waits))
     wait = f", {duration(seconds)} so far" if seconds >= 1 else ""
-    remaining = f", about {time_left(queue)} more" if ahead and queue.seconds is not None else ""
+    remaining = f", about {time_left(queue)} more" if queue.seconds is not None else ""
     end = end_text(status.now, queue, status.eta) if ahead and with_end else ""
-    return f"waiting for another run{wait}{remaining}; then {time_left(status.eta)} of measuring{end}"
+    subject = "another run" if ahead else "the host"
+    return f"waiting for {subject}{wait}{remaining}; then {time_left(status.eta)} of measuring{end}"
 
 
 def end_text(now: float, *times: Eta) -> str:
@@ -171,7 +175,7 @@ def clock(when: float, now: float, with_seconds: bool = True) -> str:
 
 
 def _work_text(node: NodeStatus, now: float) -> str:
-    work, title = node.work or ActiveWork(()), _node_title(node)
+    work, title = node.work or ActiveWork(()), node_title(node)
     if work.step:
         return f"{title.rpartition(': ')[0] or title}: {work.step.name} {step_text(work.step, now)}"
     since = "" if work.since is None else f" for {duration(now - work.since)}"
@@ -321,7 +325,7 @@ def _work_lines(node: NodeStatus, now: float, width: int, paint: Paint) -> Itera
     """Show what runs of a node, also of one that is done and measured again."""
     work = node.work or ActiveWork(())
     word = Status.WAITING if work.waits else Status.RUNNING
-    yield paint(cut(f"{word}: {_node_title(node)}", width), STATUS_STYLES[word])
+    yield paint(cut(f"{word}: {node_title(node)}", width), STATUS_STYLES[word])
     if work.waits:
         yield from wrap(f"for {work.waits}", width=width)
     elif work.replays:
@@ -337,7 +341,7 @@ def _work_lines(node: NodeStatus, now: float, width: int, paint: Paint) -> Itera
     yield cut(f"  {since}{pids}{f'on {work.hostname}' if work.hostname else ''}".rstrip(), width)
 
 
-def _node_title(node: NodeStatus) -> str:
+def node_title(node: NodeStatus) -> str:
     return f"{'build ' if node.is_build else ''}{node.title}"
 
 
@@ -351,7 +355,7 @@ def _group_lines(status: PlanStatus, group: Status, most: int | None, width: int
         count = ", ".join([counted(builds, "build"), *stages]) if builds else f"{len(nodes)}"
         yield paint(f"{group}: {count}", STATUS_STYLES.get(group))
     for node in listed:
-        yield cut(f"  {_node_title(node)}", width)
+        yield cut(f"  {node_title(node)}", width)
         yield from wrap(failure_text(node, status.now), " " * 4, width=width)
         if node.end:
             yield f"    log: {node.end.log}"  # in full, to be copied

@@ -16,7 +16,7 @@ from msgspec import Struct
 
 from stepgrid.host.facts import foreign_machines
 from stepgrid.host.files import read_record, retry_stale
-from stepgrid.host.locks import HeldLock, describe_processes, host_lock_path
+from stepgrid.host.locks import HeldLock, host_wait
 from stepgrid.language.site import current_site
 from stepgrid.model.plan import Plan, PlannedStage, runs_already
 from stepgrid.model.records import BuildRecord, RunRecord, replace
@@ -234,7 +234,7 @@ class _Snapshot:
         """`run`: of this plan."""
         self._store, self._facts, self._run = store, facts, run
         self._pids = locks.inside(store.lock("_").parent)
-        self._host_pids = locks.of(host_lock_path())
+        self._locks = locks
         self._skipped = skipped_stages(store) if run and run.until else {}
         self._redo_requests = pending_redos(store)
         self._nodes_with_attempts = names_in(store.attempts_of("_").parent)
@@ -328,9 +328,8 @@ class _Snapshot:
             work, has_host = read_work(newest, pids, self._facts.titles), is_build or has_begun(newest)
         if is_build and not pids:
             return replace(work, doing="")
-        waited_for = [pid for pid in self._host_pids if pid not in pids] if pids else []
-        if waited_for and not has_host:
-            return replace(work, waits=f"the host: {describe_processes(waited_for)}", doing="")
+        if pids and not has_host and (wait := host_wait(self._locks, pids)):
+            return replace(work, waits=f"the host: {wait.text}", wait_s=wait.seconds, doing="")
         return work if has_host else replace(work, doing="starts")
 
 

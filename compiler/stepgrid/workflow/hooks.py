@@ -266,8 +266,8 @@ def refuse_to_wait(store: Store) -> None:
     """Exit where a run would have to wait for its turn or for the host."""
     if ahead := describe_ahead(store, active_run.runs_ahead(store)):
         reason = f"another run is active in this checkout: {queue_text(ahead, time.time())}"
-    elif not cluster_job.active() and (users := locks.host_users_with_age()):
-        reason = f"the host is in use by {', '.join(users)}"
+    elif not cluster_job.active() and (wait := locks.host_wait(locks.HeldLock())):
+        reason = f"the host is in use by {wait.text}"
     else:
         return
     say(f"{reason}; `--no-wait`: nothing was started")

@@ -29,6 +29,7 @@ from stepgrid.run.status_lines import (
     STATUS_STYLES,
     Disturbances,
     Frame,
+    node_title,
     progress_line,
     queue_text,
 )
@@ -140,9 +141,8 @@ class LogView:
         disturbed = self._disturbances.read(status)
         ahead = status.run.ahead if status.run else ()
         waits = [f"waiting for {queue_text(ahead, status.now)}"] if ahead else []
-        waits += [
-            f"{node.title} waits for {node.work.waits}" for node in status.at_work if node.work and node.work.waits
-        ]
+        at_work = [(node_title(node), node.work) for node in status.at_work]
+        waits += [f"{title} waits for {work.waits}" for title, work in at_work if work and work.waits]
         if disturbed and self._is_first("noise"):
             title, warning = disturbed[0]
             self._print(f"the host was not quiet before {title}; later stages are only counted\n  {warning}")
