@@ -342,7 +342,7 @@ def _expected(spreads: Spreads, usual: Flags) -> tuple[Array, Array]:
 
     tables = of_table(weight)
     has_weight = tables > 0
-    typical, typical_freedom = _typical(of_table(squares)[has_weight] / tables[has_weight], tables[has_weight])
+    typical, typical_freedom = typical_variance(of_table(squares)[has_weight] / tables[has_weight], tables[has_weight])
     evidence = of_others(weight) + typical_freedom
     total = of_others(squares) + typical_freedom * typical
     is_known = evidence > TINY
@@ -368,7 +368,7 @@ def _base_shares(samples: Sequence[LogRatios], base: Numbers) -> Array:
     return shares
 
 
-def _typical(variance: Array, freedom: Array) -> tuple[float, float]:
+def typical_variance(variance: Array, freedom: Array) -> tuple[float, float]:
     """Fit the variance of a table that shows nothing itself, and the degrees of freedom that it counts for (step 4).
 
     These are f with trigamma(f / 2) = the spread of the logarithms beyond chance, but no more than the tables have: a

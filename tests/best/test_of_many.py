@@ -1,0 +1,58 @@
+"""The best of many arms: what is surely so, by figures whose truth is known."""
+
+import math
+import random
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from stepgrid_investigate.best.of_many import Standing, rank_arms
+
+EFFECT = 0.02
+
+
+def figures(truths, loads, noise=0.003, seed=1):
+    chance = random.Random(seed)
+    blocks = [chance.gauss(0, 0.2) for _ in range(loads)]
+    return {
+        name: {load: rate * math.exp(blocks[load] + chance.gauss(0, noise)) for load in range(loads)}
+        for name, rate in truths.items()
+    }
+
+
+def test_arms_far_from_the_best_are_beyond_and_those_near_it_within():
+    """Loads of one number lie 20 % apart from those of another, which all arms share."""
+    ranking = rank_arms(figures({"a": 100, "b": 99.8, "c": 90, "d": 50}, 8), EFFECT)
+    assert {arm.arm: arm.standing for arm in ranking.arms} == {
+        "a": Standing.WITHIN, "b": Standing.WITHIN, "c": Standing.BEYOND, "d": Standing.BEYOND,
+    }  # fmt: skip
+    c = next(arm for arm in ranking.arms if arm.arm == "c")
+    assert c.low < 0.9 < c.high < 0.92
+    assert {arm.arm for arm in ranking.candidates} <= {"a", "b"}
+
+
+def test_one_load_each_says_nothing_and_a_metric_of_which_less_is_better_turns_round():
+    single = rank_arms({"a": {0: 1.0}, "b": {0: 100.0}}, EFFECT)
+    assert [arm.standing for arm in single.arms] == [Standing.OPEN, Standing.OPEN]
+    times = rank_arms(figures({"a": 100, "b": 120}, 8), EFFECT, is_less_better=True)
+    assert [(arm.arm, arm.standing) for arm in times.arms] == [("a", Standing.WITHIN), ("b", Standing.BEYOND)]
+    assert times.arms[1].low < 1.2 < times.arms[1].high
+    assert rank_arms({}, EFFECT).arms == rank_arms({"a": {}}, EFFECT).arms == ()
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.dictionaries(st.sampled_from("abcdefg"), st.dictionaries(st.integers(0, 4), st.floats(0.5, 2)), max_size=7),
+    st.floats(0.1, 10),
+)
+def test_neither_the_unit_nor_the_order_of_arms_changes_what_is_said(arms, unit):
+    """Whatever loads are missing; the best estimate may always be the best, and each ratio is in its interval."""
+    ranking = rank_arms(arms, EFFECT)
+    other = rank_arms({name: {k: v * unit for k, v in arms[name].items()} for name in reversed(arms)}, EFFECT)
+    assert {arm.arm for arm in ranking.arms} == {name for name, loads in arms.items() if loads}
+    turned = {arm.arm: arm for arm in other.arms}
+    for arm in ranking.arms:
+        assert arm.low <= arm.ratio <= arm.high <= 1
+        assert math.isclose(arm.low, turned[arm.arm].low, rel_tol=1e-6)
+        assert math.isclose(arm.high, turned[arm.arm].high, rel_tol=1e-6)
+    assert not ranking.arms or ranking.arms[0].may_be_best
