@@ -55,7 +55,7 @@ def _measured(work: Path, stages: int) -> list[dict[str, float]]:
     (work / "a.yaml").write_text(SPEC.format(values=", ".join(map(str, range(stages)))))
     (work / "bin").mkdir()
     python = work / "bin" / "python"  # what the rules start: the job is the same but for the marks
-    job = f'[ "$3" = run-stage ] && shift 3 && exec {sys.executable} {Path(__file__).resolve()} job "$@"'
+    job = f'[ "$4" = run-stage ] && shift 4 && exec {sys.executable} {Path(__file__).resolve()} job "$@"'
     python.write_text(f'#!/bin/sh\n{job}\nexec {sys.executable} "$@"\n')
     python.chmod(0o755)
     own = {"STEPGRID_HOST_LOCK": str(work / "lock"), "STEPGRID_SITE": "", VARIABLE: str(work / "marks")}
