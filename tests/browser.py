@@ -1,7 +1,5 @@
 """A page in headless Chromium, over its debugging pipe: what it runs, logs, asks for and shows."""
 
-from __future__ import annotations
-
 import base64
 import json
 import os

@@ -1,7 +1,5 @@
 """Cases of a test as data, in YAML files beside it, and what comes of them as lines of a golden text."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any

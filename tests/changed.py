@@ -5,8 +5,6 @@ their tests in tests/PACKAGE and tests/KIND (a plug-in's below it), a module of 
 specs, docs, scripts and bench in the folder of their name; every change has tests/test_house.py.
 """
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from collections.abc import Iterable, Iterator

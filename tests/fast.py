@@ -4,8 +4,6 @@ Folders of FOLDERS are left out, and what tests/slow.txt names, a file or a test
 runs what is left and adds what takes longer than a second here.
 """
 
-from __future__ import annotations
-
 import os
 from collections import Counter
 from collections.abc import Iterator

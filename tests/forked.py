@@ -3,8 +3,6 @@
 As a program it reads a line of JSON for each command, and answers with its exit status.
 """
 
-from __future__ import annotations
-
 import atexit
 import contextlib
 import functools

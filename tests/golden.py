@@ -1,7 +1,5 @@
 """Exact texts in files: `golden(text)` compares, `make golden` writes the files anew."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Halves of `.ci/run`: root's run does what an ordinary user's run skipped, and its last line sums both up."""
 
-from __future__ import annotations
-
 import json
 import time
 from dataclasses import asdict, dataclass, field

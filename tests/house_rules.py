@@ -6,8 +6,6 @@ the places, and `python -m tests.house_rules --write` lowers the counts of tests
 today.
 """
 
-from __future__ import annotations
-
 import ast
 import re
 import sys

@@ -1,7 +1,5 @@
 """`make lint` beside the tests: `pytest --lint` starts it, and fails where it does."""
 
-from __future__ import annotations
-
 import subprocess
 from pathlib import Path
 

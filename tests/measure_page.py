@@ -3,8 +3,6 @@
 What is inside closed details does not count, nor does the text of charts.
 """
 
-from __future__ import annotations
-
 import sys
 import tempfile
 from collections.abc import Mapping

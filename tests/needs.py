@@ -1,7 +1,5 @@
 """What a test needs of the machine. Where the machine lacks it the test is skipped, and the end of the run says why."""
 
-from __future__ import annotations
-
 import functools
 import os
 import re

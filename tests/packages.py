@@ -1,7 +1,5 @@
 """The Debian package of each program that some tests need. As a script: the packages that this machine lacks."""
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Iterable
 

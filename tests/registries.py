@@ -1,7 +1,5 @@
 """Whether a package registry can be reached: its own client is asked once, and has half a minute to hear anything."""
 
-from __future__ import annotations
-
 import functools
 import os
 import re

@@ -1,7 +1,5 @@
 """How the processes of `make test` share the tests: a file is a share, and those of real engines come first."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from xdist.scheduler import LoadFileScheduling

@@ -1,7 +1,5 @@
 """Ctrl-C before a command has started is no traceback; a program that imports stepgrid keeps its own way."""
 
-from __future__ import annotations
-
 import signal
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """What import-linter cannot hold: what is pure writes nothing, and the core names no plug-in."""
 
-from __future__ import annotations
-
 import ast
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """Patterns of Python's `re` take time in proportion to the text, whatever a stranger puts into it."""
 
-from __future__ import annotations
-
 import ast
 import importlib
 import pkgutil

@@ -1,7 +1,5 @@
 """Twice the cells or results take twice the work. Calls are counted, not seconds: other work of the host makes none."""
 
-from __future__ import annotations
-
 import gc
 import sys
 from collections.abc import Callable

@@ -14,8 +14,6 @@
 set. What stands before the first scene begins each. `make golden` writes the texts anew.
 """
 
-from __future__ import annotations
-
 import contextlib
 import io
 import os

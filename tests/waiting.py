@@ -1,7 +1,5 @@
 """Waiting for what should happen, on machines that are busy with something else."""
 
-from __future__ import annotations
-
 import resource
 import subprocess
 import sys

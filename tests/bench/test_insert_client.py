@@ -1,7 +1,5 @@
 """The bench of the insert benchmark's client: what its Python client sends, and how its rounds are judged."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

@@ -1,7 +1,5 @@
 """The bench of power cuts: what its model of a disk keeps, and that each call that it must see is seen."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Loads until it is sure, simulated: clear differences cost the least, and looks do not raise the errors."""
 
-from __future__ import annotations
-
 import pytest
 
 from bench import until

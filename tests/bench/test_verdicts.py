@@ -1,7 +1,5 @@
 """The bench of the verdicts, in small: its made-up experiments are what they say, and judged as reports are."""
 
-from __future__ import annotations
-
 import math
 from statistics import stdev
 

@@ -1,7 +1,5 @@
 """Reports made up as logarithms are as noisy as they say, and judged as reports are."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """The sweeps of bench/why.py: specs without a problem or a lint, and a fork that has another default."""
 
-from __future__ import annotations
-
 import json
 import re
 import subprocess

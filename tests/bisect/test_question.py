@@ -1,7 +1,5 @@
 """From the command's words to a search, and what cannot be one."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

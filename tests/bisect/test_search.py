@@ -1,7 +1,5 @@
 """Whole searches over made-up figures: what is found, what is not, and what it costs."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Collection
 from dataclasses import dataclass, field

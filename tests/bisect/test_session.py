@@ -1,7 +1,5 @@
 """Decisions of a search survive its process."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from stepgrid.model.records import replace

@@ -1,7 +1,5 @@
 """What the tests that compile need: a compiler, and the smallest tree that a recipe of RocksDB takes for one."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from tests.needs import needs

@@ -1,7 +1,5 @@
 """Orders for the tests of sources and recipes: a build in a folder of the test's own."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Local git repositories for tests, made by the real git."""
 
-from __future__ import annotations
-
 import shutil
 import subprocess
 from pathlib import Path
@@ -17,7 +15,7 @@ class Repository:
         self.git("init", "--quiet", "--initial-branch=main", "--template=")
 
     @classmethod
-    def copied(cls, other: Repository, folder: Path) -> Repository:
+    def copied(cls, other: "Repository", folder: Path) -> "Repository":
         """For one test to change, of what many begin with."""
         shutil.copytree(other.folder, folder, symlinks=True)
         made = cls.__new__(cls)

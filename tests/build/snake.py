@@ -1,7 +1,5 @@
 """An engine of the tests' own: the Python that runs them, a real program that is everywhere."""
 
-from __future__ import annotations
-
 import re
 import sys
 from collections.abc import Mapping

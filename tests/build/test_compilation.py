@@ -1,7 +1,5 @@
 """What every compile does first and last, without an engine."""
 
-from __future__ import annotations
-
 import hashlib
 import subprocess
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What a downloaded .deb says of itself."""
 
-from __future__ import annotations
-
 import hashlib
 import shutil
 import subprocess

@@ -1,7 +1,5 @@
 """A server's entry in the site file: what is missing, and how a server is reached by it."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

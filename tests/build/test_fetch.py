@@ -1,7 +1,5 @@
 """What clients of registries say when they fail, in a sentence of ours."""
 
-from __future__ import annotations
-
 import pytest
 
 from stepgrid.build.commands import CommandResult

@@ -1,7 +1,5 @@
 """Tools read settings of the folder that they run in and of all above it: none of a checkout or a temporary folder."""
 
-from __future__ import annotations
-
 import shlex
 from contextlib import suppress
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Patches of a spec on the tree of a build: in order, exactly, and inside the tree alone."""
 
-from __future__ import annotations
-
 import hashlib
 from pathlib import Path
 from typing import Any

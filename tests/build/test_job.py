@@ -1,7 +1,5 @@
 """Builds from a plan to outputs/builds: what is kept of one, and what it says when it fails."""
 
-from __future__ import annotations
-
 import json
 import os
 import sys

@@ -1,7 +1,5 @@
 """With the real pip and an index that is a folder: nothing is fetched from elsewhere."""
 
-from __future__ import annotations
-
 import gzip
 import hashlib
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Environments of scripts, by the real clients and an index that is a folder: nothing is fetched from elsewhere."""
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import json

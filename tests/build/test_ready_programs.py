@@ -1,7 +1,5 @@
 """Servers that are scripts; real ones are in tests/integration."""
 
-from __future__ import annotations
-
 import shutil
 import subprocess
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A checkout with results of every stage, and an empty one beside it, for tests of what goes from one to the other."""
 
-from __future__ import annotations
-
 import io
 import json
 import tarfile

@@ -1,7 +1,5 @@
 """stepgrid redo, results, retract and images, against a store whose results are put there by hand."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """stepgrid builds: what there is, made and listed; by real jobs, of a program that is a script."""
 
-from __future__ import annotations
-
 import json
 import os
 import signal

@@ -1,7 +1,5 @@
 """stepgrid builds export and import: a build runs in another checkout, and nothing else is let in."""
 
-from __future__ import annotations
-
 import getpass
 import json
 import platform

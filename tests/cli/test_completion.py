@@ -1,7 +1,5 @@
 """Tab, as a real bash has it."""
 
-from __future__ import annotations
-
 import os
 import pty
 import subprocess

@@ -1,7 +1,5 @@
 """Commands over an outputs/ of which a file was cut short or replaced: a sentence, or the file is made again."""
 
-from __future__ import annotations
-
 import contextlib
 import io
 import json

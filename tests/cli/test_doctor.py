@@ -1,7 +1,5 @@
 """stepgrid doctor: what it shows, and its exit status."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

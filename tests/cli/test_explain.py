@@ -1,7 +1,5 @@
 """`stepgrid explain`: where each setting of a step comes from."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """stepgrid export and import: results of one checkout join those of another."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

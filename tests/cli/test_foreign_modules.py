@@ -1,7 +1,5 @@
 """A checkout that a stranger wrote may bring modules and settings that our own programs would take for theirs."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A bundle whose plan is whole by its own digest, and says of a stage what its id is not made of."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from hashlib import sha256

@@ -1,7 +1,5 @@
 """stepgrid gc: what it lists, moves to the trash, restores and deletes."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

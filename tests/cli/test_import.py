@@ -1,7 +1,5 @@
 """stepgrid import: nothing is let in that is not what was exported."""
 
-from __future__ import annotations
-
 import io
 import json
 import re

@@ -1,7 +1,5 @@
 """stepgrid import --as-loads: what another host measured of the same stages counts beside what was measured here."""
 
-from __future__ import annotations
-
 import json
 import os
 import random

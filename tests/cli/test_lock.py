@@ -1,7 +1,5 @@
 """stepgrid lock, on real git repositories."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 from pathlib import Path

@@ -1,7 +1,5 @@
 """stepgrid lock after builds were made and measured, on real git repositories and real builds."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

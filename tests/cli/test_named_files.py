@@ -1,7 +1,5 @@
 """Whatever a spec, a site file or a command line names: reading it comes to an end, and no more of it than a bound."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import signal

@@ -1,7 +1,5 @@
 """`versions: {newest: …}`: asked of a real git repository once, held by the lock file, and renewed."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

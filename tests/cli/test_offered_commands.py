@@ -1,7 +1,5 @@
 """Commands that texts offer are taken by the command line."""
 
-from __future__ import annotations
-
 import re
 import shlex
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Options that the builds which are there would not take: `check`, `plan` and the start of `run` say so."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pytest

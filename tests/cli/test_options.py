@@ -1,7 +1,5 @@
 """The options of all commands: one name has one meaning and one form, and old words still mean what they meant."""
 
-from __future__ import annotations
-
 import argparse
 from collections import defaultdict
 from collections.abc import Iterator

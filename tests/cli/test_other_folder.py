@@ -1,7 +1,5 @@
 """Commands in a folder without `outputs/`, where another folder has it."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """A local tree that holds its own outputs/: told before anything is built, and kept out by one line."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from pathlib import Path

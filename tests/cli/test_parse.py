@@ -1,7 +1,5 @@
 """stepgrid parse: the figures of a log that people already have."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

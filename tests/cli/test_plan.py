@@ -1,7 +1,5 @@
 """stepgrid plan, against a store whose results are put there by hand; the engines are another test's."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

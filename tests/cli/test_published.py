@@ -1,7 +1,5 @@
 """stepgrid published KIND DIR: published results become results like our own, or nothing does."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

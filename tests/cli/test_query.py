@@ -1,7 +1,5 @@
 """stepgrid query: SQL over the tables by name, read-only, and what is wrong with it in one sentence."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import shutil

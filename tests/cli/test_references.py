@@ -1,7 +1,5 @@
 """What stored plans need, by their specs as these are now, wherever they lie."""
 
-from __future__ import annotations
-
 from collections.abc import Collection
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Bundles that are signed by a key of ssh, and a site file that takes no others."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """A site file at work: where databases are, whose id results have, what is refused."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

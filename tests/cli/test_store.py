@@ -1,7 +1,5 @@
 """stepgrid store push and pull: several stores meet in one folder, and nothing is lost on the way."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -1,7 +1,5 @@
 """What was retracted after it was pushed counts no more where it was pulled, and again once that was undone."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 

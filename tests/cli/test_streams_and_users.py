@@ -1,7 +1,5 @@
 """Closed and full streams, and users without a passwd entry, as a shell and a container give them."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Commands and exactly what they print: tests/cli/transcripts."""
 
-from __future__ import annotations
-
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What a checkout holds already: plans, builds, results, images and attempts, put there by hand."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from collections.abc import Callable, Sequence

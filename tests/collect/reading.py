@@ -1,7 +1,5 @@
 """Figures of folders that a test has written."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 

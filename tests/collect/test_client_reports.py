@@ -1,7 +1,5 @@
 """A step of ours whose clients report one by one, from its report to the tables that imported results have, too."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Seconds in which a client did next to nothing are stalls; before its last operation, and nowhere else."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

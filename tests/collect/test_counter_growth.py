@@ -1,7 +1,5 @@
 """By how much counters grew, of a plan's cells: means of the loads, and runs that cells share once."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """A result whose files changed is set aside and measured again; one that only this version cannot read is not."""
 
-from __future__ import annotations
-
 import json
 import os
 import time

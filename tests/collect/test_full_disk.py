@@ -1,7 +1,5 @@
 """Tables and a report that find no room are made with the reserve; without one they are a sentence, no traceback."""
 
-from __future__ import annotations
-
 import os
 import re
 import subprocess

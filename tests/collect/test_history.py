@@ -1,7 +1,5 @@
 """Figures of older results of a plan: what the noise floor is made of, beside the newest."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """What of a step's samples is averaged."""
 
-from __future__ import annotations
-
 import math
 from datetime import UTC, datetime
 

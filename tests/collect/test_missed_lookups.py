@@ -1,7 +1,5 @@
 """A figure of lookups that missed keys which were loaded carries the rate that was expected, and a warning."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from stepgrid.collect.job import with_expected_rates

@@ -1,7 +1,5 @@
 """Samples as they are read."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -4,8 +4,6 @@ usage.yaml has samples and the record of a step, perhaps with the window in whic
 server told before and after it. A figure of which something is missing is missing.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path

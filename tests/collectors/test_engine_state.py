@@ -1,7 +1,5 @@
 """Looks at a server's state, as the collector writes them, and the events that they are."""
 
-from __future__ import annotations
-
 import json
 import math
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Flame graphs of one recording, and of an arm against its base."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 from xml.etree import ElementTree

@@ -1,7 +1,5 @@
 """Samples of perf script counted by stack, and what is drawn and counted of them."""
 
-from __future__ import annotations
-
 import json
 import os
 import signal

@@ -1,7 +1,5 @@
 """Whether a perf looks on yet, by a real one."""
 
-from __future__ import annotations
-
 import subprocess
 import time
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """The suite, run on the plug-ins that come with stepgrid, and on one that is wrong."""
 
-from __future__ import annotations
-
 import ast
 import os
 import subprocess

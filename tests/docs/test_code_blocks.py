@@ -1,7 +1,5 @@
 """Code on pages: specs compile, commands and their options exist, Python is Python."""
 
-from __future__ import annotations
-
 import ast
 import re
 import shlex

@@ -1,7 +1,5 @@
 """The page about plug-ins names every field of what a driver is given and gives, and what pgbench's driver uses."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

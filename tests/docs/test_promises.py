@@ -1,7 +1,5 @@
 """Rows of promises on pages name tests that exist."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from pathlib import Path

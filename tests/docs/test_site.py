@@ -1,7 +1,5 @@
 """The site is built from the pages without a warning; each page is of one kind."""
 
-from __future__ import annotations
-
 import json
 import re
 import subprocess

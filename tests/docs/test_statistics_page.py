@@ -1,7 +1,5 @@
 """The page on statistics: the method that the report's page shows, and code that recomputes intervals."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Reports of clients: lines of the protocol, and the forms that stepgrid's own clients write."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -4,8 +4,6 @@ The cases of a kind stand in commands/KIND.yaml: settings, and where the command
 binary, the server (its engine, a host, whether it already ran) and the seed. Its golden text has what comes of them.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path

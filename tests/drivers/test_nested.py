@@ -1,7 +1,5 @@
 """Maps among the settings come as the language hands them on: text that remembers where it stands."""
 
-from __future__ import annotations
-
 from typing import Any, get_args
 
 import pytest

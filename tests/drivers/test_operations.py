@@ -1,7 +1,5 @@
 """Operations that steps run, by the workloads of each kind; and those that no measured step of a spec runs."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -4,8 +4,6 @@ The cases of a kind stand in outputs/KIND.yaml: settings of a step and the files
 read by itself (`printed`). Its golden text has what all of them say. Samples of other machines are read where they lie.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any

@@ -4,8 +4,6 @@ programs.yaml: what a program prints when it is asked, the first words that fit;
 statement that asked for them. The golden text has what is identified, each option, what is left to do, or the refusal.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path

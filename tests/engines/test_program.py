@@ -1,7 +1,5 @@
 """Any program as an engine."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from stepgrid_databases.engines.program import ENGINE, AnyProgram

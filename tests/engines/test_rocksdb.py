@@ -1,7 +1,5 @@
 """Shapes of db_bench's help, manifests as RocksDB writes them."""
 
-from __future__ import annotations
-
 import re
 import textwrap
 from collections.abc import Callable

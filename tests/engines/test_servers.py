@@ -1,7 +1,5 @@
 """Engines: what they can do by release. The boundaries are those of the release notes."""
 
-from __future__ import annotations
-
 import pytest
 
 from stepgrid.plugins.registry import engine

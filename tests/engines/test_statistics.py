@@ -4,8 +4,6 @@ The cases of an engine stand in statistics/ENGINE.yaml: rows as MariaDB, MySQL a
 statement that asked for them. What a server lacks is not asked; what it does not tell is missing.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any

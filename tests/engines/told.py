@@ -1,7 +1,5 @@
 """A connection that answers what was recorded, and remembers what it was asked."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

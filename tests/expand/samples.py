@@ -1,7 +1,5 @@
 """Specs that tests of the expansion add to, and what they ask of a plan."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from stepgrid.model.plan import Plan

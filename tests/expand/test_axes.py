@@ -1,7 +1,5 @@
 """Axes: points that are generated."""
 
-from __future__ import annotations
-
 from stepgrid.model.plan import Plan
 from tests.expand.samples import BASE, Compile, labels
 

@@ -1,7 +1,5 @@
 """Builds of a spec: faults of their lines, sources for each version, clients of steps."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

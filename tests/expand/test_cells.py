@@ -1,7 +1,5 @@
 """Cells of a spec that is compiled with --only and --set."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Checks: params that nothing takes, collectors, servers that run already."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What a search may be for."""
 
-from __future__ import annotations
-
 import pytest
 
 from stepgrid.expand.search import Objective, parse_objective

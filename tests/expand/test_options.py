@@ -1,7 +1,5 @@
 """Options and params: which layer wins, for every pair of the documented order."""
 
-from __future__ import annotations
-
 import json
 from itertools import combinations
 

@@ -1,7 +1,5 @@
 """Searches on an axis against curves that are known."""
 
-from __future__ import annotations
-
 import math
 
 from hypothesis import example, given

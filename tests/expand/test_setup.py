@@ -1,7 +1,5 @@
 """Setup of steps: machine, launch, server, probes, services, and files."""
 
-from __future__ import annotations
-
 from hashlib import sha256
 from pathlib import Path
 

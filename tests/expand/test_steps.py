@@ -1,7 +1,5 @@
 """Steps: live grids, times, warm-ups, searches, and stages without steps."""
 
-from __future__ import annotations
-
 from stepgrid.expand.search import AxisSearch
 from stepgrid.plan.estimate import search_text
 from tests.expand.samples import BASE, Compile, Complaints, ids

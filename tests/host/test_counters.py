@@ -1,7 +1,5 @@
 """Counters and sensors, in a /sys and a /proc written by hand."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Reading, writing and sweeping files, trees of a database, and stale handles."""
 
-from __future__ import annotations
-
 import errno
 import json
 import os

@@ -1,7 +1,5 @@
 """Locks of files and of the host, and who holds them."""
 
-from __future__ import annotations
-
 import fcntl
 import getpass
 import multiprocessing

@@ -1,7 +1,5 @@
 """Folders that a user names: what others wrote, changed or linked stays as it is, and what we wrote is replaced."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What programs, bundles and names have in them does not reach the terminal as a command."""
 
-from __future__ import annotations
-
 import json
 import os
 from pathlib import Path

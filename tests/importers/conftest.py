@@ -1,7 +1,5 @@
 """What the tests of published results share: the samples, which are read where they are and never copied in."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Outputs as the published scripts leave them, made up."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 COMMAND = "sysbench --tables=2 --table-size=1000 --threads=4 --events=0 --mysql-password=secret x.lua run"

@@ -3,8 +3,6 @@
 The cases of a kind stand in folders/KIND.yaml: the files of a folder. Its golden text has what all of them say.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """All kinds: what a summary has otherwise than we do is explained, each reason under its own heading."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from fnmatch import fnmatchcase
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Steps of a client that runs on sysbench's LuaJIT, by themselves against a server."""
 
-from __future__ import annotations
-
 import json
 import shutil
 import subprocess

@@ -4,8 +4,6 @@ preloads it an hour less, or an hour more also since the host's start.
 Times of files move along: those that were written after that moment are seen, and set, by the new clock.
 """
 
-from __future__ import annotations
-
 import subprocess
 from dataclasses import dataclass
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A real db_bench, made once for all tests by the project's own build; and checkouts that begin with it."""
 
-from __future__ import annotations
-
 import fcntl
 import json
 import os

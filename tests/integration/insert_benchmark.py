@@ -1,7 +1,5 @@
 """Steps of the insert benchmark run by themselves against a server."""
 
-from __future__ import annotations
-
 from stepgrid_databases.drivers.insert_benchmark import InsertBenchmark
 from tests.integration import client_steps
 

@@ -1,7 +1,5 @@
 """Steps of LinkBench run by themselves against a server."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

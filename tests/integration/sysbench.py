@@ -1,7 +1,5 @@
 """Workloads run by themselves against a server, and what the server says of them: statements, plans, rows."""
 
-from __future__ import annotations
-
 import json
 import re
 import subprocess

@@ -1,7 +1,5 @@
 """stepgrid from Python, over a real run."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Small artifacts, by the clients of their registries."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Searches on an axis as a run makes them: by a program that knows its limit, and by a limited RocksDB."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """A search through real commits and builds, killed and continued."""
 
-from __future__ import annotations
-
 import json
 import os
 import signal

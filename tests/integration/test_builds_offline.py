@@ -1,7 +1,5 @@
 """Finished builds are all that a run needs: no client, no compiler, no network, no origin."""
 
-from __future__ import annotations
-
 import shutil
 import sys
 from pathlib import Path

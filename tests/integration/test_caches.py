@@ -1,7 +1,5 @@
 """What a real server's own cache holds as a stage begins: nothing, or the pages that it listed."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from pathlib import Path

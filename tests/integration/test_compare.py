@@ -1,7 +1,5 @@
 """Results set beside others: of another spec, of an earlier date, of a stored plan, of an exported file."""
 
-from __future__ import annotations
-
 import json
 import re
 import time

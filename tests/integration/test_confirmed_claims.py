@@ -1,7 +1,5 @@
 """A gate whose claims are confirmed by fresh loads, over real runs: one arm is slow, one was so in its first loads."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

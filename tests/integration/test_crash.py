@@ -1,7 +1,5 @@
 """RocksDB, InnoDB, MyRocks and PostgreSQL are killed in a load, and come back with each row that they acknowledged."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

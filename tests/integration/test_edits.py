@@ -1,7 +1,5 @@
 """What runs again after an edit of a spec, with a real engine."""
 
-from __future__ import annotations
-
 import json
 
 from tests.integration.conftest import SPEC, Lab

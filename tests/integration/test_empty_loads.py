@@ -1,7 +1,5 @@
 """A load that ends well and leaves no table: it fails, and no checkpoint is made of its empty database."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 

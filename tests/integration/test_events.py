@@ -1,7 +1,5 @@
 """Events of real engines beside the seconds of a step: in the table, under the QPS of the page, and of the dips."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections import Counter

@@ -3,8 +3,6 @@
 No file of stepgrid knows of them: they are found by their entry points.
 """
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Benchmarks that lie: what a spec expects of them catches each, and measures nothing again."""
 
-from __future__ import annotations
-
 import re
 import shutil
 

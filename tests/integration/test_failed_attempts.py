@@ -1,7 +1,5 @@
 """Failed attempts leave a trace: in reports of what passed in another attempt, and in the annotations of CI."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

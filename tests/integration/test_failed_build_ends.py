@@ -1,7 +1,5 @@
 """A build that fails ends a run, whatever is still undecided: the next round would only ask for it again."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from tests.integration.conftest import Lab

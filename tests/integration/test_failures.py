@@ -1,7 +1,5 @@
 """What cannot be had, fails, hangs or does not fit: said clearly, and the rest goes on."""
 
-from __future__ import annotations
-
 import shutil
 import signal
 from pathlib import Path

@@ -1,7 +1,5 @@
 """HammerDB on PostgreSQL and MariaDB, from local copies of its repositories: STEPGRID_HAMMERDB names their folder."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Files that no `files:` lists: a change of one that is named measures again, and the plan says which it was."""
 
-from __future__ import annotations
-
 from functools import partial
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The insert benchmark on real servers: every row is there, rates are kept, and what fails says so."""
 
-from __future__ import annotations
-
 import re
 from collections import defaultdict
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """The insert benchmark in a stage: one that a kill ends is failed and says so; through a whole spec, its figures."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

@@ -1,7 +1,5 @@
 """Programs and libraries of published packages, by the clients of their registries."""
 
-from __future__ import annotations
-
 import subprocess
 from pathlib import Path
 from subprocess import PIPE, STDOUT

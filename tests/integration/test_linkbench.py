@@ -1,7 +1,5 @@
 """LinkBench on real servers: the graph is what was asked for, its counts are right whoever writes, failures say why."""
 
-from __future__ import annotations
-
 import os
 import re
 import signal

@@ -1,7 +1,5 @@
 """What LinkBench draws, on sysbench's own LuaJIT and without a server: links, ids, operations and sizes as defined."""
 
-from __future__ import annotations
-
 import json
 import math
 import re

@@ -1,7 +1,5 @@
 """Programs that lie, each in its own way: the report of a spec without expectations doubts them, and no honest one."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Arms on an emptied database beside equal ones, on a real server; reads of a server that find nothing."""
 
-from __future__ import annotations
-
 import os
 import shutil
 from pathlib import Path

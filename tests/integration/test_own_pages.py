@@ -4,8 +4,6 @@ A page shows the spec first, then its other files: blocks with a name behind the
 The first block of `sh` has the commands, `stepgrid run` among them; the block behind it is what they print.
 """
 
-from __future__ import annotations
-
 import re
 from itertools import takewhile
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Builds of a user's own scripts: each is its files alone, so that an edit measures its cells and no others."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 from pathlib import Path

@@ -1,7 +1,5 @@
 """pgbench on two majors of PostgreSQL, by the shipped spec, and SQL of one's own, by the page that shows it."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -1,7 +1,5 @@
 """Published experiments at smoke scale: a few cells of one for each family; at night some of all, and all whole."""
 
-from __future__ import annotations
-
 import json
 from typing import Any, NamedTuple
 

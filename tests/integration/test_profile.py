@@ -1,7 +1,5 @@
 """A profile pass over real runs of a program: the function that an arm calls more, and its sleeps, with their cost."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,8 +1,6 @@
 """Every engine is left with work, and is quiet at the end, also beside another program that writes all the time; a wait
 that is too short says what was not."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

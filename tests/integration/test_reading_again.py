@@ -1,7 +1,5 @@
 """A changed metric reads kept output again and measures nothing."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """A finding of an own program as a script: its text, its answer in a bare environment, and what shrinking leaves."""
 
-from __future__ import annotations
-
 import os
 import re
 import shutil

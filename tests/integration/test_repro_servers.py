@@ -1,7 +1,5 @@
 """A finding of a server as a script, which sets the server up, starts it, loads it and stops it by itself."""
 
-from __future__ import annotations
-
 import os
 import re
 import subprocess

@@ -1,7 +1,5 @@
 """A load and a measured child as jobs, with a real db_bench."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

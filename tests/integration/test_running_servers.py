@@ -1,7 +1,5 @@
 """Servers that already run: a load and what comes after it, and what of such a server cannot be known."""
 
-from __future__ import annotations
-
 import json
 import os
 import secrets
@@ -73,7 +71,7 @@ def test_postgres_by_the_network(server_builds: Path, tmp_path: Path, monkeypatc
     assert "shared_buffers" not in said
 
 
-def _same_for_both(found: _Found, engine: str) -> None:
+def _same_for_both(found: "_Found", engine: str) -> None:
     """The load ran for itself, and once more for what comes after it; what nobody can tell is missing."""
     (attempt,) = [each for each in found.attempts if each["image"]["parent"]]
     assert (attempt["image"]["method"], attempt["image"]["stages_replayed"]) == ("replay", [attempt["image"]["parent"]])

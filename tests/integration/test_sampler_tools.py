@@ -1,7 +1,5 @@
 """The sampler's figures against those of the real iostat and vmstat, in the same seconds, under a load on the disk."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

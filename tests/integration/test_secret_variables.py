@@ -1,7 +1,5 @@
 """Values of variables that look like secrets reach the program, and no plan, record, report or export."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

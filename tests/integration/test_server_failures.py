@@ -1,7 +1,5 @@
 """How real servers fail: each said in one sentence, with the end of the log that says more."""
 
-from __future__ import annotations
-
 import os
 import signal
 import sys

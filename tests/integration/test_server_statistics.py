@@ -1,7 +1,5 @@
 """What real servers count over a step, and the tables of a report that show it."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterator

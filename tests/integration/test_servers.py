@@ -1,7 +1,5 @@
 """Real servers through whole specs, and what becomes of a stage when one of them fails."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -1,7 +1,5 @@
 """Servers that a spec declares: Valkey by the shipped spec; and a small one, which also fails."""
 
-from __future__ import annotations
-
 import json
 import os
 import signal

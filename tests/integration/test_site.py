@@ -1,7 +1,5 @@
 """A site of two real experiments, as `stepgrid site` writes it: every link leads somewhere, also in a browser."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -2,8 +2,6 @@
 
 As root, with Debian's SLURM and `make slurm`; else skipped with the reason."""
 
-from __future__ import annotations
-
 import json
 import os
 import signal

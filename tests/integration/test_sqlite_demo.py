@@ -1,7 +1,5 @@
 """The demo that needs Python alone: its program measures, and the sweep comes to a verdict."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

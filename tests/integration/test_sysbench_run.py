@@ -1,7 +1,5 @@
 """Steps of sysbench through a whole spec: a load that is shared, its queries, a client that fails."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

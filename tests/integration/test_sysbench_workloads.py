@@ -1,7 +1,5 @@
 """What each workload does, by the server's own word: its statements, their plans, the rows that they read."""
 
-from __future__ import annotations
-
 import re
 import shutil
 import tempfile

@@ -1,7 +1,5 @@
 """tpcc on real servers: its tables, its statements, what the check finds, waiting times, conflicts."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 

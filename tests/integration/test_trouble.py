@@ -1,7 +1,5 @@
 """What goes wrong on real machines, with real Snakemake, runner and db_bench: said clearly, and nothing is lost."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

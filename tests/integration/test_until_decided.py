@@ -1,7 +1,5 @@
 """Loads that are added until it is sure, over real runs of a program whose figures come from its seed."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Vectors loaded, indexed and searched on real servers: what is found, by which plan, and why a step failed."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

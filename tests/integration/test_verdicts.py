@@ -1,7 +1,5 @@
 """A sweep of a real engine: the same thing twice makes no difference, something slow does."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

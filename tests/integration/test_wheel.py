@@ -1,7 +1,5 @@
 """The wheel in an environment with the dependencies that it declares, in an empty folder, without the checkout."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

@@ -1,7 +1,5 @@
 """The real iostat and vmstat beside the sampler: what they say, by the names of their columns."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 from collections.abc import Iterable, Mapping, Sequence

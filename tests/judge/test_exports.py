@@ -1,7 +1,5 @@
 """Our own results, exported as a table of loads and judged: the verdicts are those of `report`."""
 
-from __future__ import annotations
-
 import csv
 from collections import Counter
 from collections.abc import Iterator, Mapping

@@ -1,7 +1,5 @@
 """stepgrid judge: files of other tools are read, compared and doubted; damaged ones end in a sentence."""
 
-from __future__ import annotations
-
 import json
 import math
 import random

@@ -1,7 +1,5 @@
 """Builds that fail, or are killed while they fetch, patch, compile and install, with Snakemake, git and Python."""
 
-from __future__ import annotations
-
 import json
 import re
 import signal

@@ -1,7 +1,5 @@
 """A small sweep under a few seeded blows; bench/chaos.py does it a hundred times, builds included."""
 
-from __future__ import annotations
-
 import os
 import random
 import shutil

@@ -1,7 +1,5 @@
 """The insert benchmark's clients and servers by kill -9: nobody takes what is left for the rows of a step."""
 
-from __future__ import annotations
-
 import os
 import re
 import signal

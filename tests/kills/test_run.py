@@ -1,7 +1,5 @@
 """Killed, stopped, refused: with real Snakemake, runner and db_bench."""
 
-from __future__ import annotations
-
 import os
 import signal
 import time

@@ -1,7 +1,5 @@
 """Signals, kills, failures and second runs: nothing is lost, nothing is left behind."""
 
-from __future__ import annotations
-
 import os
 import shlex
 import signal

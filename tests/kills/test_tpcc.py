@@ -1,7 +1,5 @@
 """tpcc's client and its server by kill -9: the conditions of consistency hold after both."""
 
-from __future__ import annotations
-
 import os
 import signal
 from pathlib import Path

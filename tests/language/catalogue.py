@@ -4,8 +4,6 @@ A case has a spec, or a base and what is edited in it and added to it; further f
 place, code, message, and the hint below it. `make golden` writes what is said anew.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterator, Mapping
@@ -43,7 +41,7 @@ class Catalogue(Struct, frozen=True):
     ignored: tuple[str, ...]  # codes of lints that the bases bring along
     cases: tuple[Case, ...]
 
-    def updated(self, name: str, said: str) -> Catalogue:
+    def updated(self, name: str, said: str) -> "Catalogue":
         return replace(
             self, cases=tuple(replace(case, said=said) if case.name == name else case for case in self.cases)
         )

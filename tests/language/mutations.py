@@ -1,7 +1,5 @@
 """Small damages to a text of YAML: what people do by mistake, and what nobody would."""
 
-from __future__ import annotations
-
 import random
 import re
 from collections.abc import Callable

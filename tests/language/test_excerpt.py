@@ -1,7 +1,5 @@
 """How much of a long line is shown, and where its caret stands."""
 
-from __future__ import annotations
-
 import pytest
 
 from stepgrid.language.problems import EXCERPT_WIDTH as WIDTH

@@ -1,7 +1,5 @@
 """Checksums of what a spec names: read once, and again when it was touched."""
 
-from __future__ import annotations
-
 import hashlib
 import os
 import time

@@ -1,7 +1,5 @@
 """Whatever is done to a spec, it compiles or its problems have places: never a traceback."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 

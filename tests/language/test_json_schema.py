@@ -1,8 +1,6 @@
 """The JSON Schema for editors, judged by a validator that others wrote (python-jsonschema, draft 7: the draft that YAML
 language servers take), on all shipped specs and on wrong ones."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any

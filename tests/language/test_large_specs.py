@@ -1,7 +1,5 @@
 """What of a large spec once took minutes: bench/big_inputs.py has the times."""
 
-from __future__ import annotations
-
 from collections import Counter
 
 from stepgrid.language.problems import MOST_NAMES, MOST_SHOWN, Location, Problems, close_names, nearest

@@ -1,7 +1,5 @@
 """Lock files: what is read, what is said of a wrong one, what is written."""
 
-from __future__ import annotations
-
 import time
 from pathlib import Path
 

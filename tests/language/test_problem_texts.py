@@ -1,7 +1,5 @@
 """Whoever sends a complaint about a site file to somebody else sends no password with it."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Wrong specs and exactly what is said of them: tests/language/problems."""
 
-from __future__ import annotations
-
 import re
 from contextlib import suppress
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Requirements of scripts: one spelling, the files of Python's tools, what is said of wrong ones."""
 
-from __future__ import annotations
-
 import pytest
 
 from stepgrid.language.requirements import RequirementsError, parse_file, parse_requirement, takes_version

@@ -1,7 +1,5 @@
 """`include: library/…` names stepgrid's own library from any folder."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from stepgrid.language.files import record_inputs

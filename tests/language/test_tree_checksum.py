@@ -1,7 +1,5 @@
 """The checksum of a tree: every copy has it, every change of what is in it is another."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import time

@@ -1,7 +1,5 @@
 """An example of each layout: what a spec says, and a block as the report would have it; figures that were published."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """Blocks as tests need them: rows of figures, by name."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 from stepgrid.model.table import Table

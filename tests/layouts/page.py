@@ -1,7 +1,5 @@
 """docs/reference/layouts.md, made of the examples: `python -m tests.layouts.page > docs/reference/layouts.md`."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from stepgrid.plugins.registry import LAYOUTS

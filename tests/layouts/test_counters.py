@@ -1,7 +1,5 @@
 """Counters, and sizes of tables and indexes."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from stepgrid.model.table import Table

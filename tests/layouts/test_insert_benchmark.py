@@ -1,7 +1,5 @@
 """Tables of the insert benchmark: what failed its rate is marked, grey, and counts for no colour."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import pytest

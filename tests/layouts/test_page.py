@@ -1,7 +1,5 @@
 """docs/reference/layouts.md: every layout with an example, which a spec may say, and which looks as it says."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Published tables, as they were."""
 
-from __future__ import annotations
-
 import pytest
 
 from stepgrid.model.records import replace

@@ -1,7 +1,5 @@
 """The codes that the source can report: what stands as the code in `….add(code, where, …)` and `….warn(…)`."""
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Iterator
 from pathlib import Path

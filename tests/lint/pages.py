@@ -1,7 +1,5 @@
 """The pages of docs/problems: their examples, compiled as they stand."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Mapping, Sequence

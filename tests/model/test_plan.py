@@ -1,7 +1,5 @@
 """Loads until a comparison is sure, and labels of stages."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import pytest

@@ -1,7 +1,5 @@
 """Quantities as specs write them, and numbers as people read them."""
 
-from __future__ import annotations
-
 import math
 
 import pytest

@@ -1,7 +1,5 @@
 """Actions of the next run on each node; arms and bases; the stages that a request means."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any

@@ -1,7 +1,5 @@
 """Builds in a plan: what holds them still, and the ids that they keep."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Mapping
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Inputs that differ between two stages: builds, steps, setups; and values as a spec writes them."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

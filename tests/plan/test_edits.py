@@ -3,8 +3,6 @@
 What an edit does not name stays as it is: a result is kept under its id.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path

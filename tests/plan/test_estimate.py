@@ -1,7 +1,5 @@
 """Time, power, previews, and which node of a cluster measures what."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 

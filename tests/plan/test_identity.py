@@ -1,7 +1,5 @@
 """Ids that must stay, for results are kept under them; each kind of edit of a spec, and the stages that it changes."""
 
-from __future__ import annotations
-
 import hashlib
 from collections import Counter
 from pathlib import Path

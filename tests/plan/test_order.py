@@ -1,7 +1,5 @@
 """Ranks of stages, and how many loads a cell has."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import pytest

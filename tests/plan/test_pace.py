@@ -1,7 +1,5 @@
 """The estimated time left, over recorded runs: stages with the times of their steps, of cold stores on a busy host."""
 
-from __future__ import annotations
-
 import json
 import math
 from collections.abc import Iterator, Sequence
@@ -37,7 +35,7 @@ class RecordedForms(Forms):
 
 
 class Recording:
-    def __init__(self, forms: RecordedForms, run: dict[str, Any], earlier: Sequence[Recording]) -> None:
+    def __init__(self, forms: RecordedForms, run: dict[str, Any], earlier: Sequence["Recording"]) -> None:
         self.forms, self.records, self.spec = forms, run["stages"], run["spec"]
         self.earlier = [recording for recording in earlier if recording.spec == self.spec][-EARLIER:]
         self.began = BEGAN + run["began"]

@@ -1,7 +1,5 @@
 """Plans on disk: what is written is read."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from stepgrid.model.plan import (

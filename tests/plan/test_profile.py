@@ -1,7 +1,5 @@
 """The profile pass in a plan: stages of their own, from the same images, after all that is measured."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Tables and claims: what they may say, and claims as trees. What they may not is in tests/language/bad."""
 
-from __future__ import annotations
-
 import pytest
 
 from stepgrid.plan.report_check import (

@@ -1,7 +1,5 @@
 """Ids of stages: files that commands read count by their content, what is read of output does not; ids are checked."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from pathlib import Path
 

@@ -2,8 +2,6 @@
 
 No value is taken from a cell where it is another, and none depends on layers, axes or expressions that it came by."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterator

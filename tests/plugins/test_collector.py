@@ -1,7 +1,5 @@
 """The protocol, over all collectors; and what perf stat counted."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

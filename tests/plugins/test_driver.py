@@ -1,7 +1,5 @@
 """Commands of drivers, their requests to servers, and raw output."""
 
-from __future__ import annotations
-
 import gzip
 import os
 from pathlib import Path

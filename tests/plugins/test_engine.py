@@ -1,7 +1,5 @@
 """Capabilities of releases, and values of options."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

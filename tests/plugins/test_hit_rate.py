@@ -1,7 +1,5 @@
 """Fewer keys found than expected, and not by chance."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

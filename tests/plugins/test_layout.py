@@ -1,7 +1,5 @@
 """Layouts whose figures are easy to check by eye."""
 
-from __future__ import annotations
-
 import pytest
 
 from stepgrid.plugins.layout import Layout

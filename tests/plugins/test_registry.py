@@ -1,7 +1,5 @@
 """Plug-ins of installed packages: found, named in errors, noticed when they change; what each can do."""
 
-from __future__ import annotations
-
 import math
 import subprocess
 import sys

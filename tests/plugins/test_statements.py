@@ -1,7 +1,5 @@
 """Statements of shipped clients as they are explained, and the texts that their plans are compared by."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

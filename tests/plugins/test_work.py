@@ -1,7 +1,5 @@
 """Rows that the reads of a step found on its server, and steps that must find some."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import pytest

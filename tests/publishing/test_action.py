@@ -1,7 +1,5 @@
 """The GitHub Action: its scripts are run as a runner would, with a real spec."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """What a repository and its packages bring beside the code."""
 
-from __future__ import annotations
-
 import json
 import re
 import shutil

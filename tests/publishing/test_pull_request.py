@@ -1,7 +1,5 @@
 """The comment and the check of a pull request, by a server that answers as GitHub documents its API (November 2026)."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """A checkout in a temporary folder: the real Snakefile, rules, profile and store; sleeping jobs instead of engines."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

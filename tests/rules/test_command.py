@@ -1,7 +1,5 @@
 """stepgrid run: what it says, and its exit status."""
 
-from __future__ import annotations
-
 import os
 import re
 import subprocess

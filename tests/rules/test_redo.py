@@ -1,7 +1,5 @@
 """What has a result and is measured again beside it: asked for, or by `compare_within`; and what was retracted."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime, timedelta
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Nothing is measured twice, nothing measured is deleted, and what is lost is measured again."""
 
-from __future__ import annotations
-
 import json
 import re
 import shutil

@@ -1,7 +1,5 @@
 """A connection to the servers of these tests, which take it and say nothing."""
 
-from __future__ import annotations
-
 import socket
 from collections.abc import Mapping
 from typing import Any

@@ -1,7 +1,5 @@
 """A checkout in which everything is measured, as the store sees it: results without figures, a made-up summary."""
 
-from __future__ import annotations
-
 import os
 import time
 from pathlib import Path

@@ -3,8 +3,6 @@
 python machine.py ROOT LOCK: sets what makes noise, says so, and waits to be killed.
 """
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 

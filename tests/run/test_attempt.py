@@ -1,7 +1,5 @@
 """Files of a step's folder, and clients of a job: what a command finds there, what is kept."""
 
-from __future__ import annotations
-
 import json
 import os
 import sys

@@ -1,7 +1,5 @@
 """Room for databases: the budget, evicted images, full disks and the reserve, for real."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

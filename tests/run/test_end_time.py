@@ -1,7 +1,5 @@
 """The time when a run is to stop, `--until`."""
 
-from __future__ import annotations
-
 from datetime import datetime
 
 import pytest

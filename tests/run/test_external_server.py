@@ -1,7 +1,5 @@
 """A server that ran before: reached, compared with its build, left as it is; and its process, if it is here."""
 
-from __future__ import annotations
-
 import os
 import socket
 import sys

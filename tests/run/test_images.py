@@ -1,7 +1,5 @@
 """Databases that stages start from and leave behind: images, damage, copies, live folders."""
 
-from __future__ import annotations
-
 import json
 import os
 

@@ -1,7 +1,5 @@
 """The line of a plan's progress, `[12/45 done] 1 failed, ETA 3m10s`, by what the store has."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import shutil

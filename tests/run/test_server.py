@@ -1,7 +1,5 @@
 """The server around the steps of a stage: an engine's, one that a build declares, and its statistics."""
 
-from __future__ import annotations
-
 import json
 import os
 import signal
@@ -379,7 +377,7 @@ class Engine:
     def __init__(self, looks: Sequence[StatisticsReader]) -> None:
         self._looks, self.closed = looks, 0
 
-    def connect(self, _access: object) -> Engine:
+    def connect(self, _access: object) -> "Engine":
         return self
 
     def close(self) -> None:

@@ -1,7 +1,5 @@
 """Log of a server, what its clients were told, and folders of sockets."""
 
-from __future__ import annotations
-
 import json
 import os
 from pathlib import Path

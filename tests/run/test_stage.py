@@ -1,7 +1,5 @@
 """A stage as a process: what it leaves, what it says, and what it does when the machine gives it trouble."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os

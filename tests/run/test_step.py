@@ -1,7 +1,5 @@
 """A step with its launch, start and probes, by real processes; and what a failed one is said to have failed of."""
 
-from __future__ import annotations
-
 import json
 import sys
 from pathlib import Path

@@ -3,8 +3,6 @@
 A script, not a module of tests: python trial.py PLAN STAGE is like python -m stepgrid.pipeline run-stage PLAN STAGE.
 """
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Mapping
 from importlib.metadata import EntryPoint

@@ -1,7 +1,5 @@
 """Which spec `make demo` runs on machines with and without Debian's packages."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """What setup shows of pip."""
 
-from __future__ import annotations
-
 import re
 import runpy
 import shutil

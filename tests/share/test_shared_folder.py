@@ -1,7 +1,5 @@
 """Shared folders: of the first version, those that fsspec reaches, and an S3 bucket of a server on this machine."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 

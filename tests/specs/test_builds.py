@@ -1,7 +1,5 @@
 """The spec of every way to a db_bench: each scale of it compiles, and nothing is found about it."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -3,8 +3,6 @@
 The sample is written after the output of HammerDB 4.12. The file of Tcl runs with stand-ins for HammerDB's commands.
 """
 
-from __future__ import annotations
-
 import os
 import subprocess
 from pathlib import Path

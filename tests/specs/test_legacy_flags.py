@@ -4,8 +4,6 @@ The tables say what these pass, by the last one where a flag stands twice. Not i
 flags that may be unknown, and a write rate of 0, which is db_bench's own default.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

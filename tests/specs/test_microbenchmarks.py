@@ -1,7 +1,5 @@
 """The lists of sysbench as specs: what runs, in which order, on what."""
 
-from __future__ import annotations
-
 import pytest
 
 from stepgrid.model.plan import Plan

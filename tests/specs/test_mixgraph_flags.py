@@ -1,7 +1,5 @@
 """What mixgraph is run with: the five configurations, and what the published scripts make of them."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
 

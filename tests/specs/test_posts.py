@@ -1,7 +1,5 @@
 """The specs of the published experiments: each is the experiment of its article."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Mapping
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The claims of published experiments, judged by the author's own figures."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Sequence
 

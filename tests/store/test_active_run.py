@@ -1,7 +1,5 @@
 """The lock of a run, and disk space in reserve."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess

@@ -1,7 +1,5 @@
 """Signs of life of jobs on other machines."""
 
-from __future__ import annotations
-
 import os
 import time
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What images take, and what goes with one."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

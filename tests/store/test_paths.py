@@ -1,7 +1,5 @@
 """Names by time, and times of files."""
 
-from __future__ import annotations
-
 import os
 from datetime import UTC, datetime, timedelta
 

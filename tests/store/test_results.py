@@ -1,7 +1,5 @@
 """Results: what is read, what is broken, checksums of files, all that was tried of a stage."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os

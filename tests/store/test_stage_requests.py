@@ -1,7 +1,5 @@
 """Measured again beside what there is; loaded more often; taken out."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from stepgrid.host.files import write_json

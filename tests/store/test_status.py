@@ -1,7 +1,5 @@
 """Whoever asks gets the same answer: plan, status, results, collect and the next run. How long stages take."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Publishing; a store as it was; the revision of the code that makes summaries."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from stepgrid.host.files import write_json

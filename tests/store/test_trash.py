@@ -1,7 +1,5 @@
 """Entries that no spec needs; they go to the trash and come back by rename, until it is emptied."""
 
-from __future__ import annotations
-
 import os
 import signal
 from collections.abc import Callable

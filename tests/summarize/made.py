@@ -1,7 +1,5 @@
 """Runs of a step, as the tables have them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from datetime import datetime, timedelta
 from typing import Any

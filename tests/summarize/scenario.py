@@ -1,7 +1,5 @@
 """The scenario of the report's tests: something of every status, with figures that are easy to check by hand."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """A small experiment in a store of its own: the plan, build records and result folders with db_bench's real shapes."""
 
-from __future__ import annotations
-
 import json
 import random
 from collections.abc import Mapping, Sequence

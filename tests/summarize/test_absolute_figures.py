@@ -1,7 +1,5 @@
 """Table of absolute figures of a step: columns that tell something, and no others."""
 
-from __future__ import annotations
-
 from types import SimpleNamespace
 from typing import cast
 

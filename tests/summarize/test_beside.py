@@ -1,7 +1,5 @@
 """What is said about figures that were not measured alike: databases, times, and results that were taken out."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Reports of a host that others used: no verdict of speed in any form, and what can still be told."""
 
-from __future__ import annotations
-
 import json
 import tarfile
 from pathlib import Path

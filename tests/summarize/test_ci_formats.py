@@ -1,7 +1,5 @@
 """A report for CI: each form is what the program documents (November 2026), and has the figures of the report."""
 
-from __future__ import annotations
-
 import csv
 import json
 import re

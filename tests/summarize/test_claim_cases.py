@@ -1,7 +1,5 @@
 """What becomes of claims: what holds, what fails, what nobody can tell yet."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from itertools import product

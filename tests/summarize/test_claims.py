@@ -1,7 +1,5 @@
 """Claims in words."""
 
-from __future__ import annotations
-
 from stepgrid.summarize import claims
 from stepgrid.summarize.claim_judgement import MORE_LOADS
 from stepgrid.summarize.claims import ClaimCase, JudgedClaim

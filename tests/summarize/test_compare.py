@@ -1,7 +1,5 @@
 """Two sets of results as the arms of one report, by figures that are easy to check by hand."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 from typing import Any

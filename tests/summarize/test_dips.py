@@ -1,7 +1,5 @@
 """Dips of a series and what a report says of the events that they fall into."""
 
-from __future__ import annotations
-
 from stepgrid.summarize.data.tables_reader import Event
 from stepgrid.summarize.sentences import dip_text
 

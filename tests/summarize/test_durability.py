@@ -1,7 +1,5 @@
 """Arms whose writes survive unlike failures: no verdict in the report, unless the spec names it."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Figures of an arm and of its base divide to the ratio beside them, in every form of a report."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Mapping, Sequence

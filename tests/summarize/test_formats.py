@@ -1,7 +1,5 @@
 """One table in each format, to the letter; and whatever a cell says, each format keeps it."""
 
-from __future__ import annotations
-
 import csv
 import html
 import io

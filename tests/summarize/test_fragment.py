@@ -1,7 +1,5 @@
 """A part of the page for a post: complete without files, scripts and styles of ours."""
 
-from __future__ import annotations
-
 import base64
 import re
 from pathlib import Path

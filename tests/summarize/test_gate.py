@@ -1,7 +1,5 @@
 """What `--fail-on` refuses: a database that stands still is slower, and what has no verdict is undecided."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """The page as a file: complete, in its order, well formed, self-contained, and safe with any text."""
 
-from __future__ import annotations
-
 import re
 from html.parser import HTMLParser
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Nothing of a label, a title or a cell does anything where a report is opened."""
 
-from __future__ import annotations
-
 import re
 from base64 import b64encode
 from hashlib import sha256

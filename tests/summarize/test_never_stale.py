@@ -1,7 +1,5 @@
 """Whatever came before, tables and report are what they would be had nothing been there: no stale figure, no order."""
 
-from __future__ import annotations
-
 import random
 import shutil
 from collections.abc import Callable, Mapping

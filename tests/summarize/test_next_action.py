@@ -1,7 +1,5 @@
 """What a report says is to be done: take an arm, stay, or what decides it; axes without a base; the commands."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any

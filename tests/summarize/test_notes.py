@@ -1,7 +1,5 @@
 """The limit of many comparisons, coverage and waits; doubts in words are in reports.yaml."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from hypothesis import given

@@ -1,7 +1,5 @@
 """The page in a browser: within its budget, controls work, and it is whole without scripts, on paper, on a phone."""
 
-from __future__ import annotations
-
 import base64
 from collections.abc import Iterator
 from itertools import product

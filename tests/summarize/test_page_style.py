@@ -1,7 +1,5 @@
 """The page's colours are variables, which a reader's dark mode has values of its own for."""
 
-from __future__ import annotations
-
 import re
 
 from stepgrid.package import TEMPLATES

@@ -1,7 +1,5 @@
 """Provenance: host and commands; what next is in reports.yaml."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

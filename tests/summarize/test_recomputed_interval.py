@@ -1,7 +1,5 @@
 """Intervals recomputed from the loads by the formulas of docs/concepts/statistics.md, without the report's code."""
 
-from __future__ import annotations
-
 import json
 import math
 import random

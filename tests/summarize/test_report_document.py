@@ -1,7 +1,5 @@
 """JSON and CSV of a report: of their schema, and enough to recompute each interval."""
 
-from __future__ import annotations
-
 import csv
 import json
 import math

@@ -1,7 +1,5 @@
 """After a change of the program a report says which of its statements about the same results came out otherwise."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

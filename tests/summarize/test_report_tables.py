@@ -1,7 +1,5 @@
 """The tables that a spec asks for, and those that are shown where it asks for none."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

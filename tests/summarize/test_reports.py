@@ -5,8 +5,6 @@ asks for. The golden text has the answer, doubts, comparisons, causes, changes a
 sentence are held where a reader meets them, whichever module makes them.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator, Mapping
 from itertools import product
@@ -150,7 +148,7 @@ class Growth(StepDetails, frozen=True, kw_only=True):
     grown: Mapping[tuple[str, int], Any]
 
     @classmethod
-    def of(cls, runs: list[Run], grown: Mapping[str, Any]) -> Growth:
+    def of(cls, runs: list[Run], grown: Mapping[str, Any]) -> "Growth":
         """`grown`: by cell, of each operation."""
         by_place = {
             run.place: {

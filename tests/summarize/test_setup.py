@@ -1,7 +1,5 @@
 """Setup of a report: what builds have, in words; arms and steps are in reports.yaml."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """The site of several experiments: index, pages, pictures, feed; what it publishes and what it leaves alone."""
 
-from __future__ import annotations
-
 import re
 import xml.etree.ElementTree as ET
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The text of a report, its brief and its Markdown."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The tables that a kind of step has without being asked for: sysbench, the insert benchmark, commands, probes."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 

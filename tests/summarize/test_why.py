@@ -1,7 +1,5 @@
 """Reasons beside each difference of a report, in the text and on the page, with changes of the builds."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

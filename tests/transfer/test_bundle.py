@@ -1,7 +1,5 @@
 """A bundle whose manifest is nested without end, or which unpacks to more than its manifest says."""
 
-from __future__ import annotations
-
 import io
 import json
 import tarfile

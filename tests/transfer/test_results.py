@@ -1,7 +1,5 @@
 """What a record says of its host has the same name in all exports of a machine."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

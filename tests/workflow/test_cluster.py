@@ -1,7 +1,5 @@
 """A run on a cluster; `sinfo` is a script here, and a real one in tests/integration/test_slurm.py."""
 
-from __future__ import annotations
-
 import logging
 import os
 from collections.abc import Callable, Mapping

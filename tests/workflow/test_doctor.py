@@ -1,7 +1,5 @@
 """Programs of collectors that this machine lacks, and placement; tests/cli/test_doctor.py has the rest."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Collection
 from typing import Any

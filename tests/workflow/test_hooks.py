@@ -1,7 +1,5 @@
 """Hooks around a run: the lock of the checkout, signals to jobs, and the next round of loads."""
 
-from __future__ import annotations
-
 import signal
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Names of specs, and warnings that are shown once for each spec and day."""
 
-from __future__ import annotations
-
 from datetime import date
 from pathlib import Path
 
@@ -26,7 +24,7 @@ def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Store:
 def test_another_day_shows_all(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     class Tomorrow(date):
         @classmethod
-        def today(cls) -> Tomorrow:
+        def today(cls) -> "Tomorrow":
             return cls(2999, 1, 1)
 
     warnings_once_a_day(store, "a.yaml", TEXT)

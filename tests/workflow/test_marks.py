@@ -1,7 +1,5 @@
 """What Snakemake sees is made again from what is there."""
 
-from __future__ import annotations
-
 import shutil
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Nothing to do is answered without compiling, and only when nothing of it is lost."""
 
-from __future__ import annotations
-
 import os
 import shutil
 from collections.abc import Callable

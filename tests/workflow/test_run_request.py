@@ -1,7 +1,5 @@
 """A request to run: its words, its plan, and the reasons why nothing is started."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The screen of a run: lines of a log, news of a cluster, and a terminal that is shared with output of jobs."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

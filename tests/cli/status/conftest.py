@@ -1,7 +1,5 @@
 """A checkout with a plan of programs that sleep, and the real jobs, as processes of their own."""
 
-from __future__ import annotations
-
 import os
 import re
 import subprocess

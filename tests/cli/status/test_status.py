@@ -1,7 +1,5 @@
 """stepgrid status: sweeps that were not started, run, wait, failed, were killed, or are finished, by real jobs."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

@@ -1,7 +1,5 @@
 """stepgrid watch and run: in a terminal multiplexer at two widths, and watch as a log."""
 
-from __future__ import annotations
-
 import os
 import shlex
 import subprocess

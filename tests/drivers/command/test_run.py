@@ -1,7 +1,5 @@
 """A step of kind command with a real program, as a job runs it."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

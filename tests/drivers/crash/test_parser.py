@@ -1,7 +1,5 @@
 """What the logs of engines say of a recovery, and what transactions that were due meanwhile waited."""
 
-from __future__ import annotations
-
 from stepgrid_databases.drivers.crash.parser import rocksdb_recovery, server_recovery
 
 ROCKSDB = """\

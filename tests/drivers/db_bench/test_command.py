@@ -1,7 +1,5 @@
 """The command of a step, and its report file."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What the steps before leave in a database, against what db_bench printed, and against counting keys one by one."""
 
-from __future__ import annotations
-
 import math
 from typing import Any, NamedTuple
 

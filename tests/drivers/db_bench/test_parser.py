@@ -1,7 +1,5 @@
 """Figures of a step's files, and of logs that people have."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

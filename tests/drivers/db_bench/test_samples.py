@@ -1,7 +1,5 @@
 """Figures of real outputs, read off by eye. Several benchmarks shared one output: the statistics are of all of them."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 from tempfile import TemporaryDirectory

@@ -1,7 +1,5 @@
 """Commands of pgbench, what may be said of a step, and the figures of outputs that pgbench 13, 15 and 17 wrote."""
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from fractions import Fraction

@@ -1,7 +1,5 @@
 """The program as a real process; what stands for db_bench is a script."""
 
-from __future__ import annotations
-
 import ctypes
 import json
 import signal

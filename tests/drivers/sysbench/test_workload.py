@@ -1,7 +1,5 @@
 """Workloads: the files that each needs and no other, and the command line of a step."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Where a client of mysqld connects to."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 
@@ -20,10 +18,10 @@ class _Made:
     def __init__(self, **given: Any) -> None:
         self.given, self.asked, self.description = given, list[str](), None
 
-    def cursor(self) -> _Made:
+    def cursor(self) -> "_Made":
         return self
 
-    def __enter__(self) -> _Made:
+    def __enter__(self) -> "_Made":
         return self
 
     def __exit__(self, *_: object) -> None: ...

@@ -1,7 +1,5 @@
 """Options of mysqld: values of the table of its help, choices, names with a prefix; programs.yaml has the rest."""
 
-from __future__ import annotations
-
 import string
 
 import pytest

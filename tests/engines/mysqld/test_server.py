@@ -1,7 +1,5 @@
 """How mysqld and mariadbd are configured, initialized and started."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

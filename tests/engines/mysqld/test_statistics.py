@@ -1,7 +1,5 @@
 """Rows as the servers gave them: MariaDB 11.8 with MyRocks, MySQL 5.7 and 8.0."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from pathlib import Path

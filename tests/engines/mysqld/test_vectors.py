@@ -1,7 +1,5 @@
 """The binary protocol, held against what the manual says of its packets; servers are in tests/integration."""
 
-from __future__ import annotations
-
 import socket
 import struct
 import threading

@@ -1,7 +1,5 @@
 """What PostgreSQL 17.11 says of itself, of more rows."""
 
-from __future__ import annotations
-
 from stepgrid.plugins.registry import server_engine
 from stepgrid.plugins.server import ServerStart
 from stepgrid_databases.engines.postgres import connection

@@ -1,7 +1,5 @@
 """Rows as PostgreSQL 12.22, 17.11 and 18.6 gave them, of more; those of idleness are the same in all three."""
 
-from __future__ import annotations
-
 import json
 from decimal import Decimal
 from typing import Any

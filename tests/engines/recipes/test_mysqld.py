@@ -1,7 +1,5 @@
 """The smallest tree that the recipe takes for one of MySQL, compiled."""
 
-from __future__ import annotations
-
 import subprocess
 import tarfile
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Programs that a spec's own command makes, and those that could not be moved."""
 
-from __future__ import annotations
-
 import shutil
 import subprocess
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Builds of the smallest tree, and against a library of a test's own; real ones are in specs/builds."""
 
-from __future__ import annotations
-
 import subprocess
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """A program and its children under our eyes: limits, signals, output, and what an ending leaves."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import signal

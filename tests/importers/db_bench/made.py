@@ -1,7 +1,5 @@
 """Folders as benchmark_compare.sh and benchmark.sh leave them, made up."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from stepgrid_importers.db_bench.reports import COLUMNS, HEAD

@@ -1,7 +1,5 @@
 """Folders as the scripts of the insert benchmark leave them, made up."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from tests.importers.made import IOSTAT, VMSTAT

@@ -1,7 +1,5 @@
 """The published files, made again from what they were made of."""
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Callable
 from pathlib import Path

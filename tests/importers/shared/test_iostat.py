@@ -1,7 +1,5 @@
 """Output of iostat in published folders."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import pytest
 
 from stepgrid_databases.drivers.sysbench.output import summary

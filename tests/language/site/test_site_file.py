@@ -1,7 +1,5 @@
 """The site file: what it may say, where it is found, and what is said about a wrong one."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

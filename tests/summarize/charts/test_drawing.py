@@ -1,7 +1,5 @@
 """Scales, marks and pictures of charts: round ticks, one mark for each arm, files that stand alone."""
 
-from __future__ import annotations
-
 import xml.etree.ElementTree as ET
 
 from hypothesis import given

@@ -1,7 +1,5 @@
 """Forms of charts: dots, ratios, percentiles, lines and trade-offs, of data of any size."""
 
-from __future__ import annotations
-
 import math
 import re
 

@@ -1,7 +1,5 @@
 """Charts of a report: figures and ratios of what it compares, and a chart as a file."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

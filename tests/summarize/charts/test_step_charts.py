@@ -1,7 +1,5 @@
 """Charts of a step: from the figures of its points, their series, clients and devices."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path

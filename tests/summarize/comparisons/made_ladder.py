@@ -1,7 +1,5 @@
 """Five versions of an engine, the third of which is slower at one point."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from stepgrid.summarize.report import Report

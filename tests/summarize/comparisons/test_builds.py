@@ -1,7 +1,5 @@
 """Builds as a report has them: engines and clients, in words, and which get a verdict against each other."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any

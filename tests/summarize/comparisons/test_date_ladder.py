@@ -1,7 +1,5 @@
 """Stages that were measured on several days: the day on which a point changed."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """What each comparison came to, of reports whose figures lie as far apart as they are made to."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import pytest

@@ -1,7 +1,5 @@
 """Noise floor: equal loads, runs and older results of one experiment, without the effects of their blocks."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 

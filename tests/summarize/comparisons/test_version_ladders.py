@@ -1,7 +1,5 @@
 """A ladder of versions: its order, its changes in words, and what breaks it."""
 
-from __future__ import annotations
-
 import math
 import random
 

@@ -1,7 +1,5 @@
 """CPU by function: plain names, renamed functions, sums and intervals."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import pytest

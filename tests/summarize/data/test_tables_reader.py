@@ -1,7 +1,5 @@
 """Tables of a plan read back: its runs, and the details of steps."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """The first table of docs/concepts/error-rates.md, simulated again with fewer tables."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Words of intervals, when a comparison is decided, and how many loads it needs."""
 
-from __future__ import annotations
-
 import math
 
 import pytest
