@@ -35,16 +35,8 @@ def add_judge_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "files", nargs="*", metavar="[ARM=]FILE", help="figures; several files of one arm are its loads"
     )
-    parser.add_argument("--arm", metavar="COL", default="", help="of a table: the column of arms")
-    parser.add_argument("--step", metavar="COL", default="", help="of a table: the column of benchmarks")
-    parser.add_argument("--load", metavar="COL", default="", help="of a table: the column of loads")
-    parser.add_argument("--axis", metavar="COL", action="append", default=[], help="of a table: a column of labels")
-    parser.add_argument("--metric", metavar="NAME", default="", help="the metric (the first)")
+    add_columns(parser)
     parser.add_argument("--base", metavar="ARM", default="", help="the arm to compare with (the first)")
-    parser.add_argument("--better", choices=(HIGHER, LOWER), default="", help="which direction of the metric is better")
-    parser.add_argument(
-        "--pattern", metavar="REGEX", help="of a text: the number, as group 1 or `value`; `step` names it"
-    )
     add_gate(parser, "what counts as a difference (2%%)")
     parser.add_argument("--null", action="store_true", help="how often equal arms would be called different")
     parser.add_argument("--how", nargs="?", const="", metavar="TOOL", help="print the loop that gives good loads")
@@ -53,14 +45,31 @@ def add_judge_arguments(parser: argparse.ArgumentParser) -> None:
     add_output(parser)
 
 
+def add_columns(parser: argparse.ArgumentParser) -> None:
+    """Add what says how files are read."""
+    parser.add_argument("--arm", metavar="COL", default="", help="of a table: the column of arms")
+    parser.add_argument("--step", metavar="COL", default="", help="of a table: the column of benchmarks")
+    parser.add_argument("--load", metavar="COL", default="", help="of a table: the column of loads")
+    parser.add_argument("--axis", metavar="COL", action="append", default=[], help="of a table: a column of labels")
+    parser.add_argument("--metric", metavar="NAME", default="", help="the metric (the first)")
+    parser.add_argument("--better", choices=(HIGHER, LOWER), default="", help="which direction of the metric is better")
+    parser.add_argument(
+        "--pattern", metavar="REGEX", help="of a text: the number, as group 1 or `value`; `step` names it"
+    )
+
+
+def judge_request(args: argparse.Namespace, effect: float) -> JudgeRequest:
+    return JudgeRequest(getattr(args, "base", ""), args.metric, args.better, (), effect)
+
+
 def run_judge(args: argparse.Namespace) -> int:
     if args.how is not None:
         print(how(args.how), end="")
         return FINE
     gate = read_gate(args)
     effect = gate.effects.get(ALL_STEPS, SMALLEST_EFFECT)
-    question = JudgeRequest(args.base, args.metric, args.better, (), effect)
-    files = list(_read_files(args))
+    question = judge_request(args, effect)
+    files = list(read_files(args, args.files))
     if args.null:
         print(_null_text(files, question), end="")
         return FINE
@@ -70,9 +79,9 @@ def run_judge(args: argparse.Namespace) -> int:
     return gate_status(judged.report, gate)
 
 
-def _read_files(args: argparse.Namespace) -> Iterator[tuple[str, ForeignFile]]:
+def read_files(args: argparse.Namespace, words: Sequence[str]) -> Iterator[tuple[str, ForeignFile]]:
     """Read the named files; a name with `*` that the shell has not expanded is a pattern."""
-    if not args.files:
+    if not words:
         raise CommandError("which files? `stepgrid judge old=old-*.json new=new-*.json`; `--how` says how to make them")
     columns = Columns(args.arm, args.step, args.load, args.metric, tuple(args.axis))
     pattern = None
@@ -82,7 +91,7 @@ def _read_files(args: argparse.Namespace) -> Iterator[tuple[str, ForeignFile]]:
             pattern = re2.compile(f"(?m){args.pattern}")  # in linear time, whatever it is
         except (re.error, re2.error) as error:
             raise CommandError(f"--pattern: {error}") from None
-    for word in args.files:
+    for word in words:
         arm, equals, path = word.partition("=")
         if not equals or Path(word).exists():
             arm, path = "", word

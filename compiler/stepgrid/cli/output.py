@@ -140,7 +140,10 @@ def gate_status(report: Report, gate: Gate, strict: str | None = None) -> int:
     """Print the comparisons that `--fail-on` refuses and the claims that `--strict` does; return the exit status."""
     from stepgrid.summarize.gate import gate_cases
 
-    refused = [case for case in gate_cases(report, gate) if case.is_refused]
+    cases = list(gate_cases(report, gate))
+    refused = [case for case in cases if case.is_refused]
+    for case in (case for case in cases if case.is_accepted):
+        print(f"passes --fail-on: {case.name}: {case.text}", file=sys.stderr)
     for case in refused:
         print(f"--fail-on: {case.name}: {case.text}", file=sys.stderr)
     return claim_status(report, strict) or (CLAIM_FAILED if refused else FINE)

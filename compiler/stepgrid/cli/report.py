@@ -32,6 +32,7 @@ from stepgrid.model.records import replace
 from stepgrid.model.status import Status
 from stepgrid.model.units import counted
 from stepgrid.plan import plan_file
+from stepgrid.plugins.registry import MEMORIES
 from stepgrid.store import plans
 from stepgrid.store.store import PastStore, Store, SummaryFiles, brief_width, time_name_prefix
 from stepgrid.summarize.formats import FORMATS
@@ -188,7 +189,8 @@ def run_site(args: argparse.Namespace) -> int:
             SiteEntry(name, report, results.store.tables(results.plan.digest))
             for name, report, results in zip(folder_names(reports), reports, located, strict=True)
         ]
-        static_site.write(args.folder, args.title, args.url, experiments)
+        histories = [entry for name in MEMORIES.names() for entry in MEMORIES.get(name).histories(host_plan.store())]
+        static_site.write(args.folder, args.title, args.url, experiments, histories)
     print(f"{counted(len(experiments), 'experiment')}: {args.folder / static_site.INDEX}")
     return FINE
 

@@ -135,6 +135,7 @@ ENGINES: Registry[Engine] = Registry("engines", "engine", "stepgrid.plugins.engi
 DRIVERS: Registry[Driver] = Registry("drivers", "kind", "stepgrid.plugins.driver:Driver")
 COLLECTORS: Registry[Collector] = Registry("collectors", "collector", "stepgrid.plugins.collector:Collector")
 LAYOUTS: Registry[Layout] = Registry("layouts", "layout", "stepgrid.plugins.layout:Layout")
+MEMORIES: Registry[Any] = Registry("memories", "memory", "stepgrid.summarize.report_files:Memory")
 COMMANDS: Registry[Any] = Registry("commands", "command", "stepgrid.cli.commands:Command")
 
 

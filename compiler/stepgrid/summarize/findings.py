@@ -484,6 +484,9 @@ def _conditions(arm: Arm) -> Iterator[str]:
         sides = (entry.point for case in arm.compared for entry in (case.entry, case.row.entries[0]) if entry.point)
         measured, planned = min((point.loads for point in sides), default=(0, 0))
         yield f"{measured} of {counted(planned, 'load')}" if measured < planned else ""
+    concluded = group((case.entry.conclusion, case) for case in arm.compared if case.entry.conclusion)
+    for conclusion, cases in concluded.items():
+        yield f"{conclusion.sentence}{f' {locate(cases, arm)}' if len(cases) < len(arm.compared) else ''}"
     if doubted := sum(bool(case.entry.doubts) for case in arm.of(*DIFFERENCES)):
         yield f"{counted(doubted, 'ratio')} with a doubt of {'its' if doubted == 1 else 'their'} own (†)"
 

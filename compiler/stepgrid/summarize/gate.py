@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from stepgrid.model.status import Status
 from stepgrid.model.table import ABSENT, SAME
-from stepgrid.summarize.comparisons.comparison import RATIO, ArmEntry
+from stepgrid.summarize.comparisons.comparison import ACCEPTED, RATIO, ArmEntry
 from stepgrid.summarize.report import Report
 from stepgrid.summarize.statistics import verdicts
 
@@ -45,6 +45,7 @@ class GateCase(NamedTuple):
     text: str
     results: frozenset[str]
     is_refused: bool
+    is_accepted: bool = False  # a person did: else it were refused
 
 
 def gate_cases(report: Report, gate: Gate) -> Iterator[GateCase]:
@@ -60,7 +61,8 @@ def gate_cases(report: Report, gate: Gate) -> Iterator[GateCase]:
                     result in results and (not steps or row.step in steps) for result, steps in gate.conditions
                 )
                 name = f"{comparison.where(row)}, {comparison.arm_name(arm)}"
-                yield GateCase(row.step, name, _text(entry), results, is_refused)
+                is_accepted = is_refused and entry.conclusion is not None and entry.conclusion.kind == ACCEPTED
+                yield GateCase(row.step, name, _text(entry), results, is_refused and not is_accepted, is_accepted)
 
 
 def _results(entry: ArmEntry, effect: float) -> frozenset[str]:
@@ -81,4 +83,5 @@ def _text(entry: ArmEntry) -> str:
         return f"no figure ({entry.kind})"
     verdict = "" if entry.text and entry.verdict in verdicts.VERDICTS else entry.verdict
     reason = "perhaps by chance" if entry.perhaps else entry.refusal
-    return ", ".join(filter(None, (entry.text or entry.idle, verdict, reason)))
+    noted = entry.conclusion.sentence if entry.conclusion else ""
+    return ", ".join(filter(None, (entry.text or entry.idle, verdict, reason, noted)))

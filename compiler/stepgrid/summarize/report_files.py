@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from stepgrid.collect import query
 from stepgrid.collect.job import collect, collect_stamped
@@ -18,6 +18,7 @@ from stepgrid.model.records import replace
 from stepgrid.model.units import counted
 from stepgrid.plan import plan_file
 from stepgrid.plan.difference import links_of
+from stepgrid.plugins.registry import MEMORIES
 from stepgrid.store import plans, stage_requests
 from stepgrid.store.paths import BUILD_FILE, STEPS_TABLE, SUMMARY_BRIEF
 from stepgrid.store.plans import newest_request
@@ -27,7 +28,21 @@ from stepgrid.summarize.comparisons.decisions import LoadCosts, load_costs
 from stepgrid.summarize.data import tables_reader
 from stepgrid.summarize.data.points import Point
 from stepgrid.summarize.report import Report, adjust, make_report
+from stepgrid.summarize.static_site import History
 from stepgrid.summarize.summary_text import brief_by_width
+
+
+class Memory(Protocol):
+    """A package that knows what was measured and concluded before."""
+
+    def files(self, plan: Plan) -> Sequence[Path]:
+        """List files that a report depends on, whether they are there or not."""
+
+    def recall(self, store: Store, plan: Plan) -> Callable[[Report], Report]:
+        """Return what adds the past to a report, for each base that its page can be shown against."""
+
+    def histories(self, store: Store) -> Sequence[History]:
+        """List the series of a store for its site."""
 
 
 def current_report(store: Store, plan: Plan) -> Report:
@@ -62,7 +77,10 @@ def read_report(store: Store, plan: str) -> Report:
     costs = load_costs(store, header) if header.until and header.until.within is not None else LoadCosts()
     report = make_report(header, tables, costs, links=links_of(header))
     request = newest_request(store, header)
-    return adjust(report, lambda one: replace(one, setup=replace(one.setup, request=request)))
+    report = adjust(report, lambda one: replace(one, setup=replace(one.setup, request=request)))
+    for name in MEMORIES.names():
+        report = adjust(report, MEMORIES.get(name).recall(store, header))
+    return report
 
 
 def write_stamped(store: Store, plan: str) -> Report:
@@ -109,6 +127,8 @@ def _inputs(store: Store, plan: Plan) -> Iterator[Path]:
         yield store.results_of(node)
         yield from (store.attempts_of(node), *store.attempts(node)[-1:])
     yield from (store.build(build.id) / BUILD_FILE for build in plan.builds)
+    for name in MEMORIES.names():
+        yield from MEMORIES.get(name).files(plan)
 
 
 def _modified(path: Path) -> float:

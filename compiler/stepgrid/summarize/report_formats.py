@@ -196,6 +196,7 @@ def _ratio(report: Report, comparison: Comparison, case: Case) -> Mapping[str, A
         "verdict": entry.verdict,
         "noise_floor": entry.floor,
         "notes": list(entry.doubts),
+        "concluded": entry.conclusion.sentence if entry.conclusion else None,
         "not_comparable": entry.refusal,
         "as_shipped": entry.as_shipped,
         "why": why(comparison, case, report.setup, report.data.details),

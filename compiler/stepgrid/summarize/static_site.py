@@ -26,7 +26,7 @@ from stepgrid.summarize.charts.step_charts import Chart
 from stepgrid.summarize.report import Report
 from stepgrid.summarize.setup import host_line
 
-INDEX, FEED, TABLES = "index.html", "feed.xml", "tables"
+INDEX, FEED, TABLES, HISTORIES = "index.html", "feed.xml", "tables", "history"
 PICTURE, IMAGE = "chart.svg", "chart.png"  # of an experiment; the second for sites that link to it
 NOT_PUBLISHED = ("environment.parquet", "history.parquet")  # they name the host and its paths
 LETTERS = 8  # of a plan's digest, where two experiments would have one name
@@ -61,6 +61,24 @@ class SiteEntry(Struct, frozen=True, dict=True):  # no slots: cached_property ne
         return sorted(path.name for path in self.tables.glob("*.parquet") if path.name not in NOT_PUBLISHED)
 
 
+class HistoryEntry(Struct, frozen=True):
+    """A change of a series, for the feed."""
+
+    id: str
+    title: str
+    text: str
+    updated: datetime
+
+
+class History(Struct, frozen=True):
+    """The page of the series of a spec, and their changes."""
+
+    name: str  # in the site, without an ending
+    title: str
+    page: str
+    changes: tuple[HistoryEntry, ...] = ()
+
+
 def folder_names(reports: Sequence[Report]) -> list[str]:
     """Name each report by its spec and scale; of several with one name add the plan, then a number."""
     names = [_name(report) for report in reports]
@@ -78,18 +96,25 @@ def _name(report: Report) -> str:
     return "-".join(islice(words, 8)) or setup.plan[:LETTERS]
 
 
-def write(folder: Path, title: str, url: str | None, experiments: Sequence[SiteEntry]) -> None:
+def write(
+    folder: Path, title: str, url: str | None, experiments: Sequence[SiteEntry], histories: Sequence[History] = ()
+) -> None:
     """Write a site in place of an earlier one, the index last: what it names is there."""
-    fill_folder(folder, lambda staged: _write_site(staged, title, url, experiments))
+    fill_folder(folder, lambda staged: _write_site(staged, title, url, experiments, histories))
 
 
-def _write_site(folder: Path, title: str, url: str | None, experiments: Sequence[SiteEntry]) -> None:
+def _write_site(
+    folder: Path, title: str, url: str | None, experiments: Sequence[SiteEntry], histories: Sequence[History]
+) -> None:
     address = url and url.rstrip("/")
     for experiment in experiments:
         _write_experiment(folder / experiment.folder, experiment, address)
     newest_first = sorted(experiments, key=lambda experiment: experiment.updated or datetime.min, reverse=True)
     hosts = group((experiment.host, experiment) for experiment in experiments)
-    values = {"title": title, "url": address, "experiments": newest_first}
+    for history in histories:
+        make_folder(folder / HISTORIES)
+        write_text(folder / HISTORIES / f"{history.name}.html", history.page)
+    values = {"title": title, "url": address, "experiments": newest_first, "histories": histories}
     write_text(folder / FEED, _render("feed.xml.j2", {**values, "now": datetime.now(UTC)}))
     write_text(folder / INDEX, _render("index.html.j2", {**values, "hosts": hosts}))
 
@@ -109,5 +134,5 @@ def _write_experiment(folder: Path, experiment: SiteEntry, address: str | None) 
 
 
 def _render(name: str, values: Mapping[str, Any]) -> str:
-    words = {"index": INDEX, "tables": TABLES, "version": __version__}
+    words = {"index": INDEX, "tables": TABLES, "history_folder": HISTORIES, "version": __version__}
     return html_page.render(name, {**values, **words}, "site", script=False)

@@ -53,12 +53,32 @@ class ComparedMetric(Struct, frozen=True):
             return (verdicts.FASTER, verdicts.SLOWER) if is_rate else (verdicts.BETTER, verdicts.WORSE)
         return (verdicts.SLOWER, verdicts.FASTER) if is_time else (verdicts.WORSE, verdicts.BETTER)
 
+    def word(self, verdict: str) -> str:
+        """Name a verdict of an interval as it is for this metric: more time is slower."""
+        above, below = self.verdicts
+        return {verdicts.FASTER: above, verdicts.SLOWER: below}.get(verdict, verdict)
+
 
 def ratio_text(ratio: float | None, interval: Interval | None, sign: str = "") -> str:
     """Write 1.12 [1.08, 1.16], or with a sign 1.12× [1.08, 1.16]."""
     if ratio is None or interval is None:
         return "" if ratio is None else f"{units.ratio(ratio)}{sign}"
     return units.ratio_with_interval(ratio, interval.low, interval.high, sign)
+
+
+class Conclusion(Struct, frozen=True):
+    """What a person made of a difference, and where it is noted."""
+
+    kind: str
+    text: str
+    where: str = ""
+
+    @property
+    def sentence(self) -> str:
+        return f"{self.kind}: {self.text}{f' ({self.where})' if self.where else ''}"
+
+
+ACCEPTED, NOISE, BUG = CONCLUSIONS = ("accepted", "noise", "bug")  # a gate lets the first pass
 
 
 class ArmEntry(Struct, frozen=True):
@@ -79,6 +99,7 @@ class ArmEntry(Struct, frozen=True):
     unpaired: str = ""  # figures of the loads that both sides have: their ratio is not that of all their figures
     idle: str | None = None  # loads with a figure of 0 or below it, which has no ratio
     perhaps: bool = False  # a difference in its table, but not among all comparisons of the report
+    conclusion: Conclusion | None = None
 
     @property
     def distance(self) -> float:

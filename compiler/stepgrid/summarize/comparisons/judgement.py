@@ -290,9 +290,7 @@ def _judge_entry(
 
 
 def verdict_of(interval: Interval, effect: float, metric: ComparedMetric) -> str:
-    word = verdicts.verdict(interval.low, interval.high, effect)
-    word_above, word_below = metric.verdicts
-    return {verdicts.FASTER: word_above, verdicts.SLOWER: word_below}.get(word, word)
+    return metric.word(verdicts.verdict(interval.low, interval.high, effect))
 
 
 def is_within(floor: float | None, ratio: float) -> bool:

@@ -116,7 +116,9 @@ def version_ladder(
                     after = [point.labels[axis.name] for point in stretch].index(rung_change[0])
                     floor = evidence.floor(stretch[after], stretch[after - 1], axes, metric.name)
                     if not is_within(floor, rung_change[2].ratio):
-                        ladder_changes.append(RungChange(step, labels, *rung_change))
+                        rung, previous, change = rung_change
+                        named = change._replace(verdict=metric.word(change.verdict))
+                        ladder_changes.append(RungChange(step, labels, rung, previous, named))
             pairs_by_row += [pairs] if len(members) >= FEWEST_RUNGS else []
     if not any(pairs_by_row):
         return None

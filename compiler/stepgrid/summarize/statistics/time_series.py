@@ -23,6 +23,9 @@ FEWEST_IN_BATCH = 4
 FEWEST_OF_LEVELS, LEAST_SHARE = 30, 0.2  # seconds of a series with two levels, and the share of the rarer one
 LEVELS_APART, SPREADS_APART = 1.3, 6.0  # the upper over the lower; their distance over their own deviation
 FEWEST_LOADS, GAPS_APART = 4, 8.0  # two of each level; the gap over the wider of the two ranges
+FEWEST_APART = 6  # rows that were measured on days of their own
+MEDIAN_OF_NORMAL = 0.6745  # of the distances from the mean, in standard deviations
+ROUNDED = 0.0025  # figures are
 PASSES = 4  # over rows and loads of an incomplete grid
 
 
@@ -107,12 +110,12 @@ def two_levels_of_loads(means: Sequence[float]) -> TwoLevels | None:
     return TwoLevels(float(np.median(lower)), float(np.median(upper)), cut / len(values))
 
 
-def changes(grid: Array, effect: float, alpha: float) -> list[LevelChange]:
+def changes(grid: Array, effect: float, alpha: float, is_apart: bool = False) -> list[LevelChange]:
     """Find the changes of level; `alpha` is the chance that a ladder without a change has one.
 
-    None are found where nothing shows the noise.
+    `is_apart`: the rows were measured on days of their own. None are found where nothing shows the noise.
     """
-    levels = _levels(grid, alpha)
+    levels = _levels_apart(grid, alpha) if is_apart else _levels(grid, alpha)
     if levels is None:
         return []
     cuts = sorted(_cuts(levels, 0, len(grid)))
@@ -153,6 +156,22 @@ def _levels(grid: Array, alpha: float) -> _Levels | None:
     means = np.nanmean(grid, axis=1)
     error = math.sqrt(float(np.nansum((grid - means[:, None]) ** 2)) / freedom)
     return _Levels(means, counts.astype(float), max(error, 1e-9), freedom, alpha)
+
+
+def _levels_apart(grid: Array, alpha: float) -> _Levels | None:
+    """Take the noise from one row to the next: the median of the steps, of which few are changes, has no part in them.
+
+    What the loads of a row say is the least that it can be."""
+    means = np.nanmean(grid, axis=1)
+    rows = len(means)
+    if rows < FEWEST_APART:
+        return None
+    steps = np.median(np.abs(np.diff(means))) / (MEDIAN_OF_NORMAL * math.sqrt(2))
+    counts = (~np.isnan(grid)).sum(axis=1)
+    several = counts > 1
+    variances = np.nanvar(grid[several], axis=1, ddof=1) / counts[several] if several.any() else np.zeros(1)
+    error = max(float(steps), math.sqrt(float(np.median(variances))), ROUNDED)
+    return _Levels(means, np.ones(rows), error, (rows - 1) / 2, alpha)
 
 
 def _cuts(levels: _Levels, first: int, end: int) -> Iterator[int]:

@@ -1,0 +1,388 @@
+"""Series: a figure of a step over all releases and days of a store or of files, and where its level changes."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from functools import cache
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
+from msgspec import Struct
+
+from stepgrid.collect.query import open_tables, table_faults
+from stepgrid.errors import USAGE, StepgridError
+from stepgrid.model import units
+from stepgrid.model.metrics import QPS
+from stepgrid.model.plan import ALPHA, BUILD, SMALLEST_EFFECT, Plan, encode
+from stepgrid.model.records import replace
+from stepgrid.model.result_schema import axis_columns
+from stepgrid.model.status import Status
+from stepgrid.plan import plan_file
+from stepgrid.plan.plan_file import DAMAGED
+from stepgrid.store.plans import stored_plans
+from stepgrid.store.store import Store
+from stepgrid.summarize.comparisons.comparison import ComparedMetric, Conclusion
+from stepgrid.summarize.comparisons.ladders import versions
+from stepgrid.summarize.statistics.confidence_intervals import Values, log_mean
+from stepgrid.summarize.statistics.time_series import LevelChange, changes
+from stepgrid_judge.figures import ALL, JudgeRequest, list_figures, name_arms
+from stepgrid_judge.readers import ForeignFile
+
+MOST_PLANS = 400  # that are read, the newest
+MOST_RUNGS = 2_000
+COMMIT_LETTERS = 8
+Labels = tuple[tuple[str, str], ...]
+
+
+class SeriesError(StepgridError):
+    """Nothing that is a series."""
+
+    status = USAGE
+
+
+class Rung(Struct, frozen=True):
+    """A release on a day: its loads."""
+
+    name: str  # v1.6; with the day where it was measured on several
+    values: Values  # load -> figures
+    day: str = ""
+    plan: str = ""  # the first that measured it
+    names: frozenset[str] = frozenset()  # version, commit and names of its build: what notes call it
+
+    @property
+    def mean(self) -> float:
+        """The geometric mean of its loads."""
+        return math.exp(sum(map(log_mean, self.values.values())) / len(self.values))
+
+
+class SeriesChange(Struct, frozen=True):
+    """A rung from which the level is another, and what a person said of it."""
+
+    rung: Rung
+    previous: tuple[str, str]  # the first and the last rung of the level before
+    change: LevelChange
+    word: str
+    conclusion: Conclusion | None = None
+
+    @property
+    def text(self) -> str:
+        _, _, ratio, low, high, _ = self.change
+        first, last = self.previous
+        before = first if first == last else f"{first} to {last}"
+        noted = f"; {self.conclusion.sentence}" if self.conclusion else ""
+        return f"{units.ratio_with_interval(ratio, low, high, units.TIMES)} {self.word} than {before}{noted}"
+
+
+class Series(Struct, frozen=True):
+    spec: str  # with its scale; "" of files
+    step: str
+    labels: Labels  # of all axes but the builds
+    metric: ComparedMetric
+    rungs: tuple[Rung, ...]
+    changes: tuple[SeriesChange, ...] = ()
+    host: str = ""
+    remark: str = ""  # what tells it from another of its name: its engine, other settings
+    idle: tuple[str, ...] = ()  # rungs that did nothing in a load: they are in no level
+
+    @property
+    def name(self) -> str:
+        """Name it by step, labels and metric: `readww/cache=lru p99_us`."""
+        place = "/".join([self.step, *(f"{axis}={label}" for axis, label in self.labels)])
+        metric = "" if self.metric.name == QPS else f" {self.metric.name}"
+        return f"{place}{metric}{f' ({self.remark})' if self.remark else ''}"
+
+    def moves(self, ratio: float, without: frozenset[str] = frozenset()) -> tuple[int, int]:
+        """Count the steps from one rung to the next that are no change of level, and those as large as a ratio.
+
+        None is counted as large where all are one way. `without`: a release, and what else it is called."""
+        rungs = [rung for rung in self.rungs if not rung.names & without]
+        changed = {change.rung.name for change in self.changes}
+        pairs = [pair for pair in pairwise(rungs) if pair[1].name not in changed]
+        logs = [math.log(after.mean / before.mean) for before, after in pairs]
+        large = [log for log in logs if abs(log) >= abs(math.log(ratio))]
+        is_both_ways = any(log > 0 for log in large) and any(log < 0 for log in large)
+        return len(logs), len(large) if is_both_ways else 0
+
+
+class _Figure(NamedTuple):
+    build: str
+    attempt: str
+    load: int
+    value: float
+    plan: str
+
+
+class _Build(NamedTuple):
+    engine: str
+    version: str
+    commit: str
+    date: str  # of the commit
+    recipe: str
+    names: frozenset[str]
+
+
+class _Key(NamedTuple):
+    """Figures with one key may be compared: of the same work on the same host."""
+
+    spec: str
+    step: str
+    labels: Labels
+    metric: ComparedMetric
+    engine: str
+    host: str
+    work: str
+
+
+# A store
+
+
+def store_series(store: Store, spec: str | None = None, effect: float = SMALLEST_EFFECT) -> list[Series]:
+    """List the series of the tables of a store, or of one spec there; the plans of a series differ in builds alone."""
+    figures: dict[_Key, dict[tuple[str, str, int], _Figure]] = defaultdict(dict)
+    builds: dict[str, _Build] = {}
+    for stored in stored_plans(store)[-MOST_PLANS:]:
+        if spec is not None and stored.spec != spec:
+            continue
+        with suppress(*DAMAGED, *table_faults()):
+            _read_plan(store, plan_file.read(stored.folder), figures, builds)
+    series = [_make(key, list(several.values()), builds, effect) for key, several in figures.items()]
+    return _with_remarks(list(figures), series)
+
+
+def _read_plan(
+    store: Store, plan: Plan, figures: dict[_Key, dict[tuple[str, str, int], _Figure]], builds: dict[str, _Build]
+) -> None:
+    axes = axis_columns([axis.name for axis in plan.axes])
+    scale = f" ({plan.scale})" if plan.scale else ""
+    work = _work_of(plan)
+    with open_tables(store.tables(plan.digest)) as connection:
+        result = connection.execute("SELECT name, unit, better FROM metrics")
+        known = {name: ComparedMetric(name, unit or "", better) for name, unit, better in result.fetchall()}
+        result = connection.execute(
+            "SELECT * FROM steps WHERE measured AND attempt IS NOT NULL AND same_as IS NULL AND status = ?",
+            [str(Status.DONE)],
+        )
+        columns = [column[0] for column in result.description or ()]
+        rows = [dict(zip(columns, row, strict=True)) for row in result.fetchall()]
+        facts = connection.execute(
+            "SELECT scope, subject, name, value FROM environment WHERE scope = 'build' OR name = 'hostname'"
+        ).fetchall()
+        past = connection.execute("SELECT stage, position, attempt, load, host, qps FROM history").fetchall()
+    hosts = {subject: value for scope, subject, _, value in facts if scope == "host"}
+    _add_builds(facts, rows, builds)
+    metrics = [known.get(name, ComparedMetric(name, "", None)) for name in _metric_names(plan, known)]
+    places = {}
+    for row in rows:
+        labels = tuple(
+            (axis, row[column]) for axis, column in axes.items() if axis != BUILD and row[column] is not None
+        )
+        build, place = row["build_id"], (row["stage"], row["position"])
+        host = hosts.get(f"{row['stage']}/{row['attempt']}", "")
+        for metric in metrics:
+            engine = builds[build].engine
+            key = _Key(f"{plan.spec}{scale}", row["step"], labels, metric, engine, host, work(*place))
+            places[place, metric.name] = key, build
+            if (value := row.get(metric.name)) is not None:
+                figure = _Figure(build, row["attempt"], row["load"], float(value), plan.digest)
+                figures[key].setdefault((*place[:1], row["attempt"], place[1]), figure)
+    for stage, position, attempt, load, host, qps in past:  # older results of the same stages
+        if found := places.get(((stage, position), QPS)):
+            key, build = found
+            figure = _Figure(build, attempt, load, float(qps), plan.digest)
+            figures[key._replace(host=host or "")].setdefault((stage, attempt, position), figure)
+
+
+def _metric_names(plan: Plan, known: Mapping[str, ComparedMetric]) -> list[str]:
+    """List the metric that the report leads with, then those that it compares beside it."""
+    report = plan.report
+    declared = [name for name in report.declared if name in known and (known[name].better or name == report.metric)]
+    first = report.metric or (QPS if QPS in known or not report.declared else report.declared[0])
+    return list(dict.fromkeys(name for name in (first, QPS, *declared) if name in known))
+
+
+def _add_builds(facts: Iterable[Sequence[str]], rows: Iterable[Mapping[str, Any]], builds: dict[str, _Build]) -> None:
+    by_build: dict[str, dict[str, str]] = defaultdict(dict)
+    for scope, subject, name, value in facts:
+        if scope == "build":
+            by_build[subject][name] = value
+    labels: dict[str, set[str]] = defaultdict(set)
+    for row in rows:
+        labels[row["build_id"]].add(row["build"])
+    for node, names in labels.items():
+        known = by_build.get(node, {})
+        source, declared = (_json(known.get(name, "")) for name in ("facts", "declared"))
+        commit, version = str(source.get("commit") or ""), known.get("version") or str(declared.get("version") or "")
+        recipe = json.dumps(declared.get("recipe"), sort_keys=True)
+        date = str(source.get("commit_date") or "")
+        builds[node] = _Build(
+            known.get("engine", ""), version or min(names), commit, date, recipe, frozenset({*names, version, commit})
+        )
+
+
+def _json(text: str) -> Mapping[str, Any]:
+    with suppress(ValueError):
+        value = json.loads(text)
+        return value if isinstance(value, dict) else {}
+    return {}
+
+
+def _work_of(plan: Plan) -> Callable[[str, int], str]:
+    """Digest what a step and all before it were asked to do, whatever the build, the load and its seed."""
+    stages = {stage.id: stage for stage in plan.stages}
+
+    @cache
+    def of_stage(node: str, count: int | None) -> str:
+        stage = stages[node]
+        parent = of_stage(stage.parent, None) if stage.parent else ""
+        steps = [
+            (step.name, step.kind, step.settings, {name: option.value for name, option in step.options.items()})
+            for step in stage.steps[:count]
+        ]
+        return hashlib.blake2b(f"{parent}{encode(steps)}".encode(), digest_size=8).hexdigest()
+
+    return lambda stage, position: of_stage(stage, position + 1)
+
+
+def _with_remarks(keys: Sequence[_Key], series: Sequence[Series]) -> list[Series]:
+    """Tell series of one name apart: by engine and host, else as other settings, the newest without a remark."""
+    groups: dict[tuple[Any, ...], list[int]] = defaultdict(list)
+    for index, key in enumerate(keys):
+        if series[index].rungs:
+            groups[key.spec, key.step, key.labels, key.metric].append(index)
+    told: list[Series] = []
+    for members in groups.values():
+        engines, hosts = ({getattr(keys[index], name) for index in members} for name in ("engine", "host"))
+        counts: Counter[str] = Counter()
+        for index in sorted(members, key=lambda index: max(rung.day for rung in series[index].rungs), reverse=True):
+            key = keys[index]
+            parts = [key.engine if len(engines) > 1 else "", f"on {key.host}" if len(hosts) > 1 else ""]
+            remark = ", ".join(filter(None, parts))
+            counts[remark] += 1
+            if counts[remark] > 1:
+                remark = ", ".join(filter(None, (remark, f"other settings {counts[remark] - 1}")))
+            told.append(replace(series[index], remark=remark))
+    return told
+
+
+def _make(key: _Key, figures: Sequence[_Figure], builds: Mapping[str, _Build], effect: float) -> Series:
+    names = _rung_names({figure.build for figure in figures}, builds)
+    rows: dict[tuple[str, str], list[_Figure]] = defaultdict(list)
+    for figure in figures:
+        rows[figure.build, _day(figure.attempt)].append(figure)
+    days = Counter(build for build, _ in rows)
+    order = _order({figure.build for figure in figures}, names, builds, figures)
+    rungs = []
+    for build, day in sorted(rows, key=lambda row: (order.index(row[0]), row[1])):
+        values: dict[int, tuple[float, ...]] = {}
+        for figure in rows[build, day]:
+            values[figure.load] = (*values.get(figure.load, ()), figure.value)
+        name = f"{names[build]} {day}" if days[build] > 1 else names[build]
+        first = min(rows[build, day], key=lambda figure: figure.attempt)
+        rungs.append(Rung(name, values, day, first.plan, builds[build].names | {names[build]}))
+    return find_changes(Series(key.spec, key.step, key.labels, key.metric, tuple(rungs), host=key.host), effect)
+
+
+def _day(attempt: str) -> str:
+    """Read the day (UTC) with which the name of an attempt begins: 20261120T101500.000000Z."""
+    return f"{attempt[:4]}-{attempt[4:6]}-{attempt[6:8]}"
+
+
+def _rung_names(nodes: Iterable[str], builds: Mapping[str, _Build]) -> dict[str, str]:
+    """Name builds by version; of one version, such as a branch, by its commit, too, and by its own name."""
+    nodes = sorted(nodes)
+    names = {node: builds[node].version for node in nodes}
+    for more in (lambda node: builds[node].commit[:COMMIT_LETTERS], lambda node: min(builds[node].names - {""}),
+                 lambda node: node[2 : 2 + COMMIT_LETTERS]):  # fmt: skip
+        counts = Counter(names.values())
+        names = {
+            node: f"{name} {text}" if counts[name] > 1 and (text := more(node)) else name
+            for node, name in names.items()
+        }
+    return names
+
+
+def _order(
+    nodes: Iterable[str], names: Mapping[str, str], builds: Mapping[str, _Build], figures: Sequence[_Figure]
+) -> list[str]:
+    """Sort by version, else by the date of the commit, else by when they were measured first."""
+    nodes = list(nodes)
+    prefixed = {f"v-{names[node]}": node for node in nodes}
+    if in_order := versions(prefixed):
+        return [prefixed[name] for name in in_order]
+    first = {node: min(figure.attempt for figure in figures if figure.build == node) for node in nodes}
+    has_dates = all(builds[node].date for node in nodes)
+    return sorted(nodes, key=lambda node: (builds[node].date if has_dates else "", first[node]))
+
+
+# Changes
+
+
+def find_changes(series: Series, effect: float) -> Series:
+    """Cut a series into levels, as a ladder of one plan, or with the noise from one rung to the next."""
+    idle = tuple(
+        rung.name for rung in series.rungs if any(value <= 0 for runs in rung.values.values() for value in runs)
+    )
+    rungs = tuple(rung for rung in series.rungs if rung.name not in idle)[-MOST_RUNGS:]
+    loads = sorted({load for rung in rungs for load in rung.values})
+    found: list[SeriesChange] = []
+    if len(rungs) > 1:
+        grid = np.array([[log_mean(rung.values.get(load, ())) for load in loads] for rung in rungs])
+        is_apart = len({(rung.plan, rung.day) for rung in rungs}) > 1 or not rungs[0].plan
+        for change in changes(grid, effect, ALPHA, is_apart):
+            previous = rungs[change.before].name, rungs[change.at - 1].name
+            found.append(SeriesChange(rungs[change.at], previous, change, series.metric.word(change.verdict)))
+    return replace(series, rungs=rungs, changes=tuple(found), idle=idle)
+
+
+# Files
+
+
+def file_series(
+    files: Sequence[tuple[str, ForeignFile]], question: JudgeRequest, effect: float = SMALLEST_EFFECT
+) -> list[Series]:
+    """List the series of files: arms in order, or where there is one arm its loads, by the days that they name."""
+    figures = list_figures(name_arms(files), question)
+    sample = next(sample for _, file in files for sample in file.samples if sample.metric == figures[0].metric)
+    metric = ComparedMetric(sample.metric, sample.unit, question.better or sample.better or None)
+    arms = list(dict.fromkeys(figure.arm for figure in figures))
+    order = list(versions([f"v-{arm}" for arm in arms])) or [f"v-{arm}" for arm in arms]
+    points: dict[tuple[str, Labels], dict[str, dict[int, tuple[float, ...]]]] = defaultdict(dict)
+    days: dict[str, str] = {}
+    for figure in figures:
+        day = figure.moment[:10]
+        name = figure.arm if len(arms) > 1 else day or _load_name(figure.load, files)
+        days[name] = min(filter(None, (days.get(name, day), day)), default="")
+        rung = points[figure.step, figure.labels].setdefault(name, {})
+        rung[len(rung)] = (figure.value,)
+    series = []
+    for (step, labels), by_rung in points.items():
+        names = sorted(by_rung, key=(lambda name: order.index(f"v-{name}")) if len(arms) > 1 else _by_day(days))
+        rungs = tuple(Rung(name, by_rung[name], days[name], names=frozenset({name})) for name in names)
+        title = step if step != ALL or len(points) > 1 else ALL
+        series.append(find_changes(Series("", title, labels, metric, rungs), effect))
+    return series
+
+
+def _by_day(days: Mapping[str, str]) -> Callable[[str], tuple[str, int]]:
+    order = list(days)
+    return lambda name: (days[name], order.index(name))
+
+
+def _load_name(load: str, files: Sequence[tuple[str, ForeignFile]]) -> str:
+    index, _, process = load.partition(".")
+    return process if process else files[int(index) - 1][1].path.name
+
+
+def select(series: Iterable[Series], patterns: Sequence[str]) -> Iterator[Series]:
+    """Select series by their names, or by parts of them with `*`."""
+    from fnmatch import fnmatchcase
+
+    for one in series:
+        if not patterns or any(fnmatchcase(one.name, pattern) or one.step == pattern for pattern in patterns):
+            yield one
