@@ -4,27 +4,27 @@ from __future__ import annotations
 
 import argparse
 import random
-import re
 import sys
-from collections.abc import Iterator, Mapping, Sequence
-from glob import glob
+from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
-
-import re2
 
 from stepgrid.cli.failures import CommandError
 from stepgrid.cli.output import add_output, check_gate, gate_status, read_gate, write_output
 from stepgrid.cli.spec_arguments import add_gate
-from stepgrid.errors import FINE
+from stepgrid.errors import FINE, PROBLEMS
 from stepgrid.host.terminal_output import Paint
-from stepgrid.language.problems import nearest
+from stepgrid.language.problems import Problems, format_problems, nearest
 from stepgrid.model.plan import SMALLEST_EFFECT
 from stepgrid.model.records import replace
 from stepgrid.model.units import counted, percent
 from stepgrid.store.store import brief_width
 from stepgrid.summarize.gate import ALL_STEPS, Gate
-from stepgrid_judge.figures import Judged, JudgeRequest, judge, judge_figures, list_figures, name_arms
-from stepgrid_judge.readers import HIGHER, LOWER, Columns, ForeignFile, read
+from stepgrid.summarize.report import Report, adjust
+from stepgrid_judge.figures import JudgeRequest, judge, judge_figures, list_figures, name_arms
+from stepgrid_judge.file_arguments import add_columns, judge_request, read_files
+from stepgrid_judge.memory import NOTES, Note, add_notes
+from stepgrid_judge.readers import ForeignFile
 
 FORMATS = ("text", "markdown", "html", "json", "csv", "junit")
 SPLITS, FEWEST_TO_SPLIT = 200, 4
@@ -45,23 +45,6 @@ def add_judge_arguments(parser: argparse.ArgumentParser) -> None:
     add_output(parser)
 
 
-def add_columns(parser: argparse.ArgumentParser) -> None:
-    """Add what says how files are read."""
-    parser.add_argument("--arm", metavar="COL", default="", help="of a table: the column of arms")
-    parser.add_argument("--step", metavar="COL", default="", help="of a table: the column of benchmarks")
-    parser.add_argument("--load", metavar="COL", default="", help="of a table: the column of loads")
-    parser.add_argument("--axis", metavar="COL", action="append", default=[], help="of a table: a column of labels")
-    parser.add_argument("--metric", metavar="NAME", default="", help="the metric (the first)")
-    parser.add_argument("--better", choices=(HIGHER, LOWER), default="", help="which direction of the metric is better")
-    parser.add_argument(
-        "--pattern", metavar="REGEX", help="of a text: the number, as group 1 or `value`; `step` names it"
-    )
-
-
-def judge_request(args: argparse.Namespace, effect: float) -> JudgeRequest:
-    return JudgeRequest(getattr(args, "base", ""), args.metric, args.better, (), effect)
-
-
 def run_judge(args: argparse.Namespace) -> int:
     if args.how is not None:
         print(how(args.how), end="")
@@ -75,39 +58,28 @@ def run_judge(args: argparse.Namespace) -> int:
         return FINE
     judged = judge(files, question)
     check_gate(gate, judged.plan)
-    write_output(_text(judged, args.format, gate, args.all), args.output, args.replace)
-    return gate_status(judged.report, gate)
+    report = adjust(judged.report, partial(add_notes, notes=_notes()))
+    write_output(_text(report, args.format, gate, args.all), args.output, args.replace)
+    return gate_status(report, gate)
 
 
-def read_files(args: argparse.Namespace, words: Sequence[str]) -> Iterator[tuple[str, ForeignFile]]:
-    """Read the named files; a name with `*` that the shell has not expanded is a pattern."""
-    if not words:
-        raise CommandError("which files? `stepgrid judge old=old-*.json new=new-*.json`; `--how` says how to make them")
-    columns = Columns(args.arm, args.step, args.load, args.metric, tuple(args.axis))
-    pattern = None
-    if args.pattern is not None:
-        try:
-            re.compile(args.pattern)  # whose message is the better one
-            pattern = re2.compile(f"(?m){args.pattern}")  # in linear time, whatever it is
-        except (re.error, re2.error) as error:
-            raise CommandError(f"--pattern: {error}") from None
-    for word in words:
-        arm, equals, path = word.partition("=")
-        if not equals or Path(word).exists():
-            arm, path = "", word
-        is_pattern = not Path(path).exists() and set(path) & set("*?[")
-        paths = sorted(glob(path)) if is_pattern else [path]  # noqa: PTH207 - Path.glob takes no absolute pattern
-        if not paths:
-            raise CommandError(f"no file is called {path}")
-        for name in paths:
-            yield arm, read(Path(name), columns, pattern)
+def _notes() -> list[Note]:
+    """Read notes.yaml of the current folder; a fault ends the command."""
+    if not Path(NOTES).is_file():
+        return []
+    from stepgrid_judge.notes_file import read_notes  # pydantic takes a while to import
+
+    problems = Problems()
+    notes = read_notes(Path(NOTES), problems)
+    if problems.errors:
+        raise CommandError(format_problems(problems.errors), PROBLEMS)
+    return notes
 
 
-def _text(judged: Judged, form: str, gate: Gate, is_whole: bool) -> str:
+def _text(report: Report, form: str, gate: Gate, is_whole: bool) -> str:
     from stepgrid.summarize import ci_formats, report_formats
     from stepgrid.summarize.summary_text import brief_lines
 
-    report = judged.report
     match form:
         case "text" if not is_whole:
             lines = brief_lines(report, None, brief_width(sys.stdout), Paint.for_stream(sys.stdout))

@@ -47,18 +47,19 @@ class Note(Struct, frozen=True):
         return self.version in names or (is_commit and any(name.startswith(self.version) for name in names))
 
 
-def read_notes(path: Path, problems: Problems) -> list[Note]:
-    """Read notes.yaml; none where there is no such file. What is wrong with it is among the problems."""
-    if not path.is_file():
-        return []
-    from stepgrid_judge.notes_file import read  # pydantic takes a while to import
-
-    return [*read(path, problems)]
-
-
 def notes_path(spec: str) -> Path:
     """Name the notes beside a spec; those of other results lie in the current folder."""
-    return Path(NOTES) if is_imported(spec) else Path(spec).parent / NOTES
+    return Path(NOTES) if not spec or is_imported(spec) else Path(spec).parent / NOTES
+
+
+def spec_notes(spec: str, problems: Problems) -> Sequence[Note]:
+    """Read the notes beside a spec; none where there is no such file, or something is wrong with it."""
+    path = notes_path(spec.partition(" (")[0])
+    if not path.is_file():
+        return ()
+    from stepgrid_judge.notes_file import read_notes  # pydantic takes a while to import
+
+    return read_notes(path, problems)
 
 
 # Into a report
@@ -71,7 +72,7 @@ def add_notes(report: Report, notes: Sequence[Note]) -> Report:
     names = _arm_names(report)
     comparisons = tuple(_add_to(comparison, notes, names) for comparison in report.comparisons.all)
     steps = [section.step for section in report.comparisons.sections]
-    wrong = [
+    misspelt = [
         Doubt(f"{NOTES}: no step {note.step}", f"{note.where}: there is no step `{note.step}`: {hint}")
         for note in notes
         if note.step and note.step not in steps and any(map(note.is_of, names.values()))
@@ -80,7 +81,7 @@ def add_notes(report: Report, notes: Sequence[Note]) -> Report:
     return replace(
         report,
         comparisons=replace(report.comparisons, all=comparisons),
-        notes=replace(report.notes, doubts=(*report.notes.doubts, *wrong)),
+        notes=replace(report.notes, doubts=(*report.notes.doubts, *misspelt)),
     )
 
 
@@ -90,8 +91,8 @@ def _add_to(comparison: Comparison, notes: Sequence[Note], names: Mapping[str, f
         entries = [row.entries[0]]
         for entry in row.entries[1:]:
             is_case = entry.point is not None and entry.is_difference and bool(entry.point.runs)
-            found = _find(notes, comparison, entry, names) if is_case else None
-            entries.append(replace(entry, conclusion=found.conclusion) if found else entry)
+            note = _find(notes, comparison, entry, names) if is_case else None
+            entries.append(replace(entry, conclusion=note.conclusion) if note else entry)
         rows.append(replace(row, entries=tuple(entries)))
     return replace(comparison, rows=tuple(rows))
 
@@ -103,9 +104,9 @@ def _find(
     if entry.point is None:
         return None
     run = entry.point.runs[0]
-    own = names.get(run.build_id or run.build, frozenset({run.build}))
+    arm_names = names.get(run.build_id or run.build, frozenset({run.build}))
     matches = (
-        note for note in notes if note.is_about(run.step, comparison.metric.name, run.labels) and note.is_of(own)
+        note for note in notes if note.is_about(run.step, comparison.metric.name, run.labels) and note.is_of(arm_names)
     )
     return max(matches, key=lambda note: note.where.line, default=None)
 
@@ -117,9 +118,9 @@ def _arm_names(report: Report) -> dict[str, frozenset[str]]:
     for run in report.data.runs:
         build = report.setup.builds.get(run.build_id)
         commit = re.search(r'"commit": ?"([0-9a-f]+)"', facts.get(run.build_id, {}).get("facts", ""))
-        known = names.setdefault(run.build_id or run.build, set())
-        known |= {run.build, build.version or run.build if build else run.build, *([commit[1]] if commit else [])}
-    return {node: frozenset(known) for node, known in names.items()}
+        build_names = names.setdefault(run.build_id or run.build, set())
+        build_names |= {run.build, build.version or run.build if build else run.build, *([commit[1]] if commit else [])}
+    return {node: frozenset(build_names) for node, build_names in names.items()}
 
 
 # The past of its series
@@ -183,7 +184,7 @@ class StoreMemory:
 
     def recall(self, store: Store, plan: Plan) -> Callable[[Report], Report]:
         problems = Problems()
-        notes = read_notes(notes_path(plan.spec), problems)
+        notes = spec_notes(plan.spec, problems)
         faults = tuple(Doubt(f"{NOTES} has faults", _fault(problem)) for problem in problems.errors)
 
         @cache  # the page asks for several bases
@@ -201,7 +202,7 @@ class StoreMemory:
         return add
 
     def histories(self, store: Store) -> Sequence[History]:
-        from stepgrid_judge.history import make_histories
+        from stepgrid_judge.history_forms import make_histories
 
         return make_histories(store)
 

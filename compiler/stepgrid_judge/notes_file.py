@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Annotated
 
 from pydantic import Field
 
@@ -30,22 +29,31 @@ class NoteEntry(Model):
 
 
 class NotesFile(Model):
-    notes: Annotated[list[NoteEntry], Field(max_length=MOST_NOTES)]
+    notes: list[NoteEntry] = Field(max_length=MOST_NOTES)
 
 
-def read(path: Path, problems: Problems) -> Iterator[Note]:
-    nodes = load(str(path), problems)
-    entries = validate(NotesFile, nodes, problems)[0] if nodes else None
-    for entry in entries.notes if entries else ():
+def read_notes(path: Path, problems: Problems) -> list[Note]:
+    """Read all notes of a file, or none and what is wrong with it."""
+    own_problems = Problems()
+    nodes = load(str(path), own_problems)
+    entries = validate(NotesFile, nodes, own_problems)[0] if nodes else None
+    notes = [*_notes(entries.notes, path, own_problems)] if entries else []
+    for problem in own_problems.items:
+        problems.append(problem)
+    return [] if own_problems.errors else notes
+
+
+def _notes(entries: Sequence[NoteEntry], path: Path, problems: Problems) -> Iterator[Note]:
+    for entry in entries:
         where = entry.version.where
         texts = {kind: text for kind in CONCLUSIONS if (text := getattr(entry, kind)) is not None}
         if len(texts) != 1:
-            words, choices = (" and ".join(f"`{kind}`" for kind in kinds) for kinds in (texts, CONCLUSIONS))
+            choices, words = ", ".join(f"`{kind}`" for kind in CONCLUSIONS), " and ".join(f"`{kind}`" for kind in texts)
             message = f"expected one of {choices}, found {words or 'none of them'}"
             problems.add("not-both" if texts else "missing-key", where, message, width=len(entry.version))
             continue
         ((kind, text),) = texts.items()
-        shown = "".join(letter if letter.isprintable() else "?" for letter in str(text)[:LONGEST])
-        conclusion = Conclusion(kind, shown, f"{path.name}:{where.line}")
+        sentence = "".join(letter if letter.isprintable() else "?" for letter in str(text)[:LONGEST])
+        conclusion = Conclusion(kind, sentence, f"{path.name}:{where.line}")
         labels = {axis: str(label) for axis, label in entry.where.items()}
         yield Note(str(entry.version), conclusion, str(entry.step or ""), str(entry.metric or ""), labels, where)

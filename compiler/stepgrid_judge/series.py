@@ -93,9 +93,9 @@ class Series(Struct, frozen=True):
     @property
     def name(self) -> str:
         """Name it by step, labels and metric: `readww/cache=lru p99_us`."""
-        place = "/".join([self.step, *(f"{axis}={label}" for axis, label in self.labels)])
+        path = "/".join([self.step, *(f"{axis}={label}" for axis, label in self.labels)])
         metric = "" if self.metric.name == QPS else f" {self.metric.name}"
-        return f"{place}{metric}{f' ({self.remark})' if self.remark else ''}"
+        return f"{path}{metric}{f' ({self.remark})' if self.remark else ''}"
 
     def moves(self, ratio: float, without: frozenset[str] = frozenset()) -> tuple[int, int]:
         """Count the steps from one rung to the next that are no change of level, and those as large as a ratio.
@@ -110,7 +110,7 @@ class Series(Struct, frozen=True):
         return len(logs), len(large) if is_both_ways else 0
 
 
-class _Figure(NamedTuple):
+class _StoredFigure(NamedTuple):
     build: str
     attempt: str
     load: int
@@ -127,7 +127,7 @@ class _Build(NamedTuple):
     names: frozenset[str]
 
 
-class _Key(NamedTuple):
+class _SeriesKey(NamedTuple):
     """Figures with one key may be compared: of the same work on the same host."""
 
     spec: str
@@ -139,31 +139,44 @@ class _Key(NamedTuple):
     work: str
 
 
+_FiguresBySeries = dict[_SeriesKey, dict[tuple[str, str, int], _StoredFigure]]  # by stage, attempt and position
+
+
 # A store
 
 
-def store_series(store: Store, spec: str | None = None, effect: float = SMALLEST_EFFECT) -> list[Series]:
-    """List the series of the tables of a store, or of one spec there; the plans of a series differ in builds alone."""
-    figures: dict[_Key, dict[tuple[str, str, int], _Figure]] = defaultdict(dict)
+def store_series(
+    store: Store, spec: str | None = None, effect: float = SMALLEST_EFFECT, are_named: bool = True
+) -> list[Series]:
+    """List the series of the tables of a store, or of one spec there; the plans of a series differ in builds alone.
+
+    `are_named`: hosts have their names, which a published site does not tell."""
+    figures: _FiguresBySeries = defaultdict(dict)
     builds: dict[str, _Build] = {}
     for stored in stored_plans(store)[-MOST_PLANS:]:
         if spec is not None and stored.spec != spec:
             continue
         with suppress(*DAMAGED, *table_faults()):
             _read_plan(store, plan_file.read(stored.folder), figures, builds)
+    if not are_named:
+        hosts = {host: f"host {number}" for number, host in enumerate(dict.fromkeys(key.host for key in figures), 1)}
+        figures = {key._replace(host=hosts[key.host] if len(hosts) > 1 else ""): rows for key, rows in figures.items()}
     series = [_make(key, list(several.values()), builds, effect) for key, several in figures.items()]
     return _with_remarks(list(figures), series)
 
 
 def _read_plan(
-    store: Store, plan: Plan, figures: dict[_Key, dict[tuple[str, str, int], _Figure]], builds: dict[str, _Build]
+    store: Store,
+    plan: Plan,
+    figures: _FiguresBySeries,
+    builds: dict[str, _Build],
 ) -> None:
     axes = axis_columns([axis.name for axis in plan.axes])
     scale = f" ({plan.scale})" if plan.scale else ""
     work = _work_of(plan)
     with open_tables(store.tables(plan.digest)) as connection:
         result = connection.execute("SELECT name, unit, better FROM metrics")
-        known = {name: ComparedMetric(name, unit or "", better) for name, unit, better in result.fetchall()}
+        declared_metrics = {name: ComparedMetric(name, unit or "", better) for name, unit, better in result.fetchall()}
         result = connection.execute(
             "SELECT * FROM steps WHERE measured AND attempt IS NOT NULL AND same_as IS NULL AND status = ?",
             [str(Status.DONE)],
@@ -176,34 +189,36 @@ def _read_plan(
         past = connection.execute("SELECT stage, position, attempt, load, host, qps FROM history").fetchall()
     hosts = {subject: value for scope, subject, _, value in facts if scope == "host"}
     _add_builds(facts, rows, builds)
-    metrics = [known.get(name, ComparedMetric(name, "", None)) for name in _metric_names(plan, known)]
-    places = {}
+    metrics = [
+        declared_metrics.get(name, ComparedMetric(name, "", None)) for name in _metric_names(plan, declared_metrics)
+    ]
+    keys_by_place = {}
     for row in rows:
         labels = tuple(
             (axis, row[column]) for axis, column in axes.items() if axis != BUILD and row[column] is not None
         )
-        build, place = row["build_id"], (row["stage"], row["position"])
+        build, at = row["build_id"], (row["stage"], row["position"])
         host = hosts.get(f"{row['stage']}/{row['attempt']}", "")
         for metric in metrics:
             engine = builds[build].engine
-            key = _Key(f"{plan.spec}{scale}", row["step"], labels, metric, engine, host, work(*place))
-            places[place, metric.name] = key, build
+            key = _SeriesKey(f"{plan.spec}{scale}", row["step"], labels, metric, engine, host, work(*at))
+            keys_by_place[at, metric.name] = key, build
             if (value := row.get(metric.name)) is not None:
-                figure = _Figure(build, row["attempt"], row["load"], float(value), plan.digest)
-                figures[key].setdefault((*place[:1], row["attempt"], place[1]), figure)
+                figure = _StoredFigure(build, row["attempt"], row["load"], float(value), plan.digest)
+                figures[key].setdefault((row["stage"], row["attempt"], row["position"]), figure)
     for stage, position, attempt, load, host, qps in past:  # older results of the same stages
-        if found := places.get(((stage, position), QPS)):
-            key, build = found
-            figure = _Figure(build, attempt, load, float(qps), plan.digest)
+        if ((stage, position), QPS) in keys_by_place:
+            key, build = keys_by_place[(stage, position), QPS]
+            figure = _StoredFigure(build, attempt, load, float(qps), plan.digest)
             figures[key._replace(host=host or "")].setdefault((stage, attempt, position), figure)
 
 
-def _metric_names(plan: Plan, known: Mapping[str, ComparedMetric]) -> list[str]:
+def _metric_names(plan: Plan, metrics: Mapping[str, ComparedMetric]) -> list[str]:
     """List the metric that the report leads with, then those that it compares beside it."""
     report = plan.report
-    declared = [name for name in report.declared if name in known and (known[name].better or name == report.metric)]
-    first = report.metric or (QPS if QPS in known or not report.declared else report.declared[0])
-    return list(dict.fromkeys(name for name in (first, QPS, *declared) if name in known))
+    declared = [name for name in report.declared if name in metrics and (metrics[name].better or name == report.metric)]
+    first = report.metric or (QPS if QPS in metrics or not report.declared else report.declared[0])
+    return list(dict.fromkeys(name for name in (first, QPS, *declared) if name in metrics))
 
 
 def _add_builds(facts: Iterable[Sequence[str]], rows: Iterable[Mapping[str, Any]], builds: dict[str, _Build]) -> None:
@@ -215,13 +230,13 @@ def _add_builds(facts: Iterable[Sequence[str]], rows: Iterable[Mapping[str, Any]
     for row in rows:
         labels[row["build_id"]].add(row["build"])
     for node, names in labels.items():
-        known = by_build.get(node, {})
-        source, declared = (_json(known.get(name, "")) for name in ("facts", "declared"))
-        commit, version = str(source.get("commit") or ""), known.get("version") or str(declared.get("version") or "")
+        record = by_build.get(node, {})
+        source, declared = (_json(record.get(name, "")) for name in ("facts", "declared"))
+        commit, version = str(source.get("commit") or ""), record.get("version") or str(declared.get("version") or "")
         recipe = json.dumps(declared.get("recipe"), sort_keys=True)
         date = str(source.get("commit_date") or "")
         builds[node] = _Build(
-            known.get("engine", ""), version or min(names), commit, date, recipe, frozenset({*names, version, commit})
+            record.get("engine", ""), version or min(names), commit, date, recipe, frozenset({*names, version, commit})
         )
 
 
@@ -249,13 +264,13 @@ def _work_of(plan: Plan) -> Callable[[str, int], str]:
     return lambda stage, position: of_stage(stage, position + 1)
 
 
-def _with_remarks(keys: Sequence[_Key], series: Sequence[Series]) -> list[Series]:
+def _with_remarks(keys: Sequence[_SeriesKey], series: Sequence[Series]) -> list[Series]:
     """Tell series of one name apart: by engine and host, else as other settings, the newest without a remark."""
     groups: dict[tuple[Any, ...], list[int]] = defaultdict(list)
     for index, key in enumerate(keys):
         if series[index].rungs:
             groups[key.spec, key.step, key.labels, key.metric].append(index)
-    told: list[Series] = []
+    distinct: list[Series] = []
     for members in groups.values():
         engines, hosts = ({getattr(keys[index], name) for index in members} for name in ("engine", "host"))
         counts: Counter[str] = Counter()
@@ -266,13 +281,13 @@ def _with_remarks(keys: Sequence[_Key], series: Sequence[Series]) -> list[Series
             counts[remark] += 1
             if counts[remark] > 1:
                 remark = ", ".join(filter(None, (remark, f"other settings {counts[remark] - 1}")))
-            told.append(replace(series[index], remark=remark))
-    return told
+            distinct.append(replace(series[index], remark=remark))
+    return distinct
 
 
-def _make(key: _Key, figures: Sequence[_Figure], builds: Mapping[str, _Build], effect: float) -> Series:
+def _make(key: _SeriesKey, figures: Sequence[_StoredFigure], builds: Mapping[str, _Build], effect: float) -> Series:
     names = _rung_names({figure.build for figure in figures}, builds)
-    rows: dict[tuple[str, str], list[_Figure]] = defaultdict(list)
+    rows: dict[tuple[str, str], list[_StoredFigure]] = defaultdict(list)
     for figure in figures:
         rows[figure.build, _day(figure.attempt)].append(figure)
     days = Counter(build for build, _ in rows)
@@ -297,18 +312,18 @@ def _rung_names(nodes: Iterable[str], builds: Mapping[str, _Build]) -> dict[str,
     """Name builds by version; of one version, such as a branch, by its commit, too, and by its own name."""
     nodes = sorted(nodes)
     names = {node: builds[node].version for node in nodes}
-    for more in (lambda node: builds[node].commit[:COMMIT_LETTERS], lambda node: min(builds[node].names - {""}),
+    for suffix in (lambda node: builds[node].commit[:COMMIT_LETTERS], lambda node: min(builds[node].names - {""}),
                  lambda node: node[2 : 2 + COMMIT_LETTERS]):  # fmt: skip
         counts = Counter(names.values())
         names = {
-            node: f"{name} {text}" if counts[name] > 1 and (text := more(node)) else name
+            node: f"{name} {text}" if counts[name] > 1 and (text := suffix(node)) else name
             for node, name in names.items()
         }
     return names
 
 
 def _order(
-    nodes: Iterable[str], names: Mapping[str, str], builds: Mapping[str, _Build], figures: Sequence[_Figure]
+    nodes: Iterable[str], names: Mapping[str, str], builds: Mapping[str, _Build], figures: Sequence[_StoredFigure]
 ) -> list[str]:
     """Sort by version, else by the date of the commit, else by when they were measured first."""
     nodes = list(nodes)
@@ -330,14 +345,14 @@ def find_changes(series: Series, effect: float) -> Series:
     )
     rungs = tuple(rung for rung in series.rungs if rung.name not in idle)[-MOST_RUNGS:]
     loads = sorted({load for rung in rungs for load in rung.values})
-    found: list[SeriesChange] = []
+    level_changes: list[SeriesChange] = []
     if len(rungs) > 1:
         grid = np.array([[log_mean(rung.values.get(load, ())) for load in loads] for rung in rungs])
         is_apart = len({(rung.plan, rung.day) for rung in rungs}) > 1 or not rungs[0].plan
         for change in changes(grid, effect, ALPHA, is_apart):
             previous = rungs[change.before].name, rungs[change.at - 1].name
-            found.append(SeriesChange(rungs[change.at], previous, change, series.metric.word(change.verdict)))
-    return replace(series, rungs=rungs, changes=tuple(found), idle=idle)
+            level_changes.append(SeriesChange(rungs[change.at], previous, change, series.metric.word(change.verdict)))
+    return replace(series, rungs=rungs, changes=tuple(level_changes), idle=idle)
 
 
 # Files

@@ -312,7 +312,7 @@ def _entry_type(annotation: Any, part: str | int) -> Any:
     origin, arguments = get_origin(annotation), get_args(annotation)
     if origin is dict:
         return arguments[1]
-    if origin is tuple:
+    if origin in (tuple, list):
         return arguments[0]
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         by_key = {field.alias or name: field for name, field in annotation.model_fields.items()}

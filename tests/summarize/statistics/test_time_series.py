@@ -66,6 +66,20 @@ def test_nothing_tells_the_noise_of_one_load():
     assert changes(np.array([[0.0, math.nan], [1.0, math.nan], [2.0, 2.1]]), EFFECT, ALPHA) == []
 
 
+def test_days_of_their_own_have_the_noise_of_days():
+    """Loads of a day agree; the days do not."""
+    chance = np.random.default_rng(8)
+
+    def found(size: float, step: float) -> list[int]:
+        level = np.where(np.arange(12) < 7, 0.0, math.log(step)) + chance.normal(0, size, 12)
+        days = level[:, None] + chance.normal(0, 0.001, (12, 3))
+        return [change.at for change in changes(days, EFFECT, ALPHA, is_apart=True)]
+
+    assert sum(bool(found(0.05, 1.0)) for _ in range(TRIES)) <= ALPHA / 2 * TRIES
+    assert sum(found(0.01, 0.9) == [7] for _ in range(TRIES)) >= 0.95 * TRIES
+    assert changes(np.zeros((5, 3)), EFFECT, ALPHA, is_apart=True) == []
+
+
 def interval(arm, base):
     return series_interval(relative(arm), relative(base))
 

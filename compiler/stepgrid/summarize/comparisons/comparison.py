@@ -55,8 +55,8 @@ class ComparedMetric(Struct, frozen=True):
 
     def word(self, verdict: str) -> str:
         """Name a verdict of an interval as it is for this metric: more time is slower."""
-        above, below = self.verdicts
-        return {verdicts.FASTER: above, verdicts.SLOWER: below}.get(verdict, verdict)
+        word_above, word_below = self.verdicts
+        return {verdicts.FASTER: word_above, verdicts.SLOWER: word_below}.get(verdict, verdict)
 
 
 def ratio_text(ratio: float | None, interval: Interval | None, sign: str = "") -> str:

@@ -25,7 +25,7 @@ LEVELS_APART, SPREADS_APART = 1.3, 6.0  # the upper over the lower; their distan
 FEWEST_LOADS, GAPS_APART = 4, 8.0  # two of each level; the gap over the wider of the two ranges
 FEWEST_APART = 6  # rows that were measured on days of their own
 MEDIAN_OF_NORMAL = 0.6745  # of the distances from the mean, in standard deviations
-ROUNDED = 0.0025  # figures are
+LEAST_NOISE = 0.0025  # figures are rounded
 PASSES = 4  # over rows and loads of an incomplete grid
 
 
@@ -170,7 +170,7 @@ def _levels_apart(grid: Array, alpha: float) -> _Levels | None:
     counts = (~np.isnan(grid)).sum(axis=1)
     several = counts > 1
     variances = np.nanvar(grid[several], axis=1, ddof=1) / counts[several] if several.any() else np.zeros(1)
-    error = max(float(steps), math.sqrt(float(np.median(variances))), ROUNDED)
+    error = max(float(steps), math.sqrt(float(np.median(variances))), LEAST_NOISE)
     return _Levels(means, np.ones(rows), error, (rows - 1) / 2, alpha)
 
 

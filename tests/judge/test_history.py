@@ -1,0 +1,145 @@
+"""stepgrid history: ten releases of a store, days of files, notes beside verdicts, and what the past says of one."""
+
+from __future__ import annotations
+
+import json
+import random
+import xml.etree.ElementTree as ET
+from pathlib import Path
+
+import pytest
+
+from stepgrid.cli import main
+from stepgrid.store import store as store_module
+from stepgrid.summarize import gate, static_site
+from stepgrid.summarize.report import Report
+from stepgrid_judge.history_forms import make_histories
+from tests.summarize import scenario
+from tests.summarize.synthetic import Experiment
+
+RELEASES = tuple(f"rocksdb-8.{number}.0" for number in range(10))
+SLOWER_FROM = 6
+GATE = gate.Gate((gate.Condition(gate.SLOWER),))
+NOTE = "notes:\n  - {version: 8.6.0, step: readww, accepted: the new default}\n"
+
+
+@pytest.fixture
+def releases(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Experiment:
+    """Each release was measured on a day of its own; readww is 10 % slower from 8.6.0 on."""
+    monkeypatch.chdir(tmp_path)
+    return measured(tmp_path, monkeypatch, [0.9 if day >= SLOWER_FROM else 1.0 for day in range(len(RELEASES))])
+
+
+def measured(root: Path, monkeypatch: pytest.MonkeyPatch, levels: list[float]) -> Experiment:
+    source = random.Random(3)
+    experiment = Experiment(root, builds=RELEASES, caches=("lru",), threads=("1",))
+    Path(experiment.spec).parent.mkdir(exist_ok=True)
+    Path(experiment.spec).touch()
+    for day, (release, level) in enumerate(zip(RELEASES, levels, strict=True)):
+        name = f"202611{day + 10}T101500.000000Z"
+        monkeypatch.setattr(store_module, "next_time_name", lambda _, name=name: name)
+        experiment.add_build(release, {"route": "debian", "suite": "trixie"})
+        noise = source.gauss(1, 0.004)
+        for load in range(3):
+            experiment.add_load(release, load)
+            rate = 1e4 * level * noise * source.gauss(1, 0.003)
+            experiment.add(release, "lru", "1", load, {"readww": rate, "overwrite": 1e4})
+    return experiment
+
+
+def verdict(report: Report) -> str:
+    (entry,) = (
+        entry for comparison in report.comparisons.leading for row in comparison.rows
+        if row.step == "readww" for arm, entry in zip(comparison.arms, row.entries, strict=True) if RELEASES[6] in arm
+    )  # fmt: skip
+    return f"{entry.verdict}: {entry.conclusion.sentence if entry.conclusion else ''}"
+
+
+def test_a_change_among_ten_releases_is_found_and_what_was_noted_stands_beside_it(
+    releases: Experiment, capsys: pytest.CaptureFixture[str]
+) -> None:
+    notes = Path(releases.spec).with_name("notes.yaml")
+    report = scenario.report(releases)
+    refused = [case.name for case in gate.gate_cases(report, GATE) if case.is_refused]
+    assert f"readww, {RELEASES[6]}" in refused
+    assert verdict(report) == "slower: "
+    assert not any("both ways" in text for text in report.notes.warnings), "a change of level is no noise"
+
+    notes.write_text(NOTE)
+    noted = scenario.report(releases)
+    assert verdict(noted) == "slower: accepted: the new default (notes.yaml:2)"
+    cases = {case.name: case for case in gate.gate_cases(noted, GATE)}
+    assert cases[f"readww, {RELEASES[6]}"].is_accepted
+    assert [name for name, case in cases.items() if case.is_refused] == refused[1:], "no other release is accepted"
+
+    assert main(["history", releases.spec, "readww", "--where", "cache=lru"]) == 0
+    text = capsys.readouterr().out
+    assert "readww/cache=lru/threads=1  10 releases, 2026-11-10 to 2026-11-19, on" in text
+    assert text.count("from 8.6.0 on: ") == 1
+    assert "slower than 8.0.0 to 8.5.0; accepted: the new default (notes.yaml:2)" in " ".join(text.split())
+    assert main(["history", "overwrite", "--format", "json"]) == 0
+    (steady,) = json.loads(capsys.readouterr().out)
+    assert (steady["changes"], len(steady["rungs"])) == ([], 10)
+    for form in ("svg", "html"):
+        assert main(["history", releases.spec, "readww", "-o", f"one.{form}"]) == 0
+        assert "8.6.0" in Path(f"one.{form}").read_text()
+    ET.parse("one.svg")
+
+
+def test_a_site_has_series_and_a_feed_of_their_changes(releases: Experiment) -> None:
+    scenario.report(releases)
+    static_site.write(Path("web"), "Bench", None, (), make_histories(releases.store))
+    (page,) = Path("web/history").iterdir()
+    texts = [path.read_text() for path in (page, Path("web/index.html"), Path("web/feed.xml"))]
+    assert all("8.6.0" in text for text in texts)
+    assert not any("bench-7" in text for text in texts), "the host's name"
+    assert f'href="history/{page.name}"' in texts[1]
+    assert ET.fromstring(texts[2]).findall("{http://www.w3.org/2005/Atom}entry")
+
+
+def test_a_difference_is_doubted_where_its_series_moves_as_far_both_ways(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    moving = scenario.report(measured(tmp_path, monkeypatch, [1.0, 1.06] * 5))
+    assert any("moved by" in text and "both ways, in" in text for text in moving.notes.warnings)
+
+
+FAULTS = """\
+notes:
+  - {version: 8.6.0, step: readww}
+  - {version: 8.6.0, accepted: yes it is, noise: no}
+  - {verson: 8.6.0, bug: 12}
+"""
+
+
+def test_faults_of_notes_are_told_all_at_once_and_accept_nothing(
+    releases: Experiment, capsys: pytest.CaptureFixture[str]
+) -> None:
+    notes = Path(releases.spec).with_name("notes.yaml")
+    notes.write_text(FAULTS)
+    report = scenario.report(releases)
+    assert verdict(report) == "slower: "
+    faults = [text for text in report.notes.warnings if text.startswith(f"{notes}:")]
+    assert {text.split(":")[1] for text in faults} == {"2", "3", "4"}
+    assert main(["history", releases.spec]) == 1
+    error = capsys.readouterr().err
+    assert "expected one of `accepted`, `noise`, `bug`, found none of them" in error
+    assert "did you mean `version`?" in error
+
+
+def test_days_of_files_are_a_series(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    source = random.Random(4)
+    for day in range(1, 21):
+        seconds = source.gauss(1.0, 0.01) * (1.1 if day > 12 else 1.0)
+        result = {"system": "S", "date": f"2026-08-{day:02}", "result": [[9, seconds, seconds]]}
+        Path(f"2026080{day}.json").write_text(json.dumps(result))
+    Path("notes.yaml").write_text("notes:\n  - {version: 2026-08-13, noise: another machine}\n")
+    assert main(["history", "all=*.json"]) == 0
+    text = " ".join(capsys.readouterr().out.split())
+    assert "20 days, 2026-08-01 to 2026-08-20" in text
+    assert "from 2026-08-13 on: 1.1" in text
+    assert "slower than 2026-08-01 to 2026-08-12; noise: another machine (notes.yaml:2)" in text
