@@ -19,9 +19,9 @@ from snakemake.logging import logger
 from stepgrid.language.site import current_site as of_environment
 from stepgrid.pipeline import remaining_work
 from stepgrid.store.store import revision
-from stepgrid.workflow.cluster import JobResources, leaves_host, remote_work
 from stepgrid.workflow.hooks import Hooks
 from stepgrid.workflow.run_request import Refusal, own_section
+from stepgrid_slurm import JobResources, leaves_host, remote_work
 
 try:
     refuse_module(workflow)

@@ -14,6 +14,7 @@ import pytest
 import stepgrid
 import stepgrid_databases
 import stepgrid_importers
+import stepgrid_inspect
 import stepgrid_investigate
 import stepgrid_published
 import stepgrid_registries
@@ -27,7 +28,7 @@ CALLS = ("match", "fullmatch", "search", "sub", "findall", "finditer", "split")
 
 
 def modules() -> Iterator[Any]:
-    results = (stepgrid_importers, stepgrid_investigate, stepgrid_published, stepgrid_share)
+    results = (stepgrid_importers, stepgrid_inspect, stepgrid_investigate, stepgrid_published, stepgrid_share)
     for package in (stepgrid, stepgrid_databases, stepgrid_registries, *results):
         for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
             if not any(part in module.name for part in PARTS):

@@ -13,7 +13,7 @@ INTERPRETER = (sys.executable, "-P", "-m")
 
 PACKAGE = Path(__file__).absolute().parent
 DATABASES = PACKAGE.parent / "stepgrid_databases"  # our plug-ins
-BESIDE = ("conformance", "investigate", "judge", "published", "registries", "share")
+BESIDE = ("conformance", "inspect", "investigate", "judge", "published", "registries", "share", "slurm")
 CODE = (PACKAGE, DATABASES, *(PACKAGE.parent / f"stepgrid_{name}" for name in BESIDE))
 DATA = PACKAGE / "data" if (PACKAGE / "data").is_dir() else PACKAGE.parents[1]
 SNAKEFILE, SPECS, TEMPLATES, PROFILES = DATA / "Snakefile", DATA / "specs", DATA / "templates", DATA / "profiles"

@@ -95,7 +95,7 @@ def plan_size(plan: Plan) -> str:
 
 def _host_lines(plan: Plan) -> Iterator[str]:
     """Say which builds are unchecked or cannot be made on this host, and propose a placement."""
-    from stepgrid.workflow import doctor, host_plan
+    from stepgrid.workflow import host_plan, needs
 
     store = host_plan.store()
     builds = host_plan.unchecked_builds(plan, store)
@@ -103,12 +103,12 @@ def _host_lines(plan: Plan) -> Iterator[str]:
         scale = ["--scale", plan.scale] if plan.scale else []
         command = shlex.join(["stepgrid", "builds", plan.spec, *scale, "--yes"])
         verb = "it is" if count == 1 else "they are"
-        sources = dict.fromkeys(" ".join(source) for build in builds for source in doctor.build_downloads(build))
+        sources = dict.fromkeys(" ".join(source) for build in builds for source in needs.build_downloads(build))
         fetched = f"; this fetches {', '.join(sources)}" if sources else ""
         yield f"options of {counted(count, 'build')} are unchecked until {verb} made: `{command}`{fetched}"
-    yield from doctor.missing_clients(plan, store, current_site())
-    if text := doctor.placement(plan):
-        yield f"{text}; {doctor.launch_line()} keeps both on one"
+    yield from needs.missing_clients(plan, store, current_site())
+    if text := needs.placement(plan):
+        yield f"{text}; {needs.launch_line()} keeps both on one"
 
 
 # Samples: the output of a step, read as that of its runs will be.

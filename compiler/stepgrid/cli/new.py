@@ -1,4 +1,4 @@
-"""stepgrid new, schema, snakefile and completion: files to start from, and what editors, Snakemake and shells need."""
+"""stepgrid new, snakefile and completion: a spec to start from, and what Snakemake and shells need."""
 
 from __future__ import annotations
 
@@ -6,13 +6,12 @@ import argparse
 import os
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
 
 from stepgrid.cli.failures import CommandError
 from stepgrid.errors import FINE
 from stepgrid.language.problems import Problems, nearest
-from stepgrid.package import MODULE, SNAKEFILE, SPECS, TEMPLATES
-from stepgrid.plugins.registry import DRIVERS, ENGINES, client_engine, driver
+from stepgrid.package import MODULE, SNAKEFILE
+from stepgrid.plugins.registry import DRIVERS, ENGINES, client_engine
 
 SCHEMA_NAME = "spec.schema.json"
 SHELLS = ("bash", "zsh", "fish")
@@ -71,54 +70,6 @@ def _title(engine: str) -> str:
 
     spec = load(str(_starting_spec(engine)), Problems())
     return str(spec["title"]) if spec else ""
-
-
-def add_schema_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "of",
-        nargs="?",
-        choices=("spec", "library", "site", "report"),
-        default="spec",
-        help="the schema of specs (the default), of library files, of a site file, or of a report as JSON",
-    )
-    parser.add_argument(
-        "--library",
-        metavar="FOLDER",
-        default=SPECS / "library",
-        type=Path,
-        help="whose names complete (stepgrid's own library)",
-    )
-
-
-def run_schema(args: argparse.Namespace) -> int:
-    print(schema_text(args.of, args.library), end="")
-    return FINE
-
-
-def schema_text(kind: str, library: Path) -> str:
-    """Return the JSON Schema of specs, libraries, site files or reports; the library's names complete."""
-    if kind == "report":
-        return (TEMPLATES / "report" / "report.schema.json").read_text(encoding="utf-8")
-    from stepgrid.language.models import Library, Spec
-    from stepgrid.language.schema import setting_schemas, site_schema, spec_schema
-    from stepgrid.language.site_file import SiteFile
-    from stepgrid.summarize import formats
-
-    if kind == "site":
-        return formats.json_text(site_schema(SiteFile)) + "\n"
-    settings: list[Any] = [driver(name).settings_model() for name in DRIVERS.names()]
-    model = Spec if kind == "spec" else Library
-    return formats.json_text(spec_schema(model, _completions(library), setting_schemas(settings))) + "\n"
-
-
-def _completions(library: Path) -> dict[str, list[str]]:
-    from stepgrid.language.schema import defined_names
-    from stepgrid.language.yaml import load
-
-    files = [load(str(path), Problems()) for path in sorted(library.glob("**/*.yaml"))]
-    completions = defined_names([file for file in files if file is not None])
-    workloads = {"workload": completions.get("workloads", [])}
-    return {**completions, **workloads, "kind": list(DRIVERS.names()), "engine": list(ENGINES.names())}
 
 
 def add_snakefile_arguments(parser: argparse.ArgumentParser) -> None:

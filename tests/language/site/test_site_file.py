@@ -8,11 +8,11 @@ import pytest
 from jsonschema import Draft7Validator
 from ruamel.yaml import YAML
 
-from stepgrid.cli import new
 from stepgrid.language import site, site_file
 from stepgrid.language.problems import Problems, SpecError, _source, format_problems
 from stepgrid.language.site import choose_site_file, current_site, read_site
 from stepgrid.model.site import JobRequest, Site, SiteServer, Slurm
+from stepgrid_inspect import schema
 from tests.golden import Golden
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -66,7 +66,7 @@ def test_all_that_it_may_say(folder: Path) -> None:
 def test_an_editor_is_told_the_same() -> None:
     running = (ROOT / "docs/reference/running.md").read_text(encoding="utf-8")
     (example,) = re.findall(r"^```yaml site\.yaml\n(.*?)^```", running, re.MULTILINE | re.DOTALL)
-    judge = Draft7Validator(json.loads(new.schema_text("site", ROOT / "specs/library")))
+    judge = Draft7Validator(json.loads(schema.schema_text("site", ROOT / "specs/library")))
     plain = YAML(typ="safe", pure=True)
     assert [list(judge.iter_errors(plain.load(text))) for text in (WHOLE, example)] == [[], []]
     assert {error.message for error in judge.iter_errors(plain.load(WRONG))} == {

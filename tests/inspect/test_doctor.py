@@ -11,7 +11,7 @@ import pytest
 from stepgrid.cli import main
 from stepgrid.host import locks, noise, sysfs, tuning
 from stepgrid.model.plan import Plan, PlannedBuild, PlannedReport
-from stepgrid.workflow import doctor
+from stepgrid_inspect import doctor
 from tests.build.repository import Repository
 from tests.cli.samples import SPEC
 from tests.needs import needs

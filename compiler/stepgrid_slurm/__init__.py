@@ -1,4 +1,4 @@
-"""A run on a cluster: how its jobs begin on nodes, and what they ask of SLURM."""
+"""Jobs of a run on nodes of a cluster, and what they ask of SLURM; the core never imports it, the Snakefile does."""
 
 from __future__ import annotations
 

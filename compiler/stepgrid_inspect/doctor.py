@@ -1,36 +1,51 @@
-"""Checks of this host, and of what a plan needs of it: the sections of `stepgrid doctor`."""
+"""stepgrid doctor [SPEC]: checks of this host, and of what a plan needs of it, with the commands that fix them."""
 
 from __future__ import annotations
 
+import argparse
 import ctypes
 import fcntl
 import os
-import shlex
 import shutil
 import sys
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from stepgrid.build.error import BuildError
-from stepgrid.build.recipe import PACKAGES as TOOL_PACKAGES
+from stepgrid.cli.failures import unless_busy
+from stepgrid.cli.output import WIDTH
+from stepgrid.cli.spec_arguments import add_narrowing, quiet_plan, spec_error, use_site
+from stepgrid.errors import FAILED, FINE
 from stepgrid.host import activity, disk, facts, locks, sysfs
 from stepgrid.host.files import FICLONE
+from stepgrid.host.locks import host_lock_path, locked
 from stepgrid.host.noise import look
 from stepgrid.host.processes import cgroup, launch
 from stepgrid.host.speed import SPEEDS, recorded_speed
-from stepgrid.language.sources import REQUIREMENTS, network_sources, source_parts
+from stepgrid.host.terminal_output import Paint, text_width, wrap
+from stepgrid.host.tuning import count_files, restore
+from stepgrid.language.site import current_site
+from stepgrid.language.sources import source_parts
 from stepgrid.model.plan import Plan, PlannedBuild, PlannedStage
-from stepgrid.model.records import OK, STOPS, WARNING, HostFinding, LaunchRequest
+from stepgrid.model.records import OK, STOPS, UNKNOWN, WARNING, HostFinding, LaunchRequest
 from stepgrid.model.site import Site
-from stepgrid.model.table import group
-from stepgrid.model.units import counted, first, percent, size
-from stepgrid.plugins.registry import COLLECTORS, engine, server_engine
-from stepgrid.plugins.work import client_count
+from stepgrid.model.units import counted, percent, size
 from stepgrid.store.store import Store
+from stepgrid.summarize import formats
+from stepgrid.workflow import host_plan
+from stepgrid.workflow.needs import (
+    PACKAGES,
+    build_tools,
+    launch_line,
+    missing_client,
+    missing_tools,
+    names_with_libraries,
+    placement,
+)
 
-FEW_PROCESSORS, MOST_NAMED = 4, 3
+NAME_WIDTH = 14
 LEAST_FREE = 0.1  # of a device: below that, flash slows down
 BLOCK = 4096
 UNSYNCHRONIZED = 0x40  # STA_UNSYNC of adjtimex(2)
@@ -50,16 +65,98 @@ USES = {
     "cmake": "builds from source",
     "ninja": "builds from source",
 }
-PACKAGES = {**TOOL_PACKAGES, "taskset": "util-linux", "perf": "linux-perf", "iostat": "sysstat"}
-SOURCE_TOOLS = {
-    "git": "git",
-    "maven": "mvn",
-    "crate": "cargo",
-    "debian-source": "dpkg-source",
-    "cargo": "cargo",
-    "go": "go",
-    "npm": "npm",
-}
+_STYLES = {STOPS: "red", WARNING: "yellow"}
+
+
+def add_doctor_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("spec", nargs="?", metavar="SPEC", help="also check what this spec needs: hardware, programs")
+    add_narrowing(parser)
+    parser.add_argument("--format", choices=("text", "json"), default="text", help="for people, or as a JSON object")
+    parser.add_argument("--all", action="store_true", help="list everything, also what is fine")
+    parser.add_argument(
+        "--restore", action="store_true", help="restore host settings that a killed `noise: fix` run changed"
+    )
+
+
+def run_doctor(args: argparse.Namespace) -> int:
+    if args.restore:
+        return _restore_settings()
+    if errors := [problem for problem in use_site(args) if problem.severity == "error"]:
+        raise spec_error(errors[0].where.file, errors)
+    plan = quiet_plan(args) if args.spec else None
+    checked = list(sections(host_plan.store(), current_site(), plan))
+    findings = [finding for section in checked for finding in section.findings]
+    if args.format == "json":
+        objects = [
+            {"title": section.title, "findings": [finding.to_json() for finding in section.findings]}
+            for section in checked
+        ]
+        print(formats.json_text({"sections": objects, "verdict": verdict(findings)}))
+    else:
+        paint, width = Paint.for_stream(sys.stdout), text_width(sys.stdout, WIDTH)
+        print("\n".join(finding_lines(findings, args.all, width, paint)))
+    return FAILED if any(finding.severity == STOPS for finding in findings) else FINE
+
+
+def _restore_settings() -> int:
+    sentence = "a run is measuring (process {}); it restores its settings when it ends"
+    with unless_busy(sentence), locked(host_lock_path(), shared=True, wait=False):
+        restored, failures = restore(host_lock_path())
+    print(f"restored: {count_files(restored)}" if restored else "nothing to restore")
+    for sentence in failures:
+        print(f"not restored: {sentence}")
+    return FAILED if failures else FINE
+
+
+def finding_lines(findings: Sequence[HostFinding], with_fine: bool, width: int, paint: Paint) -> Iterator[str]:
+    """Show the verdict, then problems with what fixes them, then what is unknown; what is fine is counted or listed."""
+    fine = sum(finding.severity == OK for finding in findings)
+    yield f"{verdict(findings)}, {fine} fine{'' if with_fine else ' (--all lists them)'}"
+    problems = sorted(
+        (finding for finding in findings if finding.severity in _STYLES),
+        key=lambda finding: finding.severity == WARNING,
+    )
+    if problems:
+        yield ""
+    for finding in problems:
+        yield from _problem_lines(finding, width, paint)
+    unknown: dict[str, list[str]] = {}
+    for finding in findings:
+        if finding.severity == UNKNOWN:
+            unknown.setdefault(finding.text, []).append(finding.name)
+    if unknown:
+        yield ""
+    for text, names in unknown.items():
+        yield from wrap(f"{', '.join(names)}: {text}", "unknown  ", " " * 9, width)
+    if with_fine:
+        yield ""
+    for finding in findings if with_fine else ():
+        if finding.severity == OK:
+            first = f"fine     {finding.name:<{NAME_WIDTH}} "
+            first_line, *following = wrap(finding.text, first, " " * len(first), width)
+            yield from (paint(first_line[:4], "green") + first_line[4:], *following)
+
+
+def _problem_lines(finding: HostFinding, width: int, paint: Paint) -> Iterator[str]:
+    first = f"{finding.severity:<8} {finding.name:<{NAME_WIDTH}} "
+    expectation = f"; expected: {finding.expected}" if finding.expected else ""
+    first_line, *following = wrap(f"{finding.text}{expectation}", first, " " * len(first), width)
+    word = len(finding.severity)
+    yield paint(first_line[:word], _STYLES[finding.severity]) + first_line[word:]
+    yield from following
+    if finding.mend:
+        yield from wrap(f"fix: {finding.mend}", " " * len(first), " " * (len(first) + 5), width)
+
+
+def verdict(findings: Sequence[HostFinding]) -> str:
+    stops, warnings, unknown = (
+        sum(finding.severity == severity for finding in findings) for severity in (STOPS, WARNING, UNKNOWN)
+    )
+    start = f"{counted(stops, 'problem')} would stop a run" if stops else "nothing would stop a run"
+    return f"{start}; {counted(warnings, 'warning')}, {unknown} unknown"
+
+
+# The sections
 
 
 class DoctorSection(NamedTuple):
@@ -98,7 +195,7 @@ def _plan_findings(plan: Plan, store: Store, site: Site) -> Iterator[HostFinding
         yield HostFinding(
             tool.program, WARNING, f"not installed; the collector {tool.collector} needs it", None, "", mend
         )
-    if _names_with_libraries(plan, store) and (lack := _missing_client(site)):
+    if names_with_libraries(plan, store) and (lack := missing_client(site)):
         yield HostFinding("libraries", STOPS, lack)
     yield from _ref_findings(plan, store, site)
     is_limited = any(options.memory for options in launches)
@@ -156,31 +253,10 @@ def _processors(cpus: str) -> HostFinding:
     )
 
 
-def launch_line() -> str:
-    return f"`launch: {{cpus: {max(os.sched_getaffinity(0))}}}`"
-
-
-def placement(plan: Plan) -> str:
-    """Say which steps have one client and its server on a few processors, between which the kernel moves them."""
-    processors = len(os.sched_getaffinity(0))
-    if processors > FEW_PROCESSORS or processors < 2 or plan.hardware.get("declared"):
-        return ""
-    servers = {build.id for build in plan.builds if server_engine(build.engine)}
-    steps = [step for stage in plan.stages if stage.build in servers for step in stage.steps if step.measured]
-    counts = group(
-        (step.name, 0 if step.setup.launch.cpus else client_count(step.kind, step.settings)) for step in steps
-    )
-    names = [name for name, clients in counts.items() if {*clients} == {1}]
-    if not names:
-        return ""
-    text = f"{', '.join(first(names, MOST_NAMED))}: one client and its server on {processors} processors"
-    return f"{text}, as the kernel places them: loads may differ several times over"
-
-
 def needed_programs(plan: Plan, built: Iterable[str]) -> dict[str, str]:
     """Map the programs that stages and builds need to their purpose; builds that are made need none."""
     builds = [build for build in plan.builds if build.id not in set(built)]
-    programs = {tool: f"the build {build.name}" for build in builds for tool in _build_tools(build)}
+    programs = {tool: f"the build {build.name}" for build in builds for tool in build_tools(build)}
     for options in _launches(plan.stages):
         if options.numa and launch.numa_nodes() > 1:
             programs["numactl"] = USES["numactl"]
@@ -189,87 +265,8 @@ def needed_programs(plan: Plan, built: Iterable[str]) -> dict[str, str]:
     return programs
 
 
-def _build_tools(build: PlannedBuild) -> Iterator[str]:
-    from stepgrid.build.compilation import SourceRecipe
-    from stepgrid.build.ready_programs import recipe_of
-
-    recipe = recipe_of(build, engine(build.engine))
-    yield from (SOURCE_TOOLS[key] for part in source_parts(build.source) for key in part if key in SOURCE_TOOLS)
-    if recipe:
-        yield from recipe.needed_tools(build) if isinstance(recipe, SourceRecipe) else recipe.tools
-
-
-def build_downloads(build: PlannedBuild) -> Iterator[tuple[str, str]]:
-    """List kind and name of what a build takes from the network, less Debian's headers."""
-    from stepgrid.build.compilation import SourceRecipe
-    from stepgrid.build.ready_programs import recipe_of
-
-    yield from network_sources(build.source)
-    recipe = recipe_of(build, engine(build.engine))
-    if recipe:
-        sources = recipe.needed_sources(build) if isinstance(recipe, SourceRecipe) else ()
-        yield from (download for source in sources for download in network_sources(source))
-
-
-def missing_clients(plan: Plan, store: Store, site: Site) -> Iterator[str]:
-    """Say of the builds that are not made yet what this host lacks to fetch, compile or install them."""
-    if (listed := _names_with_libraries(plan, store)) and (lack := _missing_client(site)):
-        yield f"{_subject(listed)} cannot be made on this host, because {lack}"
-    names, tools = list[str](), dict[str, None]()
-    for build in (build for build in plan.builds if not store.has_build(build.id)):
-        lacking = [tool for tool in _build_tools(build) if not shutil.which(site.tool(tool))]
-        names += [build.name] if lacking else []
-        tools |= dict.fromkeys(lacking)
-    if tools:
-        packages = shlex.join(dict.fromkeys(PACKAGES.get(tool, tool) for tool in tools))
-        lack = f"there is no {' and no '.join(site.tool(tool) for tool in tools)}"
-        mend = f"`sudo apt install {packages}`, or name them under `tools:` in the site file"
-        yield f"{_subject(names)} cannot be made on this host, because {lack}: {mend}"
-
-
-def _missing_client(site: Site) -> str:
-    from stepgrid.build.recipe import SourceWithClient, load_source  # much to import, and few builds have libraries
-
-    source = load_source(REQUIREMENTS)
-    return source.missing_client(site) if isinstance(source, SourceWithClient) else ""
-
-
-def _subject(names: Sequence[str]) -> str:
-    if len(names) == 1:
-        return f"build {names[0]}"
-    return f"build {names[0]} and {counted(len(names) - 1, 'other build')}"
-
-
-def _names_with_libraries(plan: Plan, store: Store) -> list[str]:
-    """List builds that are not made yet and whose scripts have libraries."""
-    builds = [build for build in plan.builds if any(REQUIREMENTS in part for part in source_parts(build.source))]
-    return [build.name for build in builds if not store.has_build(build.id)]
-
-
 def _launches(stages: Iterable[PlannedStage]) -> list[LaunchRequest]:
     return [step.setup.launch for stage in stages for step in stage.steps]
-
-
-class MissingTool(NamedTuple):
-    """A program that a collector needs and this host lacks: steps are measured without it."""
-
-    collector: str  # its name in the spec
-    program: str
-    package: str  # that brings it; empty where it is unknown
-
-
-def missing_tools(stages: Iterable[PlannedStage], site: Site) -> Iterator[MissingTool]:
-    """Look for the programs of collectors, each collector once; one of a build is looked for when that is made."""
-    steps = (step for stage in stages for step in stage.steps)
-    collectors: dict[str, Mapping[str, Any]] = {str(o["name"]): o for step in steps for o in step.setup.collectors}
-    for name, options in collectors.items():
-        if kind := options.get("collector"):
-            collector = COLLECTORS.get(str(kind))
-            program, package = site.tool(collector.tool), collector.package
-        else:
-            program, package = str(options["command"][0]), ""
-        if (kind or "{" not in program) and not shutil.which(program):
-            yield MissingTool(name, program, package)
 
 
 # Folders of results and databases

@@ -15,9 +15,9 @@ from stepgrid.host.files import write_json
 from stepgrid.model.plan import Plan
 from stepgrid.model.site import JobRequest, Slurm
 from stepgrid.store.store import Store
-from stepgrid.workflow.cluster import ClusterError, JobResources, list_nodes, remote_work
 from stepgrid.workflow.remaining_work import RemainingWork, remaining_work
 from stepgrid.workflow.run_request import Refusal
+from stepgrid_slurm import ClusterError, JobResources, list_nodes, remote_work
 from tests.run import finished
 
 SPEC = """\

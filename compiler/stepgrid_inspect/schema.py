@@ -1,20 +1,28 @@
-"""JSON Schemas (draft 7) of what people write: pydantic's, with names that complete, settings of steps, and scales.
+"""stepgrid schema: JSON Schemas (draft 7) of what people write, with names that complete, settings and scales.
 
 Short forms stand in the models (`accepts`).
 """
 
 from __future__ import annotations
 
+import argparse
 import copy
 from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any, get_args, get_origin
 
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
 
+from stepgrid.errors import FINE
 from stepgrid.language.models import Library, Spec
-from stepgrid.language.yaml import Map, Node
+from stepgrid.language.problems import Problems
+from stepgrid.language.site_file import SiteFile
+from stepgrid.language.yaml import Map, Node, load
+from stepgrid.package import SPECS, TEMPLATES
+from stepgrid.plugins.registry import DRIVERS, ENGINES, driver
+from stepgrid.summarize import formats
 
 DRAFT = "http://json-schema.org/draft-07/schema#"
 _SCALAR: dict[str, Any] = {"type": ["string", "number", "boolean"]}
@@ -23,6 +31,46 @@ _PATCH = " in a scale"
 _KNOWN = "known "
 
 Schema = dict[str, Any]
+
+
+def add_schema_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "of",
+        nargs="?",
+        choices=("spec", "library", "site", "report"),
+        default="spec",
+        help="the schema of specs (the default), of library files, of a site file, or of a report as JSON",
+    )
+    parser.add_argument(
+        "--library",
+        metavar="FOLDER",
+        default=SPECS / "library",
+        type=Path,
+        help="whose names complete (stepgrid's own library)",
+    )
+
+
+def run_schema(args: argparse.Namespace) -> int:
+    print(schema_text(args.of, args.library), end="")
+    return FINE
+
+
+def schema_text(kind: str, library: Path) -> str:
+    """Return the JSON Schema of specs, libraries, site files or reports; the library's names complete."""
+    if kind == "report":
+        return (TEMPLATES / "report" / "report.schema.json").read_text(encoding="utf-8")
+    if kind == "site":
+        return formats.json_text(site_schema(SiteFile)) + "\n"
+    settings: list[Any] = [driver(name).settings_model() for name in DRIVERS.names()]
+    model = Spec if kind == "spec" else Library
+    return formats.json_text(spec_schema(model, _completions(library), setting_schemas(settings))) + "\n"
+
+
+def _completions(library: Path) -> dict[str, list[str]]:
+    files = [load(str(path), Problems()) for path in sorted(library.glob("**/*.yaml"))]
+    completions = defined_names([file for file in files if file is not None])
+    workloads = {"workload": completions.get("workloads", [])}
+    return {**completions, **workloads, "kind": list(DRIVERS.names()), "engine": list(ENGINES.names())}
 
 
 def spec_schema(

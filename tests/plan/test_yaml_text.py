@@ -1,4 +1,4 @@
-"""`stepgrid explain`: where each setting of a step comes from."""
+"""Values of a spec, as `explain` and `plan` write them."""
 
 from typing import Any
 
@@ -9,31 +9,6 @@ from hypothesis import strategies as st
 from stepgrid.language.problems import Problems
 from stepgrid.language.yaml import load
 from stepgrid.plan.difference import yaml_text
-
-pytestmark = pytest.mark.usefixtures("folder")
-SPEC = """\
-title: t
-define:
-  workloads:
-    reads:
-      - {name: readww, kind: db_bench, benchmarks: [readwhilewriting], duration: 1m}
-builds:
-  rocksdb: {engine: rocksdb, versions: [7.8.3, 9.10.0], source: {debian: rocksdb-tools, suite: x}, params: {writes: 7}}
-options: [{block_size: 8KiB, open_files: -1}, {cache_low_pri_pool_ratio: {value: 0, when_unsupported: drop}}]
-workload: reads
-steps: [{name: fillseq, kind: db_bench, benchmarks: [fillseq], fresh: true}, {use: readww, as: ww, reads: 131072}]
-params: {keys: 200k}
-sweep: {threads: [1, 2], data: {small: {options: {bloom_bits: 10}}, large: {params: {write_rate: 2MiB}}}}
-allow:
-  defaults-differ: a test
-  keys-not-loaded: a test
-  load-capped: a test
-  load-not-drained: a test
-  load-slowed: a test
-  no-repeats: a test
-  rows-few: a test
-  writer-unlimited: a test
-"""
 
 
 @pytest.mark.parametrize(

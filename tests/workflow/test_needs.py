@@ -1,4 +1,4 @@
-"""Programs of collectors that this machine lacks, and placement; tests/cli/test_doctor.py has the rest."""
+"""Programs of collectors that this machine lacks, and placement; tests/inspect/test_doctor.py has the rest."""
 
 import os
 from collections.abc import Collection
@@ -10,8 +10,8 @@ from msgspec import convert
 from stepgrid.model.plan import Plan, PlannedBuild, PlannedReport, PlannedStage, PlannedStep
 from stepgrid.model.records import StepSetup, replace
 from stepgrid.model.site import Site
-from stepgrid.workflow.doctor import launch_line, missing_tools, placement
 from stepgrid.workflow.hooks import describe_shortcomings
+from stepgrid.workflow.needs import launch_line, missing_tools, placement
 
 FG = {"name": "fg", "collector": "perf_record"}
 

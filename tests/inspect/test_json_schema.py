@@ -9,10 +9,10 @@ import pytest
 from jsonschema import Draft7Validator
 from ruamel.yaml import YAML
 
-from stepgrid.cli import new
 from stepgrid.language.problems import Problems
 from stepgrid.language.spec_file import expand_short_forms
 from stepgrid.language.yaml import parse
+from stepgrid_inspect import schema
 
 ROOT = Path(__file__).resolve().parents[2]
 SPECS = ROOT / "specs"
@@ -22,7 +22,7 @@ BEGIN = "title: t\nbuilds: {a: {engine: rocksdb, version: 9.10, source: {system:
 def validator(of: str) -> Draft7Validator:
     import json
 
-    found = json.loads(new.schema_text(of, SPECS / "library"))
+    found = json.loads(schema.schema_text(of, SPECS / "library"))
     Draft7Validator.check_schema(found)
     return Draft7Validator(found)
 
