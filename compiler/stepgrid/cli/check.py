@@ -21,9 +21,12 @@ from stepgrid.language.problems import Problem, format_annotation, nearest, prob
 from stepgrid.language.site import current_site
 from stepgrid.model.plan import BUILD, Plan, PlannedStep
 from stepgrid.model.units import counted
+from stepgrid.plan.estimate import design_text
 from stepgrid.plugins.driver import OutputReader, SampleFigure
-from stepgrid.plugins.registry import driver, read_settings
+from stepgrid.plugins.registry import DESIGNS, driver, read_settings
 from stepgrid.summarize import formats
+
+LARGE_GRID, LONG_RUN = 100, 7200.0  # cells, and seconds of measuring, from which `check` proposes a design
 
 
 def add_check_arguments(parser: argparse.ArgumentParser) -> None:
@@ -70,7 +73,7 @@ def _check(args: argparse.Namespace) -> int:
     if args.format == "github":
         print("".join(f"{format_annotation(problem)}\n" for problem in all_problems), end="")
     for plan in filter(None, plans):
-        lines = [f"{plan.spec}: fine; {plan_size(plan)}", *_host_lines(plan)]
+        lines = [f"{plan.spec}: fine; {plan_size(plan)}", *_design_lines(args, plan), *_host_lines(plan)]
         print(folded("\n".join(lines), sys.stdout))
     samples = [try_sample(plan, sample) for plan in filter(None, plans) for sample in args.samples]
     return FINE if all(plans) and all(samples) else PROBLEMS
@@ -91,6 +94,20 @@ def plan_size(plan: Plan) -> str:
 
     load_time = reader.estimate_stages(stage for stage in plan.stages if not stage.load)
     return f"{text}, at most {time_left(load_time.share(plan.until.most))} ({load_limits(plan.until)})"
+
+
+def _design_lines(args: argparse.Namespace, plan: Plan) -> Iterator[str]:
+    """Say what the plan's design is, or propose designs of a large grid, with what each would take."""
+    if plan.design is not None:
+        yield "; ".join((f"design {design_text(plan)}", *plan.design.notes))
+    elif len(plan.cells) >= LARGE_GRID and sum(stage.seconds for stage in plan.stages) >= LONG_RUN:
+        yield "a design measures a part of this grid (docs/guides/tune.md):"
+        for name in DESIGNS.names():
+            number = DESIGNS.get(name).proposed
+            sets = [*args.sets, f"design={name}" if number is None else f"design.{name}={number}"]
+            design, _ = compile_spec(argparse.Namespace(**{**vars(args), "sets": sets}), plan.spec)
+            if design is not None and len(design.cells) < len(plan.cells):
+                yield f"  design: {name if number is None else f'{{{name}: {number}}}'}: {plan_size(design)}"
 
 
 def _host_lines(plan: Plan) -> Iterator[str]:

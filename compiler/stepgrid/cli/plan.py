@@ -25,7 +25,7 @@ from stepgrid.model.status import Action, Status
 from stepgrid.model.units import counted, duration, percent, size
 from stepgrid.plan import difference, estimate
 from stepgrid.plan.difference import ChangedInput
-from stepgrid.plan.estimate import MADE_BY, Node, Preview, search_text
+from stepgrid.plan.estimate import MADE_BY, Node, Preview, design_text, search_text
 from stepgrid.run.status_lines import loads_so_far, time_left
 from stepgrid.summarize import formats
 from stepgrid.summarize.formats import aligned
@@ -95,6 +95,8 @@ def _totals(preview: Preview) -> Iterator[tuple[str, str]]:
     times = f" x {repeats.pop()} repeats" if len(repeats) == 1 and repeats != {1} else ""
     nodes = f"{counted(len(plan.builds), 'build')}, {counted(len(plan.stages), 'stage')}"
     yield "plan", f"{counted(len(plan.cells), 'cell')}{times}: {nodes}"
+    if plan.design:
+        yield "design", "; ".join((design_text(plan), *plan.design.notes))
     for search in plan.searches:
         yield "search", search_text(search)
     if plan.profile:

@@ -10,7 +10,7 @@ from stepgrid.expand.axes import Axis, Choice
 from stepgrid.expand.builds import Build, Clients, Families
 from stepgrid.expand.definitions import Differs, Machines, stands_in_for_none
 from stepgrid.expand.evaluation import EvaluationContext, Segment, Sequences
-from stepgrid.expand.grid import Also, Grid, Machine, Names
+from stepgrid.expand.grid import Also, DesignUse, Grid, Machine, Names
 from stepgrid.expand.options import OptionSets
 from stepgrid.expand.setup import SpecFiles
 from stepgrid.expand.steps import StepEntry, StepRange
@@ -18,6 +18,7 @@ from stepgrid.language import expressions
 from stepgrid.language.problems import Location, Problems
 from stepgrid.language.spec_file import Document
 from stepgrid.language.yaml import Seq, Text, node_location
+from stepgrid.model.plan import PlannedDesign
 
 
 class Cell(NamedTuple):
@@ -35,6 +36,7 @@ class Expansion(NamedTuple):
     hardware: Mapping[str, Any]  # of the spec; a cell may have another
     before_checkpoints: Mapping[str, frozenset[str]]  # checkpoint -> the steps before it
     build_names: Sequence[str]  # of the builds that are compared, also in cells that are left out
+    design: PlannedDesign | None  # that chose the cells
 
 
 def expand(
@@ -67,7 +69,8 @@ def expand(
         problems.stop_on_errors()
     sound = not problems.errors  # what follows from an earlier fault is not reported as well
     step_range = StepRange(swept, entries, problems)
-    choices = _choices(document, Grid(chosen, all_builds, names, problems, _sweep_location(document)), only)
+    grid = Grid(chosen, all_builds, names, problems, _sweep_location(document))
+    choices = _choices(document, grid, only, problems)
     if not choices and sound and not problems.errors:
         _report_no_choices(document, only, problems)
     if sound and only is None and document.scale is None:  # what is for other cells, or for another scale, is no fault
@@ -118,15 +121,19 @@ def expand(
         machines.base,
         step_range.before_checkpoints,
         [build.name for build in chosen],
+        grid.design,
     )
 
 
-def _choices(document: Document, grid: Grid, only: str | None) -> list[Choice]:
+def _choices(document: Document, grid: Grid, only: str | None, problems: Problems) -> list[Choice]:
     spec, nodes = document.spec, document.nodes.get("also")
     pairs = zip(spec.also, nodes if isinstance(nodes, Seq) else (), strict=True)
     also: list[Also] = [(entry, node_location(node, document.nodes.where)) for entry, node in pairs]
     wanted = Text(only, Location("--only", 1, 1)) if only else None
-    return grid.choices(spec.exclude, also, wanted, spec.repeat.highest * spec.repeat.runs)
+    design = DesignUse.of(document, problems)
+    if design is None and spec.design is not None:
+        return []  # its fault is reported, and the whole grid may be too large
+    return grid.choices(spec.exclude, also, wanted, spec.repeat.highest * spec.repeat.runs, design)
 
 
 def _sweep_location(document: Document) -> Location:

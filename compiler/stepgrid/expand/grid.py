@@ -8,7 +8,7 @@ from functools import lru_cache, partial
 from itertools import product
 from math import prod
 from operator import itemgetter
-from typing import Any, Generic, TypeAlias, TypeVar
+from typing import Any, Generic, NamedTuple, TypeAlias, TypeVar
 
 from stepgrid.expand.axes import UNLABELLED, Axis, Choice, Point
 from stepgrid.expand.builds import Build, builds_named
@@ -17,10 +17,12 @@ from stepgrid.expand.scope import AlreadyReported, Dependencies, Label, Scope, m
 from stepgrid.language.expressions import ExpressionError
 from stepgrid.language.problems import Location, Problems, nearest
 from stepgrid.language.scalars import Version
+from stepgrid.language.spec_file import Document
 from stepgrid.language.yaml import Text, key_location
-from stepgrid.model.plan import BUILD
+from stepgrid.model.plan import BUILD, PlannedDesign
 from stepgrid.model.site import HERE
-from stepgrid.plugins.registry import engine
+from stepgrid.plugins.design import Design, DesignError, DesignRequest, Factor, Row
+from stepgrid.plugins.registry import DESIGNS, engine
 
 MOST_CELLS = 50_000  # with their repeats
 
@@ -67,35 +69,87 @@ class Grid:
         self._axes, self._problems, self._where = names.axes, problems, where
         self._dependencies = Dependencies(names.positions(range(len(names.axes))))
         self._fault_count = 0  # expressions that have no value
+        self.design: PlannedDesign | None = None  # that chose the points
 
     def choices(
-        self, exclude: Sequence[Text], also: Sequence[Also], only: Text | None = None, times: int = 1
+        self,
+        exclude: Sequence[Text],
+        also: Sequence[Also],
+        only: Text | None = None,
+        times: int = 1,
+        design: DesignUse | None = None,
     ) -> list[Choice]:
         """List the cells' choices; `times`: how often each is measured."""
-        choices = list(self._product()) if self._fits(times) else []
+        if design is not None:
+            choices = self._designed(design, exclude)
+            fitting = self._fits([len(choices)], times)
+        else:
+            fitting = self._fits([len(self._builds), *(len(axis.points) for axis in self._axes)], times)
+            choices = list(self._product()) if fitting else []
+            for holds in self._conditions():
+                choices = [choice for choice in choices if holds(choice)]
+            for expression in exclude:
+                faults_before = self._fault_count
+                matches = self._exclusion(expression)
+                remaining = [choice for choice in choices if not matches(choice)]
+                if len(remaining) == len(choices) and self._fault_count == faults_before:
+                    self._problems.warn(
+                        "exclude-nothing", expression.where, "no cell matches this", "", len(expression)
+                    )
+                choices = remaining
+        self._add(also, choices if fitting else [], design is not None)
+        return choices if only is None else [choice for choice in choices if self._matches(only, choice)]
+
+    def _conditions(self) -> Iterator[Callable[[Choice], bool]]:
         for position, axis in enumerate(self._axes):
             conditions = [point.when for point in axis.points if point.when is not None]
             if conditions:
-                holds = self._cache(conditions, partial(self._holds, position), position)
-                choices = [choice for choice in choices if holds(choice)]
-        for expression in exclude:
-            faults_before = self._fault_count
-            matches = self._cache([expression], partial(self._matches, expression, default=False))
-            remaining = [choice for choice in choices if not matches(choice)]
-            if len(remaining) == len(choices) and self._fault_count == faults_before:
-                self._problems.warn("exclude-nothing", expression.where, "no cell matches this", width=len(expression))
-            choices = remaining
-        self._add(also, choices)
-        return choices if only is None else [choice for choice in choices if self._matches(only, choice)]
+                yield self._cache(conditions, partial(self._holds, position), position)
 
-    def _fits(self, times: int) -> bool:
-        sizes = [len(axis.points) for axis in self._axes]
-        count = prod(sizes) * max(len(self._builds), 1) * times
+    def _exclusion(self, expression: Text) -> Callable[[Choice], bool]:
+        return self._cache([expression], partial(self._matches, expression, default=False))
+
+    def _fits(self, sizes: Sequence[int], times: int) -> bool:
+        count = prod(max(size, 1) for size in sizes) * times
         if count > MOST_CELLS:
-            message = f"the sweep is too large: {' x '.join(map(str, [len(self._builds), *sizes]))} points"
+            message = f"the sweep is too large: {' x '.join(map(str, sizes))} points"
             message += f", each measured {times} times" if times > 1 else ""
-            self._problems.add("too-large", self._where, message, f"at most {MOST_CELLS:,} in all, before `exclude`")
+            hint = f"at most {MOST_CELLS:,} in all, before `exclude`; `design:` measures some of them"
+            self._problems.add("too-large", self._where, message, hint)
         return count <= MOST_CELLS
+
+    def _designed(self, design: DesignUse, exclude: Sequence[Text]) -> list[Choice]:
+        """List the choices of a design. An axis that names builds stands for them; else builds are an axis."""
+        points = [point for axis in self._axes for point in axis.points]
+        has_builds = len(self._builds) > 1 and all(point.build is None for point in points)
+        conditions, exclusions = [*self._conditions()], [*map(self._exclusion, exclude)]
+
+        def choices_of(row: Row) -> list[Choice]:
+            points = tuple(axis.points[at] for axis, at in zip(self._axes, row[has_builds:], strict=True))
+            name = next((point.build for point in points if point.build is not None), None)
+            builds = [self._builds[row[0]]] if has_builds else self._builds_named(name) if name else self._builds
+            choices = [Choice(build, points) for build in builds]
+            allowed = (choice for choice in choices if all(holds(choice) for holds in conditions))
+            return [choice for choice in allowed if not any(matches(choice) for matches in exclusions)]
+
+        factors = [self._factor(axis, design.base) for axis in self._axes]
+        if has_builds:
+            names = [build.name for build in self._builds]
+            at = next((at for at, b in enumerate(self._builds) if design.base.get(BUILD) in (b.name, b.family)), 0)
+            factors.insert(0, Factor(BUILD, len(names), at))
+        request = DesignRequest(tuple(factors), design.number, design.seed, lambda row: bool(choices_of(row)))
+        try:
+            rows, notes = design.plugin.choose(request)
+        except DesignError as error:
+            self._problems.add("design-form", design.name.where, error.message, error.hint, len(design.name))
+            return []
+        self.design = PlannedDesign(str(design.name), design.number, prod(f.values for f in factors), tuple(notes))
+        return [choice for row in rows for choice in choices_of(row)]
+
+    def _factor(self, axis: Axis, base: Mapping[str, Text]) -> Factor:
+        labels = [Label(point.label) for point in axis.points]
+        at = next((at for at, label in enumerate(labels) if label == base.get(axis.name)), 0)
+        return Factor(axis.name, len(labels), at, axis.start is None and axis.steps is None)
 
     def _product(self) -> Iterator[Choice]:
         """Combine builds and points; a point that names a build replaces the build axis."""
@@ -134,10 +188,12 @@ class Grid:
             self._fault_count += 1
             return default
 
-    def _add(self, also: Sequence[Also], choices: list[Choice]) -> None:
+    def _add(self, also: Sequence[Also], choices: list[Choice], is_designed: bool) -> None:
         existing = set(choices) if also else set()
         for entry, where in also:
             for choice in self._entry_choices(entry):
+                if choice in existing and is_designed:
+                    continue  # its author need not know which cells the design chose
                 if choice in existing:
                     self._problems.add("also-twice", where, "the grid has this cell already")
                 else:
@@ -164,6 +220,38 @@ class Grid:
             message = f"axis `{axis.name}` has no point `{label}`"
             self._report_undefined(label, message, [point.label for point in axis.points])
         return match
+
+
+class DesignUse(NamedTuple):
+    """A design with what a spec says of it."""
+
+    plugin: Design
+    name: Text
+    number: int | None
+    seed: int
+    base: Mapping[str, Text]  # of the report
+
+    @classmethod
+    def of(cls, document: Document, problems: Problems) -> DesignUse | None:
+        """Check the design of a spec; None without one, and where it is reported."""
+        spec = document.spec
+        if spec.design is None:
+            return None
+        name, number = spec.design.name, spec.design.number or None
+        if name not in DESIGNS.names():
+            problems.add("undefined-name", name.where, *DESIGNS.unknown(name))
+            return None
+        plugin = DESIGNS.get(name)
+        number = plugin.default if number is None else number
+        if not plugin.least and number is not None:
+            problems.add("design-form", name.where, f"`{name}` takes no number", f"`design: {name}`", len(name))
+        elif plugin.least and not plugin.least <= (number or 0) <= plugin.most:
+            message = f"`{name}` needs a number" if number is None else f"`{name}: {number}` is out of range"
+            hint = f"`design: {{{name}: N}}`, from {plugin.least} to {plugin.most:,}"
+            problems.add("design-form", name.where, message, hint, len(name))
+        else:
+            return cls(plugin, name, number, spec.seed, spec.report.base)
+        return None
 
 
 # Names that every expression sees of a choice, beside params and options

@@ -363,6 +363,13 @@ class SpecRepeat(Model):
         return self.loads if self.until is None else self.most
 
 
+class SpecDesign(Model):
+    """`design`: how the points of a large grid that are measured are chosen; a number where the design takes one."""
+
+    name: Name
+    number: Annotated[int, Field(ge=0)] = 0  # 0: none
+
+
 class SpecProbe(Model):
     """A small command that is timed before or after steps; its name is a metric, in seconds."""
 
@@ -473,6 +480,7 @@ class Spec(Library):
     workload: Label | None = None
     steps: Steps | None = None
     sweep: Annotated[dict[str, SpecAxis], accepts(SweepForms)] = {}
+    design: Annotated[SpecDesign | None, accepts(Label | Annotated[dict[str, Count], Field(max_length=1)])] = None
     exclude: Labels = ()
     also: Annotated[tuple[dict[str, Label], ...], accepts(tuple[dict[str, Label], ...] | dict[str, Label])] = ()
     repeat: Annotated[SpecRepeat, accepts(SpecRepeat | Label)] = Field(default_factory=SpecRepeat)

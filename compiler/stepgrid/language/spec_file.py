@@ -282,6 +282,20 @@ def _grouped(axis: Map) -> Map:
     return axis
 
 
+def _design(node: Node) -> Node:
+    """Write out `pairs` and `{sample: 40}`, so that the design of a scale takes the place of the spec's."""
+    if isinstance(node, Map) and node and "name" not in node:
+        name, number = next(iter(node.items()))
+        unknown = {key: value for key, value in node.items() if key != name}
+        where = node.at[name]
+        at = {**node.at, "name": where, "number": node_location(number, where)}
+        return Map({"name": Text(name, where), "number": number, **unknown}, node.where, at)
+    if isinstance(node, Text):
+        number = Text("0", node.where)
+        return Map({"name": node, "number": number}, node.where, {"name": node.where, "number": node.where})
+    return node
+
+
 _table_lists = _keys("rows columns by metrics counters window", _list)
 
 
@@ -306,6 +320,7 @@ _SPEC: Mapping[str, Rule] = {
         if isinstance(node, Map)
         else node
     ),
+    "design": _design,
     "exclude": _list,
     "also": _list,
     "repeat": lambda node: _under("loads", node) if isinstance(node, Text) else node,

@@ -144,6 +144,19 @@ class PlannedAxis(Struct, frozen=True):
     steps: tuple[str, ...] | None = None  # the steps that it changes; None = all
 
 
+class PlannedDesign(Struct, frozen=True):
+    """A design that chose some points of the grid."""
+
+    name: str
+    number: int | None  # of `sample: 40`
+    points: int  # of the whole grid
+    notes: tuple[str, ...] = ()  # what it cannot tell
+
+    @property
+    def title(self) -> str:
+        return self.name if self.number is None else f"{self.name}: {self.number}"
+
+
 SAME_QUALITY = "same-quality"
 SMALLEST_EFFECT = 0.02  # that a report tells from no effect, as long as a spec says no other
 MOST_LOADS = 100  # that a plan or report counts as needed: more than anyone would run
@@ -240,6 +253,7 @@ class Plan(Struct, frozen=True):
     until: AdaptiveRepeat | None = None  # where cells have as many loads as it took so far
     searches: tuple[Mapping[str, Any], ...] = ()  # on live grids: step, variable, param, range, what each is for
     profile: ProfilePass | None = None
+    design: PlannedDesign | None = None
 
     def stage(self, node: str) -> PlannedStage:
         """Find a stage; KeyError where the plan has no such stage."""

@@ -225,6 +225,7 @@ def _assemble(
         until=spec.repeat.adaptive,
         searches=tuple(_searches(cells, tree)),
         profile=ProfilePass(tuple(map(str, spec.profile.where)) or (CHANGED,), tree.profiles) if spec.profile else None,
+        design=expansion.design,
     )
     return replace(plan, digest=plan_file.digest(plan))
 

@@ -15,7 +15,7 @@ from msgspec import Struct, field
 
 from stepgrid.model.plan import BUILD, Json, Plan, PlannedCell, PlannedStage
 from stepgrid.model.status import Action, Eta, NodeStatus, Status
-from stepgrid.model.units import SIZED, exact_size
+from stepgrid.model.units import SIZED, counted, exact_size
 from stepgrid.plan.actions import choose_base
 from stepgrid.plan.difference import UNSET, ChangedInput
 
@@ -225,6 +225,15 @@ def _totals(preview: Preview) -> dict[str, Any]:
             "loads_for_verdict": power.verdict,
         },
     }
+
+
+def design_text(plan: Plan) -> str:
+    """pairs: 15 of 729 cells; 9 loads, 6 fewer than cells"""
+    assert plan.design is not None
+    loads = len({cell.repeats[0].stages[0] for cell in plan.cells if len(cell.repeats[0].stages) > 1})
+    saved = sum(len(cell.repeats[0].stages) > 1 for cell in plan.cells) - loads
+    text = f"{plan.design.title}: {len(plan.cells):,} of {counted(plan.design.points, 'cell')}"
+    return f"{text}; {counted(loads, 'load')}, {saved:,} fewer than cells" if saved else text
 
 
 def search_text(search: Mapping[str, Json]) -> str:

@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from stepgrid.model.metrics import Metric
     from stepgrid.model.plan import PlannedStep
     from stepgrid.plugins.collector import Collector
+    from stepgrid.plugins.design import Design
     from stepgrid.plugins.layout import Layout
 
 Plugin = TypeVar("Plugin")
@@ -136,6 +137,7 @@ DRIVERS: Registry[Driver] = Registry("drivers", "kind", "stepgrid.plugins.driver
 COLLECTORS: Registry[Collector] = Registry("collectors", "collector", "stepgrid.plugins.collector:Collector")
 LAYOUTS: Registry[Layout] = Registry("layouts", "layout", "stepgrid.plugins.layout:Layout")
 MEMORIES: Registry[Any] = Registry("memories", "memory", "stepgrid.summarize.report_files:Memory")
+DESIGNS: Registry[Design] = Registry("designs", "design", "stepgrid.plugins.design:Design")
 COMMANDS: Registry[Any] = Registry("commands", "command", "stepgrid.cli.commands:Command")
 
 

@@ -22,10 +22,10 @@ from stepgrid.language.site import current_site
 from stepgrid.model.plan import Json, Plan
 from stepgrid.model.records import Record, plain
 from stepgrid.model.secret_variables import mask_settings, secret_name
-from stepgrid.package import DATABASES, PACKAGE, TEMPLATES
+from stepgrid.package import DATABASES, INVESTIGATE, PACKAGE, TEMPLATES
 from stepgrid.plan import plan_file
 from stepgrid.plan.plan_file import DAMAGED, is_intact
-from stepgrid.plugins.registry import COLLECTORS, DRIVERS, ENGINES, LAYOUTS, foreign_packages
+from stepgrid.plugins.registry import COLLECTORS, DESIGNS, DRIVERS, ENGINES, LAYOUTS, foreign_packages
 from stepgrid.store.plans import Request, secrets
 from stepgrid.store.store import Store, write_note
 from stepgrid.workflow import host_plan
@@ -97,9 +97,9 @@ def _environment(store: Store) -> list[Json]:
 def code_digest() -> str:
     """Digest this package, foreign plug-ins and libraries by size and time, as Python's own cache does."""
     result = hashlib.sha256(sys.version.encode())
-    for folder in (PACKAGE, DATABASES, TEMPLATES):
+    for folder in (PACKAGE, DATABASES, INVESTIGATE, TEMPLATES):
         result.update("".join(sorted(_sources(str(folder)))).encode())
-    for package, folders in foreign_packages(ENGINES, DRIVERS, COLLECTORS, LAYOUTS).items():
+    for package, folders in foreign_packages(ENGINES, DRIVERS, COLLECTORS, LAYOUTS, DESIGNS).items():
         result.update(package.encode())
         for folder in sorted(folders):
             lines = sorted(_sources(str(folder))) if folder.is_dir() else [_source(str(folder), folder.stat())]
