@@ -26,14 +26,19 @@ import msgspec
 
 ROOT = Path(__file__).resolve().parents[1]
 CORE = ROOT / "compiler" / "stepgrid"
+VERDICTS = (
+    "tests/summarize/statistics/test_verdicts.py",
+    "tests/summarize/test_reports.py",
+    "tests/summarize/comparisons",
+)
 MODULES: Mapping[str, tuple[str, ...]] = {  # subject and module, and the tests that belong to it, most telling first
-    "expand": ("tests/expand", "tests/plan", "tests/lint", "tests/language"),
+    "expand": ("tests/expand", "tests/language/test_problems.py", "tests/plan", "tests/lint", "tests/layouts"),
     "plan/identity.py": ("tests/plan", "tests/expand"),
     "plan/stage_tree.py": ("tests/plan", "tests/expand"),
     "plan/actions.py": ("tests/plan", "tests/store"),
-    "store/status.py": ("tests/store", "tests/plan", "tests/workflow", "tests/run/test_redo.py"),
-    "summarize/statistics/verdicts.py": ("tests/summarize",),
-    "summarize/comparisons/judgement.py": ("tests/summarize",),
+    "store/status.py": ("tests/store", "tests/plan", "tests/run/test_redo.py"),
+    "summarize/statistics/verdicts.py": VERDICTS,
+    "summarize/comparisons/judgement.py": VERDICTS,
 }
 SHARES = {"expand": 80, "plan/identity.py": 15, "plan/stage_tree.py": 25, "plan/actions.py": 15, "store/status.py": 25}
 OTHERS = 20  # of 200, for each module that SHARES does not name

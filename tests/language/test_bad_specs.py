@@ -1,11 +1,22 @@
 """Specs that are large, deep, damaged or wrong everywhere; single faults are in tests/language/problems."""
 
+from collections import Counter
 from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
-from stepgrid.language.problems import Problem, Problems, SpecError, format_problems
+from stepgrid.language.problems import (
+    MOST_NAMES,
+    MOST_SHOWN,
+    Location,
+    Problem,
+    Problems,
+    SpecError,
+    close_names,
+    format_problems,
+    nearest,
+)
 from stepgrid.language.yaml import load
 from stepgrid.plan.assembly import check_scales
 from tests.conftest import HOST
@@ -157,3 +168,17 @@ def test_a_claim_that_lacks_a_key_hides_no_other_fault(compile_text, claim):
     text = EVERYWHERE.replace("claims: [", f"claims: [{claim}, ")
     found = [(p.where.line, p.message) for p in _problems(compile_text, text, None) if p.where.line != 23]
     assert found == [(p.where.line, p.message) for p in _problems(compile_text, EVERYWHERE, None) if p.where.line != 23]
+
+
+def test_of_very_many_names_none_is_meant() -> None:
+    names = [f"name{number}" for number in range(MOST_NAMES)]
+    assert close_names("nam1", names) == ["name1"]
+    assert close_names("nam1", [*names, "another"]) == []
+    assert nearest("nam1", [*names, "another"]).startswith("known here: another, name0, name1, name10, ")
+
+
+def test_what_is_not_shown_has_no_suggestion() -> None:
+    problems = Problems()
+    for number in range(MOST_SHOWN + 5):
+        problems.undefined("build", f"nam{number}", Location("a.yaml", number + 1, 1), ["name"])
+    assert Counter(each.hint for each in problems.items) == {"did you mean `name`?": MOST_SHOWN + 1, "": 4}

@@ -1,5 +1,7 @@
 """Requirements of scripts: one spelling, the files of Python's tools, what is said of wrong ones."""
 
+import time
+
 import pytest
 
 from stepgrid.language.requirements import RequirementsError, parse_file, parse_requirement, takes_version
@@ -143,3 +145,16 @@ def test_wrong_files(name: str, text: str, message: str) -> None:
 def test_versions_of_python_that_a_script_takes(clauses: str, taken: list[str], refused: list[str]) -> None:
     requirement = parse_requirement(f"python{clauses}")
     assert [version for version in (*taken, *refused) if takes_version(requirement, version)] == taken
+
+
+LENGTH, SECONDS = 16_000, 0.1  # the square of the length takes a second, its third power a day
+
+
+@pytest.mark.parametrize("tail", ["[", "\0", ";\0"])
+@pytest.mark.parametrize("unit", [" ", "a", "a-", " ,<1", " x", "(", "'", "0", " --hash=sha256:", "\t"])
+@pytest.mark.parametrize("beginning", ["a", "a<", "a[", "a<1", "a;x", "a --hash=sha256:"])
+def test_a_hostile_text(beginning: str, unit: str, tail: str) -> None:
+    began = time.process_time()
+    with pytest.raises(RequirementsError):
+        parse_requirement(beginning + unit * (LENGTH // len(unit)) + tail)
+    assert time.process_time() - began < SECONDS

@@ -1,5 +1,6 @@
 """The checksum of a tree: every copy has it, every change of what is in it is another."""
 
+import hashlib
 import os
 import shutil
 import time
@@ -8,7 +9,15 @@ from pathlib import Path
 
 import pytest
 
-from stepgrid.language.files import tree_checksum, tree_mark
+from stepgrid.language.files import (
+    SETTLED,
+    checksum,
+    is_unchanged,
+    record_inputs,
+    reuse_checksums,
+    tree_checksum,
+    tree_mark,
+)
 
 
 @pytest.fixture
@@ -82,3 +91,36 @@ def test_a_copy_has_the_same(tree: Path, tmp_path: Path) -> None:
 def test_what_was_just_touched_has_no_stamp(tree: Path) -> None:
     assert tree_mark(tree, time.time_ns() + 10**9) == tree_mark(tree, time.time_ns() + 2 * 10**9) != ""
     assert tree_mark(tree, time.time_ns()) == ""
+
+
+LONG_AGO = (1_000_000_000, 1_000_000_000)
+
+
+def settle() -> None:
+    """Until the file system's clock has moved on."""
+    time.sleep(SETTLED / 1e9 + 0.05)
+
+
+def test_what_was_not_touched_is_not_read_again(tmp_path: Path) -> None:
+    path = tmp_path / "x"
+    path.write_bytes(b"one")
+    settle()
+    with record_inputs() as seen:
+        found = checksum(str(path))
+    mark, known = seen.inputs[str(path)]
+    assert known == found
+    with reuse_checksums({str(path): (mark, "as it was known")}):
+        assert checksum(str(path)) == "as it was known"
+        path.write_bytes(b"two")
+        assert checksum(str(path)) == hashlib.sha256(b"two").hexdigest()
+    assert is_unchanged(str(path), mark, hashlib.sha256(b"two").hexdigest())
+    assert not is_unchanged(str(path), mark, known)
+
+
+def test_what_was_touched_just_now_has_no_mark(tmp_path: Path) -> None:
+    (tmp_path / "x").write_bytes(b"one")
+    os.utime(tmp_path / "x", LONG_AGO)  # which touches it
+    with record_inputs() as seen:
+        found = checksum(str(tmp_path / "x"))
+    assert seen.inputs[str(tmp_path / "x")] == ("", found)
+    assert is_unchanged(str(tmp_path / "x"), "", found)

@@ -7,6 +7,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from stepgrid.model import units
+from stepgrid.model.figures import decimal
 from stepgrid.model.units import SIZES, UnitError, quantity
 
 FAR = st.floats(1e-6, 1e12)
@@ -190,3 +191,15 @@ def test_ends_that_differ_are_told_apart_whatever_their_size(power: float, width
 )
 def test_figures_at_the_end_of_their_units(value: float, unit: str, text: str) -> None:
     assert units.short_figure(value, unit) == text
+
+
+@pytest.mark.parametrize(("text", "value"), [("12", 12.0), (" 1.5e3 ", 1500.0), (".5", 0.5), ("-5", -5.0), ("7.", 7.0)])
+def test_a_decimal_number(text: str, value: float) -> None:
+    assert decimal(text) == value
+
+
+@pytest.mark.parametrize(
+    "text", ["1_0", "\u0661\u0662", "\uff11\uff12", "nan", "inf", "0x10", "", "1,000", "1e", "--5"]
+)
+def test_all_else_is_none(text: str) -> None:
+    assert math.isnan(decimal(text))

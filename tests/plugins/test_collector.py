@@ -6,7 +6,8 @@ import pytest
 
 from stepgrid.expand.checks import COLLECTOR_SETTINGS
 from stepgrid.plugins.collector import Target
-from stepgrid.plugins.registry import COLLECTORS
+from stepgrid.plugins.layout import Layout
+from stepgrid.plugins.registry import COLLECTORS, LAYOUTS, default_tables
 from stepgrid_databases.collectors.perf_stat import FILE
 
 TARGET = Target((7, 8), Path("/f"))
@@ -90,3 +91,21 @@ def test_instructions_per_cycle_are_of_one_mode(tmp_path: Path) -> None:
     (tmp_path / FILE).write_text(SAID_TO_A_USER.replace("cycles:u", "cycles"))
     found = COLLECTORS.get("perf_stat").parse(tmp_path)
     assert not [name for name in found if name.endswith("per_cycle")]
+
+
+@pytest.mark.parametrize("name", LAYOUTS.names())
+def test_every_layout_is_one(name: str) -> None:
+    assert isinstance(LAYOUTS.get(name), Layout)
+
+
+def test_a_layout_that_there_is_not() -> None:
+    with pytest.raises(LookupError, match=r"^layout `iostats` is not installed; "):
+        LAYOUTS.get("iostats")
+
+
+@pytest.mark.parametrize(
+    "kind", ["db_bench", "sysbench", "insert_benchmark", "linkbench", "tpcc", "vector_search", "command"]
+)
+def test_what_a_kind_shows_without_being_asked_is_a_layout(kind: str) -> None:
+    assert default_tables(kind)
+    assert set(default_tables(kind)) <= set(LAYOUTS.names())

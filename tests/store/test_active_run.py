@@ -4,16 +4,20 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
 import pytest
 
+from stepgrid.host import cluster_job
 from stepgrid.host.locks import LockBusy, lock_holders
 from stepgrid.package import PACKAGE
-from stepgrid.store import active_run, paths
+from stepgrid.store import active_run, attempts, paths
 from stepgrid.store.store import Store
+from tests.waiting import until
 
 
 def test_a_run_excludes_another_and_says_what_it_is(store):
@@ -127,3 +131,17 @@ def test_a_nearly_full_disk_gives_none(store: Store, monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(os, "statvfs", lambda _: os.statvfs_result((4096, 4096, 1000, 90, 90, 0, 0, 0, 0, 255)))
     active_run.keep_reserve(store)
     assert not store.lock(paths.RESERVE).exists()
+
+
+def test_on_a_cluster_the_time_of_the_record_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(attempts, "HEARTBEAT_SECONDS", 0.01)
+    monkeypatch.delenv(cluster_job.ON, raising=False)
+    record = tmp_path / "attempt.json"
+    record.touch()
+    os.utime(record, (0, 0))
+    with attempts.heartbeat(tmp_path):
+        time.sleep(0.05)
+    assert record.stat().st_mtime == 0, "here the lock says it"
+    monkeypatch.setenv(cluster_job.ON, cluster_job.CLUSTER)
+    with attempts.heartbeat(tmp_path):
+        until(lambda: record.stat().st_mtime > 0)

@@ -3,14 +3,23 @@
 import json
 import tarfile
 from pathlib import Path
+from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from stepgrid.collect.job import collect
+from stepgrid.model.records import replace
 from stepgrid.summarize import report_formats, summary_text
+from stepgrid.summarize.data.tables_reader import Event, Run
+from stepgrid.summarize.notes import coverage, quiet_times
 from stepgrid.summarize.report import Report
 from stepgrid.summarize.report_files import read_report
+from stepgrid.summarize.sentences import dip_text
+from stepgrid.summarize.statistics.confidence_intervals import holm_limit
 from stepgrid.transfer.results import ExportOptions, export_results
+from tests.summarize import made
 from tests.summarize.scenario import NEW
 from tests.summarize.synthetic import Experiment
 
@@ -92,3 +101,63 @@ def test_the_answer_has_what_a_busy_host_can_tell_and_what_to_do(report: Report)
     assert "cache=hyper: QPS undecided (host busy) against cache=lru, in both steps: 50 % came out" in words
     assert "CPU per operation 2.00× [" in words
     assert "then `stepgrid redo specs/cache.yaml --disturbed` measures them again" in words
+
+
+RATES = (100, 100, 20, 30, 100, 100, 100, 10, 100, 100)
+POINTS = [(float(second), float(rate)) for second, rate in enumerate(RATES, 1)]
+
+
+def test_events_that_take_more_of_the_dips_are_named_the_strongest_first() -> None:
+    events = [
+        Event(2.0, 3.5, "checkpoint"),
+        Event(7.2, 7.9, "checkpoint"),
+        Event(2.5, 5.0, "flush"),
+        Event(0, 10, "gc"),
+    ]
+    assert dip_text([(POINTS, events)]) == (
+        "2 of 2 dips below half of the median QPS fall into checkpoints (73 % of the dips' time, 0 % of the rest), "
+        "1 into flushes (50 % of the dips' time, 14 % of the rest)"
+    )
+    assert dip_text([(POINTS[:6], events[:1])]) == (
+        "1 of 1 dip below half of the median QPS falls into checkpoints (75 % of the dips' time, 0 % of the rest)"
+    )
+
+
+def test_what_always_goes_on_explains_no_dip() -> None:
+    assert dip_text([(POINTS, [Event(0.0, 10.0, "compaction")])]) == (
+        "2 dips below half of the median QPS, in which no event of the engine takes clearly more time than else"
+    )
+    assert dip_text([(POINTS, [])]) == dip_text([(POINTS[:2], [Event(0.0, 1.0, "flush")])]) == ""
+
+
+@given(st.lists(st.floats(0, 1) | st.sampled_from([0.01, 0.002]), min_size=1))
+def test_the_limit_is_that_of_holms_procedure(chances: list[float]) -> None:
+    """A chance holds if it does after each is multiplied by how many are no smaller."""
+    ranked = sorted(chances)
+    adjusted = [max((len(ranked) - at) * ranked[at] for at in range(rank + 1)) for rank in range(len(ranked))]
+    holding = [value for value, after in zip(ranked, adjusted, strict=True) if after <= 0.05]
+    assert holm_limit(chances, 0.05) == max(holding, default=0.0)
+
+
+def test_coverage_counts_shared_runs_once_and_groups_reasons() -> None:
+    failed = [replace(made.run("x", load, 1.0), status="failed", reason="killed", log=f"{load}.log") for load in (1, 2)]
+    found = coverage(
+        [made.run("x", 0, 1.0), made.run("x", 0, 1.0), *failed, replace(made.run("y", 0, 1.0), measured=False)]
+    )
+    assert (found.total, found.incomplete, found.counts["done"]) == (3, 2, 1)
+    (trouble,) = found.troubles
+    assert (trouble.status, trouble.reason, trouble.runs, trouble.logs) == ("failed", "killed", 2, ("1.log", "2.log"))
+
+
+def test_times_until_builds_were_quiet() -> None:
+    def run(build: str, seconds: float | None, **fields: Any) -> Run:
+        metrics = {} if seconds is None else {"quiesce_seconds": seconds}
+        fields = {"step": "settle", "kind": "quiesce", **fields}
+        return replace(made.run("a", 0, 1.0), build=build, metrics=metrics, **fields)
+
+    runs = [run("innodb", 2.0), run("innodb", 3.0), run("innodb", 9.0), run("mysql", None), run("mysql", 0.25)]
+    others = [run("innodb", 1.0, same_as="c-1"), run("mysql", None, attempt=None), run("mysql", 1.0, kind="sql")]
+    assert list(quiet_times([*runs, *others, run("postgres", None, step="settle.post")])) == [
+        "settle: innodb 3.00 s, mysql 0.250 s; not in time: mysql",
+        "settle.post: not in time: postgres",
+    ]

@@ -1,8 +1,12 @@
 """The page as a file: complete, in its order, well formed, self-contained, and safe with any text."""
 
+import base64
 import re
+from base64 import b64encode
+from hashlib import sha256
 from html.parser import HTMLParser
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 
@@ -192,3 +196,95 @@ def test_text_of_others_is_only_text(tmp_path: Path) -> None:
     page = Page(SummaryFiles.of(experiment.store, "p-synthetic").page.read_text(encoding="utf-8"))
     assert page.tags.count("script") == 1, "our own"
     assert page.text.count("<script>alert('x')</script>") >= 3
+
+
+def test_the_policy_has_the_checksums_of_the_page_s_own_script_and_style() -> None:
+    texts = html_page.policy()
+    for name in ("style", "script"):
+        digest = b64encode(sha256(texts[name].encode()).digest()).decode()
+        assert f"{name}-src 'sha256-{digest}'" in texts["policy"]
+    assert texts["policy"].startswith("default-src 'none'; ")
+    assert "unsafe" not in texts["policy"]
+    assert "img-src" not in html_page.policy(script=False)["policy"], "pictures are made by the script alone"
+
+
+def test_templates_have_no_script_or_style_beside_them() -> None:
+    for name in ("report/index.html.j2", "report/bisect.html.j2", "site/index.html.j2"):
+        text = (TEMPLATES / name).read_text(encoding="utf-8")
+        assert text.count('<meta http-equiv="Content-Security-Policy" content="{{ policy }}">') == 1
+        assert re.findall(r"<style[^>]*>.*", text) == ["<style>{{ style }}</style>"]
+        assert set(re.findall(r"<script[^>]*>.*", text)) <= {"<script>{{ script }}</script>"}
+        assert not re.search(r" style=| on\w+=|javascript:|\bsrc=", text)
+
+
+def test_fragment_has_answer_chart_and_table(tmp_path: Path) -> None:
+    text = html_page.fragment(scenario.report(scenario.experiment(tmp_path, title="LRU <b> & hyper")))
+    section = ElementTree.fromstring(text.replace('%">', '%"/>').replace('auto">', 'auto"/>'))
+    assert section.tag == "section"
+    assert section.findtext("h2") == "LRU <b> & hyper"
+    assert "cache=hyper" in (section.findtext("ul/li/strong") or "")
+    assert [cell.text for cell in section.findall("table/thead/tr/th")][-2:] == ["cache=lru", "cache=hyper"]
+    assert not re.search(r"<script|<style|<link|href=| src=\"(?!data:)", text)
+    picture = re.search(r'src="data:image/svg\+xml;base64,([^"]+)"', text)
+    assert picture is not None
+    assert ElementTree.fromstring(base64.b64decode(picture[1])).tag == "{http://www.w3.org/2000/svg}svg"
+    assert "plan p-synthetic" in text
+
+
+def test_fragment_of_nothing_measured(tmp_path: Path) -> None:
+    experiment = scenario.Experiment(tmp_path)
+    experiment.add_build(experiment.builds[0])
+    assert "<img" not in html_page.fragment(scenario.report(experiment))
+
+
+STYLE = "".join((TEMPLATES / "report" / name).read_text(encoding="utf-8") for name in ("chart.css", "style.css"))
+ROOTS = re.findall(r":root \{(.*?)\}", STYLE, re.DOTALL)
+
+
+def variables(text: str) -> dict[str, str]:
+    return dict(re.findall(r"(--[a-z0-9-]+): (#[0-9a-f]+)", text))
+
+
+LIGHT, DARK = (variables(ROOTS[at] + ROOTS[at + 3]) for at in (0, 1))
+
+
+def test_no_colour_is_written_elsewhere() -> None:
+    rest = re.sub(r":root \{.*?\}", "", STYLE, flags=re.DOTALL)
+    assert re.findall(r"#[0-9a-fA-F]{3,8}\b(?=[^{}]*\})", rest) == []
+    script = (TEMPLATES / "report" / "page.js").read_text(encoding="utf-8")
+    assert set(re.findall(r"var\((--[a-z0-9-]+)\)", rest + script)) == set(LIGHT)
+
+
+def test_light_and_dark_have_the_same_ones_and_none_is_equal() -> None:
+    assert LIGHT.keys() == DARK.keys()
+    assert [name for name in LIGHT if LIGHT[name] == DARK[name]] == []
+
+
+def luminance(colour: str) -> float:
+    """By WCAG 2.1; `#abc` is `#aabbcc`."""
+    digits = colour.removeprefix("#")
+    whole = digits if len(digits) == 6 else "".join(digit * 2 for digit in digits)
+    parts = [int(whole[at : at + 2], 16) / 255 for at in (0, 2, 4)]
+    linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+def contrast(one: str, other: str) -> float:
+    low, high = sorted((luminance(one), luminance(other)))
+    return (high + 0.05) / (low + 0.05)
+
+
+def test_words_can_be_read_on_what_is_behind_them() -> None:
+    """4.5 to 1, as WCAG asks for."""
+    words = {
+        "--paper": ("--ink", "--soft", "--better", "--worse", "--link"),
+        "--card": ("--ink", "--soft", "--better", "--worse"),
+        "--care": ("--ink", "--care-ink"),
+        "--greyed": ("--soft",),
+        **dict.fromkeys(("--less", "--more", "--code", "--lit"), ("--ink",)),
+    }
+    for colours in (LIGHT, DARK):
+        ratios = {
+            (behind, word): contrast(colours[word], colours[behind]) for behind in words for word in words[behind]
+        }
+        assert {pair: round(ratio, 2) for pair, ratio in ratios.items() if ratio < 4.5} == {}

@@ -8,8 +8,10 @@ from pathlib import Path
 import pytest
 
 from stepgrid.build.error import BuildError
+from stepgrid.host.facts import pseudonym
 from stepgrid.store.store import Store
 from stepgrid.transfer import bundle, results
+from stepgrid.transfer.results import hide_host
 
 MANIFEST = {"kind": "results", "format": 3, "files": {"plan/plan.jsonl": {"bytes": 2}}}
 
@@ -47,3 +49,15 @@ def test_more_than_the_manifest_says(tmp_path: Path, monkeypatch: pytest.MonkeyP
     said = "x.tar.gz holds more than an archive of its size does: nothing more is unpacked"
     assert refused(file) == said
     assert not [path for path in (tmp_path / "outputs").rglob("*") if path.is_file() and path.stat().st_size > 1 << 20]
+
+
+def test_the_node_of_a_cluster_is_not_named(tmp_path: Path) -> None:
+    record = tmp_path / "attempt.json"
+    record.write_text(json.dumps({"hostname": "n1.lab", "cluster_node": "n1", "host": {"hostname": "n1.lab"}}))
+    name = "results/s-1/20260101T000000.000000Z/attempt.json"
+    made = hide_host({name: (tmp_path, record)}, tmp_path / "copies")[name][1]
+    assert json.loads(made.read_text()) == {
+        "hostname": pseudonym("n1.lab"),
+        "cluster_node": pseudonym("n1"),
+        "host": {"hostname": pseudonym("n1.lab")},
+    }

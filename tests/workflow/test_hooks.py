@@ -1,14 +1,19 @@
 """Hooks around a run: the lock of the checkout, signals to jobs, and the next round of loads."""
 
+import shutil
 import signal
 import subprocess
 import sys
 import threading
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 
+from stepgrid.store.store import Store
+from stepgrid.workflow import run_request
 from stepgrid.workflow.hooks import can_restart, child_pids, signal_children
+from tests.cli.bundles import measured, planned
 
 
 def test_a_signal_where_snakemake_does_not_listen() -> None:
@@ -54,3 +59,16 @@ def test_only_a_command_of_ours_or_snakemakes_is_run_again(
     monkeypatch.setattr(sys, "argv", [program])
     monkeypatch.setattr(sys, "orig_argv", words)
     assert can_restart() is possible
+
+
+def test_lost_marks_of_results_and_builds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    measured(tmp_path, monkeypatch)
+    plan, store = planned(), Store()
+    marks = store.mark("_").parent
+    shutil.rmtree(marks, ignore_errors=True)
+    run_request.remaining_work(plan, store).restore_marks()
+    expected = {stage.id: (store.result(stage.id) or tmp_path) / "result.json" for stage in plan.stages}
+    expected |= {build.id: store.build(build.id) / "build.json" for build in plan.builds}
+    assert {mark.name: mark.resolve() for mark in marks.iterdir()} == {
+        node: path.resolve(strict=True) for node, path in expected.items()
+    }

@@ -1,3 +1,5 @@
+import struct
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -5,6 +7,8 @@ from hypothesis import strategies as st
 
 from stepgrid_databases.drivers.vector_search.__main__ import Recall
 from stepgrid_databases.drivers.vector_search.datasets import make
+from stepgrid_databases.engines.mysqld import vectors as mariadb
+from stepgrid_databases.engines.postgres import vectors as postgres
 
 LINE = make(np.array([[0], [1], [2], [2.0005], [5], [9]], np.float32), np.zeros((1, 1), np.float32), "euclidean")
 
@@ -47,3 +51,33 @@ def test_the_fifth_percentile_is_of_queries() -> None:
         answers[query] = []
     found = Recall.of(answers, dataset, 10)
     assert (found.by_distance, found.by_distance_p5, found.by_id_p5, found.short) == (pytest.approx(0.9), 0, 0, 10)
+
+
+WIDE = st.lists(st.floats(width=32, allow_nan=False, allow_infinity=False), min_size=1, max_size=30)
+HALF = st.lists(st.floats(width=16, allow_nan=False, allow_infinity=False), min_size=1, max_size=30)
+
+
+@given(WIDE)
+def test_vector_is_two_int16_and_float32_all_big_endian(numbers: list[float]) -> None:
+    (sent,) = postgres.encode(np.array([numbers], np.float32), "vector")
+    size, unused = struct.unpack_from(">hh", sent)
+    assert (size, unused) == (len(numbers), 0)
+    assert list(struct.unpack(f">{size}f", sent[4:])) == numbers
+
+
+@given(HALF)
+def test_halfvec_has_half_the_bytes(numbers: list[float]) -> None:
+    (sent,) = postgres.encode(np.array([numbers], np.float32), "halfvec")
+    assert struct.unpack_from(">hh", sent) == (len(numbers), 0)
+    assert list(struct.unpack(f">{len(numbers)}e", sent[4:])) == numbers
+
+
+@given(WIDE)
+def test_mariadb_takes_float32_alone(numbers: list[float]) -> None:
+    (sent,) = mariadb.encode(np.array([numbers], np.float32))
+    assert list(struct.unpack(f"<{len(numbers)}f", sent)) == numbers
+
+
+def test_what_does_not_fit_into_halfvec() -> None:
+    with pytest.raises(ValueError, match=r"^numbers beyond 65504 do not fit into halfvec$"):
+        postgres.encode(np.array([[1, 70_000]], np.float32), "halfvec")

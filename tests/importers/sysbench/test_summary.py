@@ -1,6 +1,15 @@
+import random
+from collections.abc import Callable
+from pathlib import Path
+
 import pytest
 
+from stepgrid_databases.drivers.sysbench.output import summary
+from stepgrid_importers.sysbench import names, rates
+from stepgrid_importers.sysbench.names import Test as Benchmark
+from stepgrid_importers.sysbench.rates import Scan
 from stepgrid_importers.sysbench.summaries import relative
+from tests.importers.made import COMMAND, sysbench
 
 # a published table of a full scan on three servers: cpu/o cs/o r/o rKB/o wKB/o o/s, then the ratios to the first row
 SERVERS = """\
@@ -29,3 +38,43 @@ def test_ratios_that_were_published(server: str) -> None:
         *figures, name = given.split()
         cpu, *rest = ratios.split()
         assert relative([float(figure) for figure in figures], first, name) == "\t".join([cpu, "", *rest, name])
+
+
+def test_rows_are_in_the_published_order(published: Callable[[str], Path]) -> None:
+    lines = (published("sysbench") / "qps.abs.my.latest.tsv").read_text(encoding="utf-8").split("\n")[7:-1]
+    rows = [line.split("\t")[-1] for line in lines]
+    parsed = [found for row in rows if (found := names.row(row))]
+    tests = [Benchmark(name, size, "1", "40") for name, size in parsed]
+    random.Random(1).shuffle(tests)
+    assert [test.row for test in names.ordered(tests)] == rows
+    assert len(rows) == 33
+
+
+# 4 clients, 8 scans per second of tables of 1000 rows, each in half a second
+TIMED = rates.scan(COMMAND, summary(sysbench("8.00", "500.00")))
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), [(rates.BY_EVENT, 2 * 1000 / 5 / 1000), (rates.OF_ALL, 8.0), (rates.OF_ONE, 2.0)]
+)
+def test_three_definitions_of_one_run(name: str, value: float) -> None:
+    assert isinstance(TIMED, Scan)
+    assert rates.DEFINITIONS[name](TIMED) == pytest.approx(value)
+
+
+def test_ours_counts_the_rows_of_all_clients() -> None:
+    assert isinstance(TIMED, Scan)
+    assert rates.rows_per_s(TIMED) == 8000.0
+
+
+def test_what_was_published_tells_the_definition() -> None:
+    assert isinstance(TIMED, Scan)
+    assert rates.scan_definition(TIMED, 8.0) == "of all clients (early 2025)"
+    assert rates.scan_definition(TIMED, 0.4) == "by event (2024)"
+    assert rates.scan_definition(TIMED, None) == "of one client (since late 2025)"
+
+
+def test_a_number_of_events_is_of_2024() -> None:
+    old = rates.scan(COMMAND.replace("--events=0", "--events=2"), summary(sysbench()))
+    assert isinstance(old, Scan)
+    assert rates.scan_definition(old, None) == rates.BY_EVENT

@@ -1,11 +1,13 @@
 """Words of intervals, when a comparison is decided, and how many loads it needs."""
 
 import math
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from bench import verdicts_rows
 from stepgrid.model.plan import MOST_LOADS
 from stepgrid.summarize.statistics.confidence_intervals import Interval
 from stepgrid.summarize.statistics.verdicts import (
@@ -98,3 +100,33 @@ def test_noisier_intervals_need_more_loads() -> None:
 def test_neither_the_noise_floor_nor_one_load_is_too_wide() -> None:
     floor, wide = reaching(1.5, 0.1), reaching(1.01, 0.05)
     assert too_wide([floor, SERIES, wide], 0.02) == [wide]
+
+
+PAGE = Path(__file__).resolve().parents[3] / "docs/concepts/error-rates.md"
+TABLES, MOST_ARMS = 320, 4
+WRONG, POWER = 0.03, 0.12  # how far so few tables may be from the page: shares of tables, and of comparisons
+
+
+def rows() -> list[tuple[str, int, int, verdicts_rows.Row]]:
+    """Read kind of noise, loads, arms and shares from the first table of the page."""
+    text = PAGE.read_text(encoding="utf-8").split("\n## ")[1]
+    cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in text.splitlines() if line[:1] == "|"]
+    return [
+        (kind, *map(int, size.split(", ")), verdicts_rows.Row(*(float(share) / 100 for share in shares)))
+        for kind, size, *shares in cells[2:]
+    ]
+
+
+SMALL = [pytest.param(*row, id="-".join(map(str, row[:3]))) for row in rows() if row[2] <= MOST_ARMS]
+
+
+@pytest.mark.parametrize(("kind", "loads", "arms", "promised"), SMALL)
+def test_verdicts_are_as_often_wrong_and_find_as_much_as_the_page_says(
+    kind: str, loads: int, arms: int, promised: verdicts_rows.Row
+) -> None:
+    row = verdicts_rows.row(kind, loads, arms, TABLES)
+    assert row.different <= promised.different + WRONG
+    assert row.beyond <= promised.beyond + WRONG
+    assert row.covered >= promised.covered - WRONG
+    assert row.same == pytest.approx(promised.same, abs=POWER)
+    assert row.found == pytest.approx(promised.found, abs=POWER)
