@@ -3,13 +3,15 @@
 `python bench/mutants.py [--count N] [--seed N] [--seconds N] [--show] FILE` tries N mutants of the modules of MODULES
 (those of a seed are always the same) and appends a line of JSON for each to FILE; what has a line there is not tried
 again, so that it goes on where `--seconds` stopped it. It ends with the mutants that survived. `--show` only lists
-the mutants. A mutant exists in the memory of one process: no file is changed.
+the mutants. All tests run once, which tells the functions that each calls (kept
+beside FILE: remove it when tests have changed); a mutant exists in the memory of a fork.
 """
 
 from __future__ import annotations
 
 import argparse
 import ast
+import gc
 import json
 import os
 import random
@@ -17,12 +19,15 @@ import resource
 import signal
 import sys
 import time
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from importlib.machinery import SourceFileLoader
+from functools import _lru_cache_wrapper
 from pathlib import Path
+from types import CodeType, FrameType, FunctionType
 
 import msgspec
+import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
 CORE = ROOT / "compiler" / "stepgrid"
@@ -42,7 +47,8 @@ MODULES: Mapping[str, tuple[str, ...]] = {  # subject and module, and the tests 
 }
 SHARES = {"expand": 80, "plan/identity.py": 15, "plan/stage_tree.py": 25, "plan/actions.py": 15, "store/status.py": 25}
 OTHERS = 20  # of 200, for each module that SHARES does not name
-MOST_CPU_S = 120  # one that never ends fails, too
+MOST_TESTS = 150  # for a mutant
+MOST_CPU_S = 60  # one that never ends fails, too
 SWAPPED = {
     ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt, ast.Eq: ast.NotEq, ast.NotEq: ast.Eq,
     ast.In: ast.NotIn, ast.NotIn: ast.In, ast.Is: ast.IsNot, ast.IsNot: ast.Is,
@@ -64,6 +70,7 @@ class Mutant(msgspec.Struct, frozen=True):
 class Attempt(msgspec.Struct, frozen=True):
     name: str
     killed: bool
+    tests: int
     seconds: float
 
 
@@ -98,12 +105,14 @@ def _is_text(node: ast.AST) -> bool:
 
 def mutants_of(file: Path) -> Iterator[Mutant]:
     tree = ast.parse(file.read_text(encoding="utf-8"))
+    functions = list(functions_of(file))
     skipped = {id(part) for node in ast.walk(tree) for part in _annotations(node)}
     for place, node in enumerate(ast.walk(tree)):
         change = None if id(node) in skipped else mutate(node)
-        if change:
+        line = getattr(node, "lineno", 0)
+        if change and any(first < line <= last for first, last in functions):
             text = " ".join(change[0].split())
-            yield Mutant(str(file.relative_to(ROOT)), place, getattr(node, "lineno", 0), text[:100])
+            yield Mutant(str(file.relative_to(ROOT)), place, line, text[:100])
 
 
 def _annotations(node: ast.AST) -> Iterator[ast.AST]:
@@ -124,11 +133,41 @@ class Mutation(ast.NodeTransformer):
         return ast.copy_location(change[1], node) if change else self.generic_visit(node)
 
 
-def mutated_code(mutant: Mutant) -> object:
+def apply(mutant: Mutant) -> bool:
+    """Give the function that has the mutant's node the code of the mutant; False where no function is loaded."""
     file = ROOT / mutant.path
     tree = ast.parse(file.read_text(encoding="utf-8"))
     target = next(node for place, node in enumerate(ast.walk(tree)) if place == mutant.place)
-    return compile(ast.fix_missing_locations(Mutation(target).visit(tree)), str(file), "exec", dont_inherit=True)
+    codes = dict(_codes(compile(ast.fix_missing_locations(Mutation(target).visit(tree)), str(file), "exec")))
+    changed = False
+    for function in gc.get_objects():
+        if isinstance(function, _lru_cache_wrapper) and function.__module__.startswith("stepgrid"):
+            function.cache_clear()  # the first run has filled it
+        if not isinstance(function, FunctionType):
+            continue
+        code = function.__code__
+        new = codes.get((code.co_qualname, code.co_firstlineno))
+        if code.co_filename == str(file) and new is not None and new.co_freevars == code.co_freevars:
+            function.__code__ = new
+            changed = True
+    return changed
+
+
+def _codes(code: CodeType) -> Iterator[tuple[tuple[str, int], CodeType]]:
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            yield (constant.co_qualname, constant.co_firstlineno), constant
+            yield from _codes(constant)
+
+
+def functions_of(file: Path) -> Iterator[tuple[int, int]]:
+    """First and last line of each function that stands in a module or class: inner ones are parts of theirs."""
+    tree = ast.parse(file.read_text(encoding="utf-8"))
+    for body in [tree.body, *(node.body for node in tree.body if isinstance(node, ast.ClassDef))]:
+        for node in body:
+            if isinstance(node, ast.FunctionDef):
+                first = min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
+                yield first, node.end_lineno or first
 
 
 def sample(count: int, seed: int) -> list[tuple[Mutant, tuple[str, ...]]]:
@@ -142,48 +181,110 @@ def sample(count: int, seed: int) -> list[tuple[Mutant, tuple[str, ...]]]:
     return chosen
 
 
-def is_killed(mutant: Mutant, tests: tuple[str, ...]) -> bool:
-    """Run the tests in a fork, which loads the mutant in place of its module."""
-    child = os.fork()
-    if child == 0:
-        os.setsid()
-        null = os.open(os.devnull, os.O_RDWR)
-        for stream in (0, 1, 2):
-            os.dup2(null, stream)
-        resource.setrlimit(resource.RLIMIT_CPU, (MOST_CPU_S, MOST_CPU_S))
-        status = 1
-        try:
-            status = _pytest(mutant, tests)
-        finally:
-            os._exit(status)
-    _, status = os.waitpid(child, 0)
-    with suppress(ProcessLookupError):
-        os.killpg(child, signal.SIGKILL)
-    return status != 0
+class Calls(msgspec.Struct):
+    """The time of a test, and functions that it calls, by file and first line."""
+
+    seconds: float
+    functions: set[tuple[str, int]]
 
 
-def _pytest(mutant: Mutant, tests: tuple[str, ...]) -> int:
-    import pytest
+class Loop:
+    """In place of pytest's loop: all tests once, and which functions each calls; then each mutant in a fork."""
 
-    code, file = mutated_code(mutant), str(ROOT / mutant.path)
-    whole = SourceFileLoader.get_code
-    SourceFileLoader.get_code = (  # type: ignore[method-assign, assignment]
-        lambda loader, name: code if loader.get_filename(name) == file else whole(loader, name)
-    )
-    return int(pytest.main(["-x", "-q", "--fast", "-p", "no:cacheprovider", "-p", "no:xdist", *tests]))
+    def __init__(self, chosen: Sequence[Mutant], file: Path, until: float) -> None:
+        self.chosen, self.file, self.until = chosen, file, until
+        self.calls: dict[str, Calls] = {}
+        self.failed = False
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        self.failed |= report.failed
+
+    def pytest_runtestloop(self, session: pytest.Session) -> bool:
+        store = self.file.with_suffix(".calls")
+        if store.exists():
+            self.calls = msgspec.json.decode(store.read_bytes(), type=dict[str, Calls])
+        else:
+            self._record_calls(session)
+            store.write_bytes(msgspec.json.encode(self.calls))
+        for mutant in self.chosen:
+            if time.monotonic() > self.until:
+                break
+            self._try(session, mutant)
+        return True
+
+    def _record_calls(self, session: pytest.Session) -> None:
+        files = {str(ROOT / mutant.path) for mutant in self.chosen}
+        for item, following in zip(session.items, [*session.items[1:], None], strict=True):
+            seen: set[tuple[str, int]] = set()
+
+            def trace(frame: FrameType, _event: str, _value: object, seen: set[tuple[str, int]] = seen) -> None:
+                code = frame.f_code
+                if code.co_filename in files:
+                    seen.add((code.co_filename, code.co_firstlineno))
+
+            began = time.process_time()
+            self.failed = False
+            sys.settrace(trace)
+            session.config.hook.pytest_runtest_protocol(item=item, nextitem=following)
+            sys.settrace(None)
+            if not self.failed:
+                self.calls[item.nodeid] = Calls(time.process_time() - began, seen)
+
+    def _try(self, session: pytest.Session, mutant: Mutant) -> None:
+        items = self._items_for(session, mutant)
+        began = time.monotonic()
+        status = self._status(session, items, mutant)
+        attempt = Attempt(mutant.name, status != 0, len(items), round(time.monotonic() - began, 1))
+        with self.file.open("a", encoding="utf-8") as stream:
+            stream.write(json.dumps(msgspec.to_builtins(attempt)) + "\n")
+
+    def _items_for(self, session: pytest.Session, mutant: Mutant) -> list[pytest.Item]:
+        """Those that call the function, of each test function the fastest row first; at most MOST_TESTS."""
+        file = str(ROOT / mutant.path)
+        inside = [(first, last) for first, last in functions_of(ROOT / mutant.path) if first <= mutant.line <= last]
+        items = [
+            item
+            for item in session.items
+            if item.nodeid in self.calls
+            and any(
+                name == file and any(first <= line <= last for first, last in inside)
+                for name, line in self.calls[item.nodeid].functions
+            )
+        ]
+        rows: Counter[str] = Counter()
+        ranks = {}
+        for item in sorted(items, key=lambda item: self.calls[item.nodeid].seconds):
+            ranks[item.nodeid] = rows[item.nodeid.partition("[")[0]], self.calls[item.nodeid].seconds
+            rows[item.nodeid.partition("[")[0]] += 1
+        return sorted(items, key=lambda item: ranks[item.nodeid])[:MOST_TESTS]
+
+    def _status(self, session: pytest.Session, items: Sequence[pytest.Item], mutant: Mutant) -> int:
+        child = os.fork()
+        if child == 0:
+            os.setsid()
+            null = os.open(os.devnull, os.O_RDWR)
+            for stream in (0, 1, 2):
+                os.dup2(null, stream)
+            resource.setrlimit(resource.RLIMIT_CPU, (MOST_CPU_S, MOST_CPU_S))
+            try:
+                if apply(mutant):
+                    for item in items:
+                        self.failed = False
+                        session.config.hook.pytest_runtest_protocol(item=item, nextitem=None)
+                        if self.failed:
+                            os._exit(1)
+                os._exit(0)
+            finally:
+                os._exit(2)
+        _, status = os.waitpid(child, 0)
+        with suppress(ProcessLookupError):
+            os.killpg(child, signal.SIGKILL)
+        return status
 
 
-def preload() -> None:
-    """Import for all forks what is not ours: the rest is loaded by each of them, with its mutant."""
-    import hypothesis  # noqa: F401
-    import pytest  # noqa: F401
-
-    import stepgrid.cli
-    import stepgrid.pipeline
-    import stepgrid.summarize.report_files  # noqa: F401
-
-    for name in [name for name in sys.modules if name.partition(".")[0].startswith("stepgrid")]:
-        del sys.modules[name]
+def attempts_of(file: Path) -> dict[str, Attempt]:
+    lines = file.read_text(encoding="utf-8").splitlines() if file.exists() else []
+    return {attempt.name: attempt for attempt in (msgspec.json.decode(line, type=Attempt) for line in lines)}
 
 
 def main() -> None:
@@ -198,22 +299,15 @@ def main() -> None:
     if arguments.show:
         print(*(mutant.name for mutant, _ in chosen), sep="\n")
         return
+    until = time.monotonic() + arguments.seconds
     os.chdir(ROOT)
     os.environ["CI"] = "1"  # hypothesis takes the same examples each time (tests/conftest.py)
-    lines = arguments.file.read_text(encoding="utf-8").splitlines() if arguments.file.exists() else []
-    attempts = {attempt.name: attempt for attempt in (msgspec.json.decode(line, type=Attempt) for line in lines)}
-    preload()
-    began = time.monotonic()
-    for mutant, tests in chosen:
-        if mutant.name in attempts:
-            continue
-        if time.monotonic() - began > arguments.seconds:
-            break
-        start = time.monotonic()
-        attempt = Attempt(mutant.name, is_killed(mutant, tests), round(time.monotonic() - start, 1))
-        attempts[mutant.name] = attempt
-        with arguments.file.open("a", encoding="utf-8") as stream:
-            stream.write(json.dumps(msgspec.to_builtins(attempt)) + "\n")
+    left = [(mutant, tests) for mutant, tests in chosen if mutant.name not in attempts_of(arguments.file)]
+    if left:
+        loop = Loop([mutant for mutant, _ in left], arguments.file, until)
+        folders = sorted({test for _, tests in left for test in tests})
+        pytest.main(["-q", "--fast", "-p", "no:cacheprovider", "-p", "no:xdist", *folders], plugins=[loop])
+    attempts = attempts_of(arguments.file)
     done = [attempts[mutant.name] for mutant, _ in chosen if mutant.name in attempts]
     survivors = [attempt.name for attempt in done if not attempt.killed]
     print(*survivors, f"{len(survivors)} of {len(done)} survive, {len(chosen) - len(done)} are left", sep="\n")

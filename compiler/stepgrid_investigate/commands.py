@@ -100,7 +100,7 @@ def run_repro(args: argparse.Namespace) -> int:
     check_folder(folder)
     plan, store = quiet_plan(args), host_plan.store()
     against = select_cell(plan, args.against) if args.against else None
-    question = finding.Question(select_cell(plan, args.cell), against, args.step, args.metric)
+    question = finding.ReproQuestion(select_cell(plan, args.cell), against, args.step, args.metric)
     difference = finding.find(current_report(store, plan), plan, question)
     arms = finding.make_arms(store, plan, difference)
     repro = script.Repro(difference, arms, script.ROUNDS, sum(arm.seconds for arm in arms) * script.ROUNDS)

@@ -39,7 +39,7 @@ class JudgeError(StepgridError):
 
 
 class JudgeRequest(Struct, frozen=True):
-    """What is to be compared, as the command's words say it."""
+    """A comparison that the words of the command ask for."""
 
     base: str = ""
     metric: str = ""
@@ -49,7 +49,7 @@ class JudgeRequest(Struct, frozen=True):
 
 
 class LoadFigure(NamedTuple):
-    """One load of one benchmark on one arm."""
+    """A load of a benchmark on an arm."""
 
     arm: str
     load: str

@@ -4,11 +4,11 @@ from pathlib import Path
 
 from stepgrid.model.records import replace
 from stepgrid.store.store import Store
-from stepgrid_investigate.bisect.question import Candidate, Request
+from stepgrid_investigate.bisect.question import BisectRequest, Candidate
 from stepgrid_investigate.bisect.search import Measure
 from stepgrid_investigate.bisect.session import State, load_state
 
-REQUEST = Request("a.yaml", None, None, (), "ours", "1", False, "1", "3.10", "run", "ops", "", 0.05)
+REQUEST = BisectRequest("a.yaml", None, None, (), "ours", "1", False, "1", "3.10", "run", "ops", "", 0.05)
 
 
 def test_decisions_are_kept(tmp_path: Path):

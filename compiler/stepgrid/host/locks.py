@@ -242,7 +242,7 @@ def host_users() -> list[str]:
 
 
 class HostWait(NamedTuple):
-    """For whom a process waits that needs the host, and for how long, as far as they said."""
+    """The process that holds the host, for one that waits, and how long it will take, if it said so."""
 
     text: str
     seconds: float | None = None

@@ -91,7 +91,7 @@ def minute(when: str) -> str:
 
 
 class PlannedRequest(Record, frozen=True):
-    """What a spec asks for; what it does not say is left out of the text, which identity has."""
+    """A request of a spec; the text, which identity has, leaves out fields that the spec does not set."""
 
     def to_json(self) -> dict[str, Json]:
         values = ((name, plain(getattr(self, name))) for name in self.__struct_fields__)
@@ -158,7 +158,7 @@ class Patch(Record, frozen=True):
 
 
 class Declaration(Record, frozen=True):
-    """What a spec declares of a build: with engine and source the input of its id."""
+    """A build as its spec declares it: with engine and source the input of its id."""
 
     version: str = ""
     pin: str = ""
@@ -270,7 +270,7 @@ STOPS: Severity = "stops"  # nothing can run
 
 
 class HostFinding(Record, frozen=True, rename={"text": "said"}):
-    """How a thing of this host is, how it should be, and what would mend it."""
+    """A fact of this host, its expected value, and the command that mends it."""
 
     sparse = frozenset({"value", "expected", "mend", "travels"})
 
@@ -523,7 +523,7 @@ class SkippedStage(Record, frozen=True):
 
 
 class HostUse(Record, frozen=True):
-    """How long the holder of the host will take, as it said when it began, to those who wait."""
+    """Estimate of the holder of the host, written when it began, for those who wait."""
 
     pid: int
     began: float  # unix time

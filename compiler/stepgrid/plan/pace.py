@@ -38,7 +38,7 @@ COUNTED_SPREAD, AROUND_SPREAD = 3.0, 2.0  # factors by which both may err on a h
 
 
 class StepForm(NamedTuple):
-    """What decides how long a step takes, whatever options it has."""
+    """Properties of a step that decide how long it takes, whatever options it has."""
 
     engine: str
     kind: str

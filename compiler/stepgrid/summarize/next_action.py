@@ -28,7 +28,7 @@ _PACKAGE_VERSION = re.compile(r"(?<=\S) \d[^\s,]*(?=,|$)")
 
 
 class _Tally(NamedTuple):
-    """How many comparisons of an arm came out in which way."""
+    """Count of the comparisons of an arm by their outcome."""
 
     arm: Arm
     better: int

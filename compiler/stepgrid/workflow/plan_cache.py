@@ -40,7 +40,7 @@ class CachedPlan(NamedTuple):
 
 
 class RequestRecord(Record, frozen=True, kw_only=True):
-    """What a request came to, and all that its compilation read."""
+    """A request with its plan, and all that its compilation read."""
 
     request: Request
     around: list[Json]  # what a plan depends on beside files

@@ -28,7 +28,7 @@ from stepgrid.summarize.claims import ratios_by_load
 from stepgrid.summarize.report import Report
 from stepgrid.summarize.report_files import current_report
 from stepgrid.workflow import plan_cache
-from stepgrid_investigate.bisect.question import Candidate, Request, SearchError
+from stepgrid_investigate.bisect.question import BisectRequest, Candidate, SearchError
 from stepgrid_investigate.bisect.search import LEAST, NOISE, Measure
 
 CLEAR = 8.0  # standard errors: so far no metric of a hundred is by chance
@@ -51,7 +51,7 @@ class Reading(Struct, frozen=True):
 
 class Measurement(Struct):
     store: Store
-    request: Request
+    request: BisectRequest
     claim: Mapping[str, Any] | None
     candidates: Sequence[Candidate]
     _plans: dict[tuple[str, ...], tuple[Plan, str]] = {}
@@ -164,7 +164,7 @@ class Measurement(Struct):
 
 
 def override_spec(
-    request: Request, claim: Mapping[str, Any] | None, candidates: Sequence[Candidate], loads: int
+    request: BisectRequest, claim: Mapping[str, Any] | None, candidates: Sequence[Candidate], loads: int
 ) -> tuple[str, ...]:
     """List the `--set` values that turn the spec into one of some candidates alone.
 
@@ -181,7 +181,7 @@ def override_spec(
     )
 
 
-def _declare_build(request: Request, candidate: Candidate) -> dict[str, Any]:
+def _declare_build(request: BisectRequest, candidate: Candidate) -> dict[str, Any]:
     build: dict[str, Any] = {"extends": request.family, "source": {"ref": candidate.ref}}
     if version := candidate.version or request.version:  # it changes along a branch: its tree may say it
         build["version"] = version

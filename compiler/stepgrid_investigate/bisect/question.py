@@ -59,7 +59,7 @@ class Candidate(NamedTuple):
     version: str = ""  # of a commit, as its tree says it
 
 
-class Request(Struct, frozen=True):
+class BisectRequest(Struct, frozen=True):
     """A search. If `commits`, then `good` and `bad` are whole commits; else they are versions."""
 
     spec: str
@@ -88,7 +88,7 @@ class Request(Struct, frozen=True):
         return f"{self.family}-{candidate.name}"
 
 
-def make_request(words: Words, plan: Plan) -> Request:
+def make_request(words: Words, plan: Plan) -> BisectRequest:
     """Ask the plan, and the repository which commits are meant; a SearchError says what is wrong with the words."""
     family = find_family(plan, words.build)
     name, build = next(iter(family.builds.items()))
@@ -114,10 +114,10 @@ def make_request(words: Words, plan: Plan) -> Request:
         is_lower_better(plan, metric)
     scope = words.spec, words.scale, words.only, words.sets
     good, bad = map(str, ends)
-    return Request(*scope, family.name, build.version, is_commits, good, bad, step, metric, claim, words.by)
+    return BisectRequest(*scope, family.name, build.version, is_commits, good, bad, step, metric, claim, words.by)
 
 
-def list_candidates(request: Request, plan: Plan) -> list[Candidate]:
+def list_candidates(request: BisectRequest, plan: Plan) -> list[Candidate]:
     """List the good end first, the bad one last."""
     family = find_family(plan, request.family)
     if request.commits:
@@ -227,7 +227,7 @@ def find_claim(plan: Plan, text: str) -> Mapping[str, Any]:
 # The repository of a build
 
 
-def _list_commits(build: PlannedBuild, request: Request) -> list[Candidate]:
+def _list_commits(build: PlannedBuild, request: BisectRequest) -> list[Candidate]:
     kind = engine(build.engine)
     versions = kind if isinstance(kind, VersionedTrees) else None
     commits = _ask_repository(build, lambda order, url: git.commits(order, url, request.good, request.bad, versions))

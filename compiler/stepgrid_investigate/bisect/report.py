@@ -21,7 +21,7 @@ from stepgrid.summarize.charts.drawing import Scale
 from stepgrid.summarize.html_page import render
 from stepgrid.summarize.statistics.confidence_intervals import special
 from stepgrid_investigate.bisect.measurement import Reading
-from stepgrid_investigate.bisect.question import Candidate, Request
+from stepgrid_investigate.bisect.question import BisectRequest, Candidate
 from stepgrid_investigate.bisect.search import ChangePoint, Evidence, Found, Unanswered, change_point
 
 _MOST_ERRORS = 3.5  # standard errors from its level: it may belong to neither
@@ -31,7 +31,7 @@ _ALMOST = 0.999
 class Findings(Struct, frozen=True, dict=True):
     """The outcome of a search, and its statistics; the search's logarithms have less for worse."""
 
-    request: Request
+    request: BisectRequest
     candidates: Sequence[Candidate]
     answer: Found | Unanswered
     readings: Mapping[int, Reading]

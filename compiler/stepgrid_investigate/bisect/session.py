@@ -23,8 +23,8 @@ from stepgrid.store.store import Store
 from stepgrid.workflow.run_preview import preview_run
 from stepgrid_investigate.bisect.measurement import Measurement, Reading
 from stepgrid_investigate.bisect.question import (
+    BisectRequest,
     Candidate,
-    Request,
     describe_commit,
     find_claim,
     find_family,
@@ -53,7 +53,7 @@ class State(Struct):
     """Decisions of a search, in one small file; every figure is read from the results."""
 
     folder: Path
-    request: Request
+    request: BisectRequest
     candidates: Sequence[Candidate]
     decisions: list[Measure] = []
 
@@ -68,7 +68,7 @@ class State(Struct):
         files.write_json(self.folder / "search.json", record)
 
 
-def load_state(store: Store, request: Request) -> State | None:
+def load_state(store: Store, request: BisectRequest) -> State | None:
     """Read the decisions of a search, unless it is new, or an older version's."""
     folder = store.bisect(request.key)
     record = files.read_json(folder / "search.json")
@@ -163,7 +163,7 @@ class Bisection(Struct):
 class Session(Struct, frozen=True):
     store: Store
     plan: Plan  # of the spec as it is
-    request: Request
+    request: BisectRequest
     command: str
 
     def forecast(self) -> str:

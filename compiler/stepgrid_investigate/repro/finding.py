@@ -50,7 +50,7 @@ class ReproError(StepgridError):
         self.hint = hint
 
 
-class Question(NamedTuple):
+class ReproQuestion(NamedTuple):
     """Words of the command: a cell, and what it is compared with, at which step, by which metric."""
 
     cell: PlannedCell
@@ -59,7 +59,7 @@ class Question(NamedTuple):
     metric: str | None = None
 
 
-class Finding(Struct, frozen=True):
+class ReproFinding(Struct, frozen=True):
     """A ratio of a step of two cells."""
 
     title: str
@@ -96,7 +96,7 @@ class Finding(Struct, frozen=True):
         return ", ".join(cell.labels[axis] if axis == BUILD else f"{axis}={cell.labels[axis]}" for axis in names)
 
 
-class Arm(Struct, frozen=True):
+class ReproArm(Struct, frozen=True):
     """Stages that a cell runs for one figure, with the options that its build takes."""
 
     letter: str
@@ -145,7 +145,7 @@ def _build_lines(record: BuildRecord) -> Iterator[str]:
     yield from (f"  {title}: {'; '.join(texts)}" for title, texts in (("flags", flags), ("built as", quality)) if texts)
 
 
-def find(report: Report, plan: Plan, question: Question) -> Finding:
+def find(report: Report, plan: Plan, question: ReproQuestion) -> ReproFinding:
     """Find the clearest difference that the words leave open."""
     metric = _choose_metric(report, question.metric)
     names = [step.name for step in question.cell.steps if step.measured]
@@ -160,7 +160,7 @@ def find(report: Report, plan: Plan, question: Question) -> Finding:
     return replace(finding, reported=finding.expected, causes=tuple(_explain(report, finding)), host=host)
 
 
-def _explain(report: Report, finding: Finding) -> list[str]:
+def _explain(report: Report, finding: ReproFinding) -> list[str]:
     """List the causes that the report has for these two points, then the engine's counters that changed most."""
     base, point = finding.points
     growth = report.data.details.counters({run.place for side in finding.points for run in side.runs})
@@ -200,7 +200,7 @@ def _choose_metric(report: Report, name: str | None) -> ComparedMetric:
     return ComparedMetric(chosen, units.get(chosen, ""), better.get(chosen))
 
 
-def _compared(report: Report, plan: Plan, question: Question, metric: ComparedMetric) -> Iterator[Finding]:
+def _compared(report: Report, plan: Plan, question: ReproQuestion, metric: ComparedMetric) -> Iterator[ReproFinding]:
     """List the ratios about the cell at points that the report compares, by whatever metric."""
     for comparison in report.comparisons.all:
         for case in comparison.cases():
@@ -213,10 +213,10 @@ def _compared(report: Report, plan: Plan, question: Question, metric: ComparedMe
                 elif case.entry.interval:
                     interval, verdict = case.entry.interval, case.entry.verdict or ""
                     points = case.base, case.point
-                    yield Finding(plan.title, plan.spec, cells, case.row.step, metric, interval, verdict, points)
+                    yield ReproFinding(plan.title, plan.spec, cells, case.row.step, metric, interval, verdict, points)
 
 
-def _neighbours(report: Report, plan: Plan, question: Question, metric: ComparedMetric) -> Iterator[Finding]:
+def _neighbours(report: Report, plan: Plan, question: ReproQuestion, metric: ComparedMetric) -> Iterator[ReproFinding]:
     """List the ratios of two cells that the report does not compare."""
     for section in report.comparisons.sections if question.against else ():
         bases = [point for point in section.points if question.against and _is_at(point, question.against)]
@@ -227,19 +227,19 @@ def _neighbours(report: Report, plan: Plan, question: Question, metric: Compared
 
 def _measure(
     plan: Plan, cells: tuple[PlannedCell, PlannedCell], points: tuple[Point, Point], metric: ComparedMetric
-) -> Iterator[Finding]:
+) -> Iterator[ReproFinding]:
     base, point = points
     interval = intervals([sample(point.values(metric.name), base.values(metric.name))])[0]
     if interval:
         verdict = verdict_of(interval, plan.report.smallest_effect, metric)
-        yield Finding(plan.title, plan.spec, cells, point.step, metric, interval, verdict, points)
+        yield ReproFinding(plan.title, plan.spec, cells, point.step, metric, interval, verdict, points)
 
 
 def _is_at(point: Point, cell: PlannedCell) -> bool:
     return all(cell.labels.get(axis) == label for axis, label in point.labels.items())
 
 
-def _explain_absence(plan: Plan, question: Question, metric: ComparedMetric) -> ReproError:
+def _explain_absence(plan: Plan, question: ReproQuestion, metric: ComparedMetric) -> ReproError:
     name = ", ".join(f"{axis}={label}" for axis, label in question.cell.labels.items())
     base = plan.report.base
     if question.against is None and base and all(question.cell.labels.get(axis) == base[axis] for axis in base):
@@ -254,7 +254,7 @@ def _explain_absence(plan: Plan, question: Question, metric: ComparedMetric) -> 
 # What an arm runs
 
 
-def make_arms(store: Store, plan: Plan, finding: Finding) -> tuple[Arm, Arm]:
+def make_arms(store: Store, plan: Plan, finding: ReproFinding) -> tuple[ReproArm, ReproArm]:
     """Resolve both arms; ReproError where a script cannot read the figure."""
     base, arm = (
         _make_arm(store, plan, finding, cell, letter) for cell, letter in zip(finding.cells, "AB", strict=True)
@@ -278,7 +278,7 @@ def printed_figures(step: PlannedStep) -> Mapping[str, tuple[str, ...]]:
     return kind.printed_figures(step.settings) if isinstance(kind, PrintedFigures) else {}
 
 
-def _make_arm(store: Store, plan: Plan, finding: Finding, cell: PlannedCell, letter: str) -> Arm:
+def _make_arm(store: Store, plan: Plan, finding: ReproFinding, cell: PlannedCell, letter: str) -> ReproArm:
     end = next(step for step in cell.steps if step.name == finding.step)
     ids = cell.repeats[0].stages[: end.stage + 1]
     jobs = [Job.load(store, plan.digest, stage) for stage in ids]
@@ -291,7 +291,7 @@ def _make_arm(store: Store, plan: Plan, finding: Finding, cell: PlannedCell, let
     builds = {build: job.installed_build(build) for job in jobs for build in job.stage.builds}
     folder = store.build(cell.build).resolve()
     seconds = sum(result_seconds(store.result(stage)) for stage in ids)
-    return Arm(letter, finding.name(cell), tuple(stages), builds, folder, seconds, tuple(waits))
+    return ReproArm(letter, finding.name(cell), tuple(stages), builds, folder, seconds, tuple(waits))
 
 
 def _accepted_steps(job: Job) -> list[PlannedStep]:

@@ -27,7 +27,7 @@ from stepgrid.plugins.server import Access, RoleMaker, ServerEngine, ServerHome,
 from stepgrid.run.attempt import InstalledBuild
 from stepgrid.run.server_process import storage_engine
 from stepgrid.summarize.formats import escape_markdown
-from stepgrid_investigate.repro.finding import CPU, OPERATIONS, Arm, Finding, ReproError, printed_figures
+from stepgrid_investigate.repro.finding import CPU, OPERATIONS, ReproArm, ReproError, ReproFinding, printed_figures
 
 SCRIPT, README, BIN = "repro.sh", "README.md", "bin"
 PREFIX = "STEPGRID_"  # of each variable of the environment that the script reads
@@ -44,8 +44,8 @@ _PASSWORD = "repro"  # of a server that only its owner can reach
 class Repro(Struct, frozen=True):
     """A script, as values."""
 
-    finding: Finding
-    arms: tuple[Arm, Arm]
+    finding: ReproFinding
+    arms: tuple[ReproArm, ReproArm]
     rounds: int
     seconds: float  # of all rounds, estimated or as measured
     reductions: tuple[str, ...] = ()  # steps, options and sizes of the spec that it does without
@@ -60,7 +60,7 @@ class Folder(Struct):
 
     texts: dict[str, str] = {}  # path in the folder -> text
     copies: dict[str, Path] = {}
-    programs: dict[str, Program] = {}  # by the variable that names it
+    programs: dict[str, ScriptProgram] = {}  # by the variable that names it
     socket: str | None = None  # of a server
 
     def fill(self, path: Path) -> None:
@@ -75,7 +75,7 @@ class Folder(Struct):
             copy(source, path / name)
 
 
-class Program(NamedTuple):
+class ScriptProgram(NamedTuple):
     words: tuple[str, ...]  # that start it
     owner: str = ""  # the arm that has a build of its own
 
@@ -243,8 +243,8 @@ def _omissions(repro: Repro) -> Iterator[str]:
 
 
 class _ArmWriter(Struct):
-    arm: Arm
-    arms: tuple[Arm, Arm]
+    arm: ReproArm
+    arms: tuple[ReproArm, ReproArm]
     folder: Folder
     lines: list[str] = []
     documents: dict[str, str] = {}  # that the script has written so far
@@ -290,11 +290,11 @@ class _ArmWriter(Struct):
             programs = self.arm.builds[build].programs
             for name, prefix in programs.items():
                 is_only = len(programs) == 1 and build == stage.build
-                program = Program(tuple(prefix), "" if all(build in arm.builds for arm in self.arms) else letter)
+                program = ScriptProgram(tuple(prefix), "" if all(build in arm.builds for arm in self.arms) else letter)
                 words[name] = (f"{_ROOT}/{self._variable(letter, '' if is_only else name, program)}",)
         return words
 
-    def _variable(self, letter: str, name: str, program: Program) -> str:
+    def _variable(self, letter: str, name: str, program: ScriptProgram) -> str:
         """Name the variable of a program; two whose names differ in other letters than these are numbered."""
         word = re.sub(r"[^A-Z0-9]", "_", name.upper())
         first = variable = "_".join(filter(None, (letter or "CLIENT", word)))
@@ -386,7 +386,7 @@ class _ArmWriter(Struct):
         return ServerHome(programs, build.version, data, folder, access, scratch, folders, account=f"{_ROOT}/ACCOUNT")
 
 
-def server_of(stage: PlannedStage, arm: Arm) -> ServerEngine:
+def server_of(stage: PlannedStage, arm: ReproArm) -> ServerEngine:
     server = server_engine(arm.builds[stage.build].record.engine)
     assert server is not None
     return server

@@ -36,7 +36,7 @@ from stepgrid.summarize.comparisons.judgement import verdict_of
 from stepgrid.summarize.statistics import verdicts
 from stepgrid.summarize.statistics.confidence_intervals import Interval, LogRatios, intervals
 from stepgrid_investigate.repro import script
-from stepgrid_investigate.repro.finding import Arm, ReproError
+from stepgrid_investigate.repro.finding import ReproArm, ReproError
 from stepgrid_investigate.repro.script import PREFIX, ROUNDS, SCRIPT, Repro
 
 LOOKS = AdaptiveRepeat(least=3, most=20)  # rounds of an attempt
@@ -59,7 +59,7 @@ class Cut(Struct, frozen=True):
         base, arm = (self._cut_arm(arm) for arm in repro.arms)
         return replace(repro, arms=(base, arm), reductions=tuple(self._describe(repro)))
 
-    def _cut_arm(self, arm: Arm) -> Arm:
+    def _cut_arm(self, arm: ReproArm) -> ReproArm:
         stages = []
         for stage in arm.stages:
             steps = []
@@ -86,7 +86,7 @@ class Cut(Struct, frozen=True):
             yield f"options, which have their defaults: {', '.join(sorted(self.options))}"
 
 
-class Trial(NamedTuple):
+class ShrinkTrial(NamedTuple):
     """Answer of an attempt."""
 
     holds: bool
@@ -187,17 +187,17 @@ class Shrinking(Struct):
             self.cuts.append((cut, max(ROUNDS, trial.interval.loads)))
         return trial.holds
 
-    def _judge(self, logs: Sequence[float]) -> Trial | None:
+    def _judge(self, logs: Sequence[float]) -> ShrinkTrial | None:
         """Decide whether the difference is there; None: more rounds are needed."""
         interval = intervals([LogRatios(tuple(logs))], LOOKS.level)[0] if len(logs) in LOOKS.looks else None
         if interval is None:
             return None
         if verdicts.verdict(interval.low, interval.high, SMALLEST_EFFECT) not in verdicts.OPEN:
-            return Trial(is_shown(interval, self.repro.finding.interval), interval)
+            return ShrinkTrial(is_shown(interval, self.repro.finding.interval), interval)
         chance = verdicts.chance_of_decision(interval, LOOKS.most, verdicts.StoppingRule(SMALLEST_EFFECT))
-        return Trial(False, interval) if chance < verdicts.HOPELESS or len(logs) >= LOOKS.most else None
+        return ShrinkTrial(False, interval) if chance < verdicts.HOPELESS or len(logs) >= LOOKS.most else None
 
-    def _attempt(self, repro: Repro) -> Trial:
+    def _attempt(self, repro: Repro) -> ShrinkTrial:
         logs: list[float] = []
         try:
             with closing(run_rounds(repro, self.folder, LOOKS.most, self.until)) as rounds:
@@ -206,8 +206,8 @@ class Shrinking(Struct):
                     if trial := self._judge(logs):
                         return trial
         except ReproError as error:
-            return Trial(False, failure=str(error))
-        return Trial(False, failure="the time was used up")
+            return ShrinkTrial(False, failure=str(error))
+        return ShrinkTrial(False, failure="the time was used up")
 
     def _confirm(self) -> Repro:
         """Run all rounds of the smallest script once more: its ratio is free of the luck by which it was chosen."""
