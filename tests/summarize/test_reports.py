@@ -29,13 +29,13 @@ from stepgrid.model.plan import (
 from stepgrid.model.records import StepSetup, replace
 from stepgrid.plan.difference import Link
 from stepgrid.plugins.metrics import METRICS
-from stepgrid.summarize import summary_text
+from stepgrid.summarize import next_action, summary_text
 from stepgrid.summarize.comparisons.decisions import decision_sentences
 from stepgrid.summarize.data.tables_reader import Run, StepDetails, Tables
 from stepgrid.summarize.report import Report, make_report
 from tests.cases import cases
 from tests.golden import Golden
-from tests.summarize import made
+from tests.summarize import made, scenario
 
 CASES = cases(Path(__file__).with_name("reports.yaml"))
 LEVELS = (1.0, 1.002, 0.998)  # of three loads, where a case says nothing else
@@ -202,6 +202,8 @@ def report_of(case: Mapping[str, Any]) -> tuple[Plan, Report]:
 
 def report_text(case: Mapping[str, Any]) -> str:
     plan, report = report_of(case)
+    if case["group"] == "next action":
+        return "\n".join(f"{name}: {text}" for name, text in next_action.lines(report) if text)
     blocks = summary_text.text(report, None).split("\n\n")
     begins = (*KEPT, *ALSO.get(case["group"], ()))
     kept = [block.strip("\n") for block in blocks[1:] if block.startswith(begins) or " relative to " in block[:60]]
@@ -212,3 +214,19 @@ def report_text(case: Mapping[str, Any]) -> str:
 def test_reports(group: str, golden: Golden) -> None:
     chosen = [case for case in CASES if case["group"] == group]
     golden("\n\n".join(f"# {case['case']}\n{report_text(case)}" for case in chosen) + "\n")
+
+
+@pytest.mark.parametrize("name", ["of a scale, faster", "of a scale, mixed", "of a scale, worse somewhere"])
+def test_each_decision_names_its_conditions(name: str) -> None:
+    (case,) = (case for case in CASES if case["case"] == name)
+    _, report = report_of(case)
+    (comparison,) = report.comparisons.leading
+    doubtful: dict[str, Any] = {
+        "as_shipped": "suites",
+        "doubts": ("unequal durability: commit sync / os",),
+        "perhaps": True,
+    }
+    rows = tuple(replace(row, entries=(row.entries[0], replace(row.entries[1], **doubtful))) for row in comparison.rows)
+    decision = next_action.decision(scenario.altered(report, all=(replace(comparison, rows=rows),)))
+    assert decision.startswith("perhaps ")
+    assert decision.endswith(" (as shipped, unequal durability: commit sync / os, scale smoke)")
