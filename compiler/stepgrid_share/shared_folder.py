@@ -15,7 +15,7 @@ import sys
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Literal, Protocol
 from urllib.parse import unquote, urlsplit
 
 from msgspec import Struct, field
@@ -29,7 +29,7 @@ from stepgrid.host.files import make_folder, remove_tree, replacing, sync, write
 from stepgrid.host.locks import LockBusy, locked
 from stepgrid.language.site import current_site
 from stepgrid.model.plan import Plan
-from stepgrid.model.records import Retraction, parse_record
+from stepgrid.model.records import Record, Retraction, parse_record
 from stepgrid.model.units import counted, size
 from stepgrid.plan import plan_file
 from stepgrid.plan.plan_file import DAMAGED
@@ -48,14 +48,12 @@ from stepgrid.transfer.results import (
 from stepgrid.workflow import host_plan
 
 BUNDLES, INDEX, RETRACTIONS, UNDONE = "bundles", "index", "retractions", "undone"  # parts of the folder
-RECORD_FORMAT = 1  # of entries and retractions
 SUFFIX = ".tar.gz"
 MOST_RESULTS, MOST_BYTES = 50, 32 << 20  # of a bundle: the one that reaches them is closed
 LARGEST_RECORD = 1 << 20  # bytes
 RUN_ACTIVE = "a run is active in this checkout: retractions were not taken; pull again when it has ended"
 _DIGEST = re.compile(r"[0-9a-f]{64}")
 _STAGED = "transfer"  # name of the lock, and of the folder for what is under way
-_RETRACTION_FIELDS = {RETRACTIONS: ("result", "why", "who", "when"), UNDONE: ("result", "retraction")}
 
 
 class Transfer(Struct):
@@ -97,10 +95,10 @@ def push(
 
 def pull(store: Store, remote: RemoteFolder, stages: Collection[str] | None = None) -> Transfer:
     """Pull all results, or those of some stages with what came in one bundle with them, and retractions."""
-    failures = list[tuple[_IndexEntry, str]]()
+    failures = list[tuple[IndexEntry, str]]()
     with _exchange(store, remote) as exchange:
         transfer = exchange.transfer
-        for entry in sorted(exchange.read_index(transfer.faults), key=lambda entry: entry.time):
+        for entry in sorted(exchange.read_index(transfer.faults), key=lambda entry: entry.made):
             selected = [name for name in entry.results if stages is None or name.partition("/")[0] in stages]
             missing = [name for name in selected if not _has_result(store, name)]
             transfer.present += len(selected) - len(missing)
@@ -186,12 +184,26 @@ def _has_result(store: Store, name: str) -> bool:
     return (store.results_of(stage) / time).exists()
 
 
-class _IndexEntry(Struct, frozen=True):
-    """An entry of the index, of which every name has been checked."""
+class IndexEntry(Record, frozen=True, kw_only=True):
+    """An entry of the index: a bundle."""
 
-    bundle: str  # a digest
-    results: tuple[str, ...]  # stage/time
-    time: str  # of its push
+    format: Literal[1]
+    bundle: str = ""  # a digest
+    made: str = ""
+    results: tuple[str, ...] = ()  # stage/time
+
+
+class SharedRetraction(Record, frozen=True, kw_only=True):
+    """A retraction of a result, or what undoes one: `retraction` is its digest."""
+
+    sparse = frozenset({"why", "who", "when", "retraction"})
+
+    format: Literal[1]
+    result: str
+    why: str = ""
+    who: str = ""
+    when: str = ""
+    retraction: str = ""
 
 
 class _Exchange(Struct, frozen=True):
@@ -207,11 +219,13 @@ class _Exchange(Struct, frozen=True):
             except DAMAGED:
                 self.transfer.faults.append(f"the plan {stored.digest} is damaged: its results were not pushed")
 
-    def read_index(self, faults: list[str]) -> Iterator[_IndexEntry]:
+    def read_index(self, faults: list[str]) -> Iterator[IndexEntry]:
         """Read all entries; a file that is none is skipped, and `faults` gets a sentence about it."""
         for name in self.remote.names(INDEX):
             try:
-                yield _parse_entry(name, parse_record(self.remote.read(name), dict))
+                entry = parse_record(self.remote.read(name), IndexEntry)
+                _check_entry(name, entry)
+                yield entry
             except (BuildError, OSError, ValueError) as error:
                 faults.append(f"{name} is skipped: it is no entry of an index ({error})")
 
@@ -233,25 +247,17 @@ class _Exchange(Struct, frozen=True):
         texts = imported_texts(self.store, plan.digest)
         chosen = ExportOptions(host=host, texts=texts, only={*names})
         manifest = export_results(self.store, plan, file, chosen)
-        results = [f"{stage}/{time}" for stage, times in manifest.results.items() for time in times]
+        results = tuple([f"{stage}/{time}" for stage, times in manifest.results.items() for time in times])
         digest, size = files.sha256(file), file.stat().st_size
         name = f"{BUNDLES}/{digest}{SUFFIX}"
         self.remote.put(file, name)
         if key is not None:
             self.remote.put(sign(file, key), f"{name}{SIGNATURE_SUFFIX}")
-        entry = {
-            "format": RECORD_FORMAT,
-            "bundle": digest,
-            "bytes": size,
-            "signed": key is not None,
-            "made": now(),
-        }
-        entry |= {"plan": plan.digest, "title": plan.title, "results": results}
-        write_json(self.folder / "entry.json", entry)
+        write_json(self.folder / "entry.json", IndexEntry(format=1, bundle=digest, made=now(), results=results))
         self.remote.put(self.folder / "entry.json", f"{INDEX}/{digest}.json")
         self._count(len(results), size)
 
-    def pull_bundle(self, entry: _IndexEntry) -> str | None:
+    def pull_bundle(self, entry: IndexEntry) -> str | None:
         """Import a bundle, or return why it is skipped: the others are pulled all the same."""
         file = self.folder / f"{entry.bundle}{SUFFIX}"
         try:
@@ -268,7 +274,7 @@ class _Exchange(Struct, frozen=True):
         missing = {*entry.results} - {*imports.results, *imports.present}
         return f"the bundle {entry.bundle} lacks {min(missing)}, which its entry names" if missing else None
 
-    def _fetch_bundle(self, entry: _IndexEntry, file: Path) -> None:
+    def _fetch_bundle(self, entry: IndexEntry, file: Path) -> None:
         try:
             self.remote.get(f"{BUNDLES}/{file.name}", file)
         except FileNotFoundError:
@@ -294,10 +300,10 @@ class _Exchange(Struct, frozen=True):
         """Push retractions that the shared folder does not have."""
         present = {*self.remote.names(RETRACTIONS), *self.remote.names(UNDONE)}
         for result in results:
-            for name, fields in _retraction_records(result):
+            for name, retraction in _retraction_records(result):
                 if name not in present:
                     file = self.folder / name.partition("/")[2]
-                    write_json(file, {"format": RECORD_FORMAT, "result": _name(result), **fields})
+                    write_json(file, retraction)
                     if key is not None:
                         self.remote.put(sign(file, key), f"{name}{SIGNATURE_SUFFIX}")
                     self.remote.put(file, name)
@@ -322,7 +328,7 @@ class _Exchange(Struct, frozen=True):
         except LockBusy:
             self.transfer.faults.append(RUN_ACTIVE)
 
-    def _read_retractions(self, part: str) -> Iterator[tuple[str, Mapping[str, str]]]:
+    def _read_retractions(self, part: str) -> Iterator[tuple[str, SharedRetraction]]:
         """Read records that are what the digest that names them says, and signed where the site file names signers."""
         for name in self.remote.names(part):
             digest, _, suffix = name.partition("/")[2].partition(".")
@@ -333,7 +339,7 @@ class _Exchange(Struct, frozen=True):
                 file.write_bytes(self.remote.read(name))
                 self._fetch_signature(name, file)
                 check_signature(file)
-                record = parse_record(file.read_bytes(), dict)
+                record = parse_record(file.read_bytes(), SharedRetraction)
             except BuildError as fault:
                 self.transfer.faults.append(str(fault))
             except (OSError, ValueError):  # of a push that was killed
@@ -343,45 +349,41 @@ class _Exchange(Struct, frozen=True):
                     yield digest, record
 
 
-def _parse_entry(name: str, record: Any) -> _IndexEntry:
+def _check_entry(name: str, entry: IndexEntry) -> None:
     """Check every name that is looked up or written later; a ValueError says which one is none."""
-    if record.get("format") != RECORD_FORMAT:
-        raise ValueError(f"an object of format {RECORD_FORMAT} was expected")
-    digest, results = record.get("bundle"), record.get("results")
-    if not isinstance(digest, str) or not _DIGEST.fullmatch(digest) or name != f"{INDEX}/{digest}.json":
+    if not _DIGEST.fullmatch(entry.bundle) or name != f"{INDEX}/{entry.bundle}.json":
         raise ValueError("its `bundle` is not the digest that the file is named by")
-    if not isinstance(results, list) or not results:
+    if not entry.results:
         raise ValueError("it names no `results`")
-    if fault := next((fault for result in results if (fault := result_fault(result))), None):
+    if fault := next((fault for result in entry.results if (fault := result_fault(result))), None):
         raise ValueError(fault)
-    return _IndexEntry(digest, tuple(results), str(record.get("made")))
 
 
-def _retraction_records(result: Path) -> Iterator[tuple[str, Mapping[str, str]]]:
+def _retraction_records(result: Path) -> Iterator[tuple[str, SharedRetraction]]:
+    name = _name(result)
     if (note := stage_requests.read_retraction(result)) and note.when:  # one that could be read
-        fields = {"why": note.why, "who": note.author, "when": note.when}
-        yield f"{RETRACTIONS}/{stage_requests.retraction_id(result, note)}.json", fields
-    for digest in filter(
-        _DIGEST.fullmatch, stage_requests.undone_retractions(result)
-    ):  # a bundle may have brought any text
-        yield f"{UNDONE}/{digest}.json", {"retraction": digest}
+        retraction = SharedRetraction(format=1, result=name, why=note.why, who=note.author, when=note.when)
+        yield f"{RETRACTIONS}/{stage_requests.retraction_id(result, note)}.json", retraction
+    for digest in stage_requests.undone_retractions(result):
+        if _DIGEST.fullmatch(digest):  # a bundle may have brought any text
+            yield f"{UNDONE}/{digest}.json", SharedRetraction(format=1, result=name, retraction=digest)
 
 
-def _retraction_digest(record: Mapping[str, Any], part: str) -> str | None:
-    """Return the digest that a record must be named by; None where a field is missing, or names no result."""
-    texts = [text for name in _RETRACTION_FIELDS[part] if isinstance(text := record.get(name), str)]
-    if record.get("format") != RECORD_FORMAT or len(texts) < len(_RETRACTION_FIELDS[part]) or result_fault(texts[0]):
+def _retraction_digest(record: SharedRetraction, part: str) -> str | None:
+    """Return the digest that a record must be named by; None where it names no result."""
+    if result_fault(record.result):
         return None
-    return stage_requests.retraction_digest(*texts) if part == RETRACTIONS else texts[1]
+    texts = (record.result, record.why, record.who, record.when)
+    return stage_requests.retraction_digest(*texts) if part == RETRACTIONS else record.retraction
 
 
 def _retraction_changes(
-    store: Store, part: str, records: Mapping[str, Mapping[str, str]], stages: Collection[str] | None
+    store: Store, part: str, records: Mapping[str, SharedRetraction], stages: Collection[str] | None
 ) -> list[tuple[Path, Retraction | None]]:
     """List results that are here and differ from the records: each with its note, or None where that was undone."""
     changes = list[tuple[Path, Retraction | None]]()
     for digest, record in records.items():
-        stage, _, time = record["result"].partition("/")
+        stage, _, time = record.result.partition("/")
         result = next((result for result in store.all_results(stage) if result.name == time), None)
         if result is None or (stages is not None and stage not in stages):
             continue
@@ -390,7 +392,7 @@ def _retraction_changes(
             if note is not None and stage_requests.retraction_id(result, note) == digest:
                 changes.append((result, None))
         elif note is None and digest not in stage_requests.undone_retractions(result):
-            changes.append((result, Retraction(why=record["why"], author=record["who"], when=record["when"])))
+            changes.append((result, Retraction(why=record.why, author=record.who, when=record.when)))
     return changes
 
 

@@ -98,8 +98,8 @@ def entry(name: str, **more: object) -> str:
         (entry("a\0b"), NO_DIGEST),
         (entry("a" * 300), NO_DIGEST),
         (json.dumps({"format": 1, "results": [RESULT]}), NO_DIGEST),
-        (entry("a" * 64, results=[1]), "'1' is no name of a result"),
-        (entry("a" * 64, results=[[RESULT]]), f'"[{RESULT!r}]" is no name of a result'),
+        (entry("a" * 64, results=[1]), "Expected `str`, got `int` - at `$.results[0]`"),
+        (entry("a" * 64, results=[[RESULT]]), "Expected `str`, got `array` - at `$.results[0]`"),
         (entry("a" * 64, results=["s-0/../../x"]), "'s-0/../../x' is no name of a result"),
         (entry("a" * 64, results=[]), "it names no `results`"),
         (

@@ -23,14 +23,14 @@ from stepgrid.collect import parquet
 from stepgrid.collect.job import quarantine
 from stepgrid.host import cluster_job
 from stepgrid.host.facts import is_pseudonym, pseudonym
-from stepgrid.host.files import read_json, write_json
+from stepgrid.host.files import read_json, read_record, write_json
 from stepgrid.host.locks import locked
 from stepgrid.host.noise import unnamed_record
 from stepgrid.host.processes.signals import MARK
 from stepgrid.language.files import InputRecord
 from stepgrid.model import result_schema
 from stepgrid.model.plan import Plan, PlannedStage, is_imported
-from stepgrid.model.records import NoiseRecord, convert_record, replace
+from stepgrid.model.records import CommandRecord, NoiseRecord, convert_record, replace
 from stepgrid.model.secret_variables import mask, mask_yaml
 from stepgrid.model.status import BrokenRecord
 from stepgrid.model.units import size
@@ -38,8 +38,8 @@ from stepgrid.plan import plan_file, stage_tree
 from stepgrid.plan.plan_file import DAMAGED, PLAN_FILE, is_intact
 from stepgrid.plugins.registry import PluginError
 from stepgrid.store import plans, stage_requests
+from stepgrid.store.attempts import attempt_record
 from stepgrid.store.paths import (
-    ATTEMPT_FILE,
     BUILD_FILE,
     CATALOGUE_FILE,
     FAILURE_FILE,
@@ -181,7 +181,7 @@ def imported_plan(store: Store, digest: str) -> Plan | None:
 
 PRIVATE = frozenset({"HOME", "LOGNAME", "PATH", "SHELL", "TMPDIR", "USER", MARK})
 NOISE = "noise"  # of attempt.json: processes of other people among it
-ENVIRONMENT, ADDED = "environment", "env"  # of command.json: all of it, and what the spec or the driver adds to ours
+ENVIRONMENT = "environment"  # of command.json
 HOSTNAME = "hostname"
 _PUBLIC = frozenset({"LC_ALL"})  # set by stepgrid for every command
 _HOST_RECORD = re.compile(r"((?:results|attempts)/[^/]+/[^/]+)/(attempt\.json|.*command\.json|server/effective\.json)")
@@ -196,13 +196,12 @@ class HostFacts(NamedTuple):
 
 def host_facts(store: Store, plan: Plan) -> HostFacts:
     folders = [result for stage in plan.stages for result in store.all_results(stage.id)]
-    hosts = (read_json(folder / ATTEMPT_FILE).get("host") for folder in folders)
-    names = {str(host[HOSTNAME]) for host in hosts if isinstance(host, dict) and HOSTNAME in host}
+    hosts = (attempt_record(folder).host for folder in folders)
+    names = {str(host[HOSTNAME]) for host in hosts if HOSTNAME in host}
     variables = set[str]()
     for path in (path for folder in folders for path in folder.glob("**/command.json")):
-        command = read_json(path)
-        for environment in (command.get(ENVIRONMENT), command.get(ADDED)):
-            variables |= set(environment if isinstance(environment, dict) else ())
+        command = read_record(path, CommandRecord)
+        variables |= {*command.environment, *command.env}
     return HostFacts(sorted(names), sorted(variables - _PUBLIC))
 
 
@@ -338,10 +337,10 @@ def holds_results(manifest: Manifest) -> bool:
     return manifest.kind == KIND
 
 
-def result_fault(name: object) -> str | None:
+def result_fault(name: str) -> str | None:
     """Describe why no result of another checkout can have this name, stage/time."""
-    if not isinstance(name, str) or not (match := _RESULT.fullmatch(name)):
-        return f"{str(name)[:80]!r} is no name of a result"
+    if not (match := _RESULT.fullmatch(name)):
+        return f"{name[:80]!r} is no name of a result"
     return f"the result {name} {fault}" if (fault := future_fault(match["time"])) else None
 
 
@@ -527,9 +526,8 @@ def _results_by_host(content: Path, stage: PlannedStage) -> Mapping[str, Sequenc
     """Group the results of a stage by the pseudonym of the host that measured them."""
     results = defaultdict[str, list[Path]](list)
     for result in sorted(content.glob(f"{RESULTS}/{stage.id}/*")):
-        host = read_json(result / ATTEMPT_FILE).get("host")
-        name = host.get(HOSTNAME) if isinstance(host, dict) else None
-        if stage.origin or isinstance(name, str):
+        name = attempt_record(result).host.get(HOSTNAME)
+        if stage.origin or name:
             results[stage.origin or pseudonym(str(name))].append(result)
     return results
 
