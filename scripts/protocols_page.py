@@ -24,7 +24,7 @@ MODULES = {
     "stepgrid.plugins.counters": "Count what an engine did",
     "stepgrid.plugins.server": "Start and stop a server",
     "stepgrid.plugins.statements": "Time statements of a server",
-    "stepgrid.plugins.vectors": "Add a vector index",
+    "stepgrid_databases.vectors": "Add a vector index",
     "stepgrid.plugins.driver": "Add a step kind",
     "stepgrid.plugins.work": "Say how much work a step does",
     "stepgrid.plugins.collector": "Add a collector",

@@ -10,10 +10,11 @@ import pytest
 
 from stepgrid.build import recipe
 from stepgrid.lint import rule
-from stepgrid.plugins import counters, durability, server, vectors
+from stepgrid.plugins import counters, durability, server
 from stepgrid.plugins import engine as protocols
 from stepgrid.plugins.registry import DRIVERS, ENGINES, require_builder, runs_on, server_engine
 from stepgrid_conformance.support import Sweep, check, check_rules, optional, refuse, refuse_imports
+from stepgrid_databases import vectors
 
 HEAVY = ("duckdb", "jinja2", "numpy", "pydantic", "snakemake", "subprocess")
 VERSIONS = ("", "0.1", "1.2.3", "99")

@@ -98,7 +98,7 @@ def pull(store: Store, remote: RemoteFolder, stages: Collection[str] | None = No
     failures = list[tuple[IndexEntry, str]]()
     with _exchange(store, remote) as exchange:
         transfer = exchange.transfer
-        for entry in sorted(exchange.read_index(transfer.faults), key=lambda entry: entry.made):
+        for entry in sorted(exchange.read_index(transfer.faults), key=lambda entry: entry.time):
             selected = [name for name in entry.results if stages is None or name.partition("/")[0] in stages]
             missing = [name for name in selected if not _has_result(store, name)]
             transfer.present += len(selected) - len(missing)
@@ -189,7 +189,7 @@ class IndexEntry(Record, frozen=True, kw_only=True):
 
     format: Literal[1]
     bundle: str = ""  # a digest
-    made: str = ""
+    time: str = field(name="made", default="")  # of its push
     results: tuple[str, ...] = ()  # stage/time
 
 
@@ -201,7 +201,7 @@ class SharedRetraction(Record, frozen=True, kw_only=True):
     format: Literal[1]
     result: str
     why: str = ""
-    who: str = ""
+    author: str = field(name="who", default="")
     when: str = ""
     retraction: str = ""
 
@@ -253,7 +253,7 @@ class _Exchange(Struct, frozen=True):
         self.remote.put(file, name)
         if key is not None:
             self.remote.put(sign(file, key), f"{name}{SIGNATURE_SUFFIX}")
-        write_json(self.folder / "entry.json", IndexEntry(format=1, bundle=digest, made=now(), results=results))
+        write_json(self.folder / "entry.json", IndexEntry(format=1, bundle=digest, time=now(), results=results))
         self.remote.put(self.folder / "entry.json", f"{INDEX}/{digest}.json")
         self._count(len(results), size)
 
@@ -362,7 +362,7 @@ def _check_entry(name: str, entry: IndexEntry) -> None:
 def _retraction_records(result: Path) -> Iterator[tuple[str, SharedRetraction]]:
     name = _name(result)
     if (note := stage_requests.read_retraction(result)) and note.when:  # one that could be read
-        retraction = SharedRetraction(format=1, result=name, why=note.why, who=note.author, when=note.when)
+        retraction = SharedRetraction(format=1, result=name, why=note.why, author=note.author, when=note.when)
         yield f"{RETRACTIONS}/{stage_requests.retraction_id(result, note)}.json", retraction
     for digest in stage_requests.undone_retractions(result):
         if _DIGEST.fullmatch(digest):  # a bundle may have brought any text
@@ -373,7 +373,7 @@ def _retraction_digest(record: SharedRetraction, part: str) -> str | None:
     """Return the digest that a record must be named by; None where it names no result."""
     if result_fault(record.result):
         return None
-    texts = (record.result, record.why, record.who, record.when)
+    texts = (record.result, record.why, record.author, record.when)
     return stage_requests.retraction_digest(*texts) if part == RETRACTIONS else record.retraction
 
 
@@ -392,7 +392,7 @@ def _retraction_changes(
             if note is not None and stage_requests.retraction_id(result, note) == digest:
                 changes.append((result, None))
         elif note is None and digest not in stage_requests.undone_retractions(result):
-            changes.append((result, Retraction(why=record.why, author=record.who, when=record.when)))
+            changes.append((result, Retraction(why=record.why, author=record.author, when=record.when)))
     return changes
 
 

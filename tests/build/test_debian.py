@@ -11,9 +11,9 @@ import pytest
 from stepgrid.build import apt
 from stepgrid.build.apt import Mirror
 from stepgrid.build.commands import Commands
-from stepgrid.build.debian import DebianSource, read_package
 from stepgrid.build.error import BuildError
 from stepgrid.build.recipe import Artifact, Material, load_source
+from stepgrid_registries.debian import DebianSource, read_package
 from tests.build.ordering import order
 from tests.needs import needs
 

@@ -27,11 +27,9 @@ from stepgrid.plugins.server import ServerDescription
 
 # the module and the class of each route, imported when a build asks for it; registries of languages are beside the core
 _CLASSES = {
-    "debian": ("debian", "Debian"),
     "system": ("local", "System"),
     "git": ("git", "GitSource"),
     "tarball": ("archive", "Tarball"),
-    "debian-source": ("debian", "DebianSource"),
     "path": ("local", "LocalTree"),
     "server": ("external_server", "RunningServer"),
 }

@@ -181,7 +181,7 @@ def imported_plan(store: Store, digest: str) -> Plan | None:
 
 PRIVATE = frozenset({"HOME", "LOGNAME", "PATH", "SHELL", "TMPDIR", "USER", MARK})
 NOISE = "noise"  # of attempt.json: processes of other people among it
-ENVIRONMENT = "environment"  # of command.json
+VARIABLES = "environment"  # of command.json
 HOSTNAME = "hostname"
 _PUBLIC = frozenset({"LC_ALL"})  # set by stepgrid for every command
 _HOST_RECORD = re.compile(r"((?:results|attempts)/[^/]+/[^/]+)/(attempt\.json|.*command\.json|server/effective\.json)")
@@ -254,7 +254,7 @@ def _hide_host(value: Any, name: str = "") -> Any:
         return pseudonym(value)
     if name == NOISE and isinstance(value, dict):
         return unnamed_record(convert_record(value, NoiseRecord)).to_json()
-    if name == ENVIRONMENT and isinstance(value, dict):
+    if name == VARIABLES and isinstance(value, dict):
         return {variable: text for variable, text in value.items() if variable not in PRIVATE}
     if isinstance(value, dict):
         return {key: _hide_host(item, key) for key, item in value.items()}
@@ -288,8 +288,8 @@ def _hide_host_of_row(row: dict[str, Any]) -> parquet.Row:
     fact = (row.get("scope"), row.get("name"))
     if fact == ("host", HOSTNAME):
         return {**row, "value": pseudonym(str(row["value"]))}
-    if fact == ("command", ENVIRONMENT):
-        environment = _hide_host(json.loads(str(row["value"])), ENVIRONMENT)
+    if fact == ("command", VARIABLES):
+        environment = _hide_host(json.loads(str(row["value"])), VARIABLES)
         return {**row, "value": json.dumps(environment, ensure_ascii=False, sort_keys=True)}
     return row
 

@@ -21,14 +21,14 @@ from msgspec import Struct
 
 from stepgrid.plugins.driver import read_request
 from stepgrid.plugins.registry import engine
-from stepgrid.plugins.vectors import IndexPlan, SearchPlan, VectorEngine, VectorError
 from stepgrid_databases.drivers.client_report import PER_DOUBLING, ReportFile
 from stepgrid_databases.drivers.vector_search import datasets, failure
+from stepgrid_databases.vectors import IndexPlan, SearchPlan, VectorEngine, VectorError
 
 if TYPE_CHECKING:
     from stepgrid.plugins.server import Access
-    from stepgrid.plugins.vectors import Searcher, VectorServer
     from stepgrid_databases.drivers.vector_search.datasets import Dataset, Vectors
+    from stepgrid_databases.vectors import Searcher, VectorServer
 
     Action: TypeAlias = Callable[[Access, Dataset, Mapping[str, Any], ReportFile], None]
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from msgspec import Struct
 from msgspec.structs import asdict
 
-from stepgrid.plugins.vectors import ANGULAR, EUCLIDEAN
+from stepgrid_databases.vectors import ANGULAR, EUCLIDEAN
 
 if TYPE_CHECKING:
     import numpy as np

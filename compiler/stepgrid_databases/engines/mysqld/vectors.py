@@ -7,7 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from stepgrid.plugins.server import Access
-from stepgrid.plugins.vectors import (
+from stepgrid_databases.engines.mysqld.connection import MysqldConnection, connect, named_variables
+from stepgrid_databases.vectors import (
     ANGULAR,
     COLUMN,
     EUCLIDEAN,
@@ -20,7 +21,6 @@ from stepgrid.plugins.vectors import (
     TableFacts,
     VectorError,
 )
-from stepgrid_databases.engines.mysqld.connection import MysqldConnection, connect, named_variables
 
 if TYPE_CHECKING:
     import numpy as np

@@ -9,7 +9,8 @@ from operator import add
 from typing import TYPE_CHECKING, Any
 
 from stepgrid.plugins.server import Access
-from stepgrid.plugins.vectors import (
+from stepgrid_databases.engines.postgres.connection import PostgresConnection, connect
+from stepgrid_databases.vectors import (
     ANGULAR,
     COLUMN,
     EUCLIDEAN,
@@ -23,7 +24,6 @@ from stepgrid.plugins.vectors import (
     TableFacts,
     VectorError,
 )
-from stepgrid_databases.engines.postgres.connection import PostgresConnection, connect
 
 if TYPE_CHECKING:
     import numpy as np
