@@ -44,6 +44,7 @@ def test_what_is_nested_says_so() -> None:
         "tpcc.mix",
         "vector_search.dataset",
         "command.metrics",
+        *(f"{kind}.rate" for kind in ("insert_benchmark", "linkbench", "tpcc")),
         "command.series",
     }
     assert nested == known

@@ -108,7 +108,7 @@ def waits_for_a_lock(server: Bench, step: Step) -> bool:
 
 def kill_server(folder: Path) -> None:
     """By SIGKILL: the server of a folder and its children, and not its clients."""
-    found = [each for each in psutil.process_iter(["cmdline"]) if _serves(each.info["cmdline"] or [], str(folder))]
+    found = [each for each in psutil.process_iter(["cmdline"]) if serves(each.info["cmdline"] or [], str(folder))]
     everyone = [*found, *(child for each in found for child in each.children(recursive=True))]
     for process in everyone:
         with suppress(psutil.NoSuchProcess):
@@ -116,5 +116,5 @@ def kill_server(folder: Path) -> None:
     psutil.wait_procs(everyone[len(found) :], LONG)  # PostgreSQL does not start beside one of them
 
 
-def _serves(words: list[str], folder: str) -> bool:
+def serves(words: list[str], folder: str) -> bool:
     return any(folder in word for word in words) and not any(word.endswith(".lua") for word in words)

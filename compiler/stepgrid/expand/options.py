@@ -36,7 +36,7 @@ from stepgrid.plugins.driver import Placeholders, unknown_placeholders
 from stepgrid.plugins.engine import Renaming, renamings_of
 from stepgrid.plugins.registry import ENGINES, driver
 from stepgrid.plugins.registry import engine as load_engine
-from stepgrid.plugins.settings import ActionSettings, Quantity
+from stepgrid.plugins.settings import ActionSettings, Late, Quantity
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
@@ -346,7 +346,12 @@ class SettingsResolver:
             return None
         for name in values.keys() - model.model_fields_set:  # what an action does not use has its default
             locations.pop(name, None)
-        complete = PlacedValues(model.model_dump(mode="json"), locations)
+        late = {
+            name
+            for name, field in self._model.model_fields.items()
+            if getattr(model, name) is None and any(isinstance(item, Late) for item in field.metadata)
+        }
+        complete = PlacedValues(model.model_dump(mode="json", exclude=late), locations)
         return ResolvedSettings(complete, model, plugin.seed_key(complete), plugin.estimate(complete))
 
     def _values(self, scope: Scope) -> tuple[dict[str, tuple[Any, Location]], dict[str, str]]:
@@ -470,8 +475,8 @@ def _part(value: Any, where: Location, path: Sequence[Any]) -> tuple[Any, Locati
         part = value.get(key) if isinstance(value, dict) else None
         if isinstance(value, list) and isinstance(key, int) and key < len(value):
             part = value[key]
-        if part is None:
-            break
+        if part is None:  # a tag of pydantic's, of one type of several
+            continue
         value, where = part, node_location(part, where)
     return value, where
 

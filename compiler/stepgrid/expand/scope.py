@@ -215,7 +215,8 @@ class Scope:
         if isinstance(node, Map):
             if CONDITIONAL & node.keys():
                 return self._conditional(node, several)
-            values = dict(zip(node, report_all(node.values(), self.value), strict=True))
+            parts = report_all(node.values(), lambda part: self.value(part, isinstance(part, Seq) and len(part) > 1))
+            values = dict(zip(node, parts, strict=True))
             return Map({key: value for key, value in values.items() if is_value(value)}, node.where, node.at)
         return UNSET if node is None else node
 

@@ -319,9 +319,16 @@ class SpecFiles:
             except FileError as error:
                 self._problems.add(error.code, where, str(error), error.hint, quoted)
                 raise AlreadyReported(str(error)) from None
+            names.append(name)
             return self._texts[path]
 
-        return plugin.files(settings.values, read)
+        names: list[str] = []
+        try:
+            return plugin.files(settings.values, read)
+        except ValueError as error:  # what a file says is not what it should
+            where, quoted = _setting_location(names[-1] if names else "", entry, settings)
+            self._problems.add("wrong-setting", where, str(error), width=quoted)
+            raise AlreadyReported(str(error)) from None
 
     def inputs(self, plugin: InputFiles, entry: StepEntry, settings: ResolvedSettings) -> Mapping[str, InputFile]:
         """Find the files that a command's words name, and those that it lists, by their names in the spec."""

@@ -150,6 +150,17 @@ ANSWERS = (
            "1: the clients sustained the rate that they were asked for (as inserts_per_s of target_inserts_per_s): at "
            "least 95 % of it, both rounded to whole operations. 0: the step failed its rate. Absent where there was no "
            "target.", STEP),
+    Metric("target_qps", "operations/s", None,
+           "The rate that all clients together were asked for: the operations that were to begin, over the duration.",
+           STEP),
+    Metric("backlog", "operations", "lower",
+           "Operations of a step with a rate that were due and never begun, although its clients went on for a "
+           "twentieth of the duration. Where there are any, no latency is given: it would say how long the step was.",
+           STEP),
+    *(Metric(f"service_{name}_us", "us", "lower",
+             f"As {name}_us, of a step with a rate, from when an operation was sent, without its wait for a client: "
+             "what a closed loop calls latency.", STEP)
+      for name in ("avg", "p50", "p75", "p95", "p99", "p99_9", "p99_99", "max")),
     Metric("tried_value", "of the setting", None,
            "The value that a search on an axis tried: of a rate in bytes per second (docs/guides/search.md).", STEP),
     Metric("tried_holds", "1", None,

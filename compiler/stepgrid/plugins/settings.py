@@ -26,6 +26,10 @@ class Nested(Struct, frozen=True):
     """Mark a settings field whose value may be a map: its leaves are values, the map itself is no `{when:, value:}`."""
 
 
+class Late(Struct, frozen=True):
+    """Mark a settings field that came late: a plan has it where it is set, and older plans keep their ids."""
+
+
 Count: TypeAlias = Annotated[int, Field(ge=1, strict=True)]
 Flag: TypeAlias = Annotated[bool, Field(strict=True)]
 WholeSeconds: TypeAlias = Annotated[float, Field(ge=1, multiple_of=1, strict=True)]

@@ -7,6 +7,7 @@ alone has. Clients of stepgrid also write intervals and histograms in forms of t
 from __future__ import annotations
 
 import json
+import math
 import re
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -16,8 +17,9 @@ from typing import Any, NamedTuple, Self, TypeAlias
 from msgspec import Struct
 
 from stepgrid.host.failure import tail
-from stepgrid.model.figures import Buckets, ClientRate, Figures, ParseError
+from stepgrid.model.figures import Buckets, ClientRate, Figures, ParseError, is_sustained
 from stepgrid.model.metrics import STEP, Metric
+from stepgrid.model.records import replace
 from stepgrid.plugins import driver
 
 FILE = "report.jsonl"
@@ -26,6 +28,7 @@ MICROSECONDS = 1e6  # of a second
 PERCENTILES: Mapping[str, float] = {
     "p50_us": 50, "p75_us": 75, "p95_us": 95, "p99_us": 99, "p99_9_us": 99.9, "p99_99_us": 99.99,
 }  # fmt: skip
+INSERT = "insert"  # the operation that other operations are beside, in the insert benchmark
 LATENCIES = ("avg_us", "p50_us", "p95_us", "p99_us", "max_us")  # of each operation of a client of several
 STANDARD = ("operations", "seconds", "qps", "avg_us", "max_us", *PERCENTILES)  # metrics that all kinds share
 SHORTEST = 0.5  # seconds: the last interval of a step is a part of a second
@@ -215,9 +218,15 @@ def span(lines: Sequence[Line]) -> float:
     return float(max(line["ended"] for line in lines) - min(line["began"] for line in lines))
 
 
+def run_seconds(report: ClientReport, lines: Sequence[Line]) -> float:
+    """Measure how long operations were sent: of a schedule all of its time, and what late ones took beyond it."""
+    schedules = report.of("schedule")
+    return float(max(schedules[-1]["length"], report.seconds)) if schedules else span(lines)
+
+
 def latencies(lines: Sequence[Line]) -> dict[str, float]:
     return {
-        "avg_us": sum(float(line["seconds"]) for line in lines) / total_count(lines) * MICROSECONDS,
+        "avg_us": sum(float(line["seconds"]) for line in lines) / max(total_count(lines), 1) * MICROSECONDS,
         "max_us": max(float(line["longest"]) for line in lines) * MICROSECONDS,
         **percentiles(bucket_counts(lines)),
     }
@@ -237,7 +246,7 @@ def operation_metrics(name: str) -> Iterator[Metric]:
 
 def operation_figures(report: ClientReport, metrics: Mapping[str, float], warnings: Sequence[str] = ()) -> Figures:
     groups = operation_roles(report)
-    return Figures(
+    figures = Figures(
         {**metrics, "retries": float(sum(line["retries"] for lines in groups.values() for line in lines))},
         {},
         series(report.intervals),
@@ -245,13 +254,14 @@ def operation_figures(report: ClientReport, metrics: Mapping[str, float], warnin
         histograms=[histogram(operation, bucket_counts(lines)) for operation, lines in groups.items()],
         rates=client_rates(report.intervals),
     )
+    return rated(report, figures)
 
 
 def operation_latencies(report: ClientReport) -> dict[str, float]:
     """Give rate and latencies of all operations together, then the share and the latencies of each."""
     groups = operation_roles(report)
     roles = [line for lines in groups.values() for line in lines]
-    count, seconds = total_count(roles), span(roles)
+    count, seconds = total_count(roles), run_seconds(report, roles)
     metrics = {"operations": count, "seconds": seconds, "qps": count / seconds, **latencies(roles)}
     for operation, lines in groups.items():
         metrics[f"{operation}_share_pct"] = 100 * total_count(lines) / count
@@ -285,6 +295,64 @@ def operation_roles(report: ClientReport) -> dict[str, list[Line]]:
     if not groups:
         raise ParseError(f"{report.path.parent}: no client has done anything")
     return groups
+
+
+# Rates: templates/open_loop, drivers/open_loop.py.
+
+
+BEHIND, NO_LATENCY = "the clients did not keep up", "Waiting times say how long the step was: no latency"
+
+
+def rated(report: ClientReport, figures: Figures, target: float | None = None) -> Figures:
+    """Complete the figures of a step with a rate, whose latencies count from when operations were due.
+
+    Clients that did not keep up have none: they left operations out, or missed the `target` of a step that sends all.
+    """
+    services, schedules = report.of("service"), report.of("schedule")
+    if not services:
+        return figures
+    metrics, warnings, histograms = dict(figures.metrics), list(figures.warnings), figures.histograms
+    if schedules:
+        line = schedules[-1]
+        metrics["target_qps"] = line["asked"] / line["length"]
+    if main := [line for line in services if line["operation"] != INSERT]:
+        metrics |= {f"service_{name}": value for name, value in latencies(main).items()}
+    metrics["backlog"] = float(sum(line["left"] for line in (*services, *schedules)))
+    inserts = sum(line["left"] for line in services if line["operation"] == INSERT)
+    for late, operation in ((metrics["backlog"] - inserts, ""), (inserts, INSERT)):
+        is_short = target is not None and not is_sustained(metrics["qps"], target)
+        if late or is_short:
+            reason = (
+                f"{late:,.0f} {operation or 'operation'}s were due and never begun" if late else "it missed its rate"
+            )
+            warnings.append(f"{BEHIND}: {reason}. {NO_LATENCY}")
+            metrics = without_latency(metrics, operation)
+            histograms = [item for item in histograms if (item.operation == INSERT) != (operation == INSERT)]
+    return replace(figures, metrics=metrics, warnings=warnings, histograms=histograms)
+
+
+def kept_up(figures: Figures, rate: float | None) -> Figures:
+    """Leave out latencies of a program that was asked for transactions at random times, and fell short of the rate.
+
+    It drops what it did not begin. Three standard deviations of their number are chance.
+    """
+    metrics = figures.metrics
+    expected = (rate or 0.0) * metrics.get("seconds", 0.0)
+    missing = expected - metrics.get("transactions_per_s", 0.0) * metrics.get("seconds", 0.0)
+    if not expected or missing <= max(0.05 * expected, 3 * math.sqrt(expected)):
+        return figures
+    warning = f"{BEHIND}: {100 * missing / expected:.3g} % of the transactions were never begun. {NO_LATENCY}"
+    return replace(figures, metrics=without_latency(metrics), histograms=(), warnings=[*figures.warnings, warning])
+
+
+_LATENCY = re.compile(r"(?!service_)(?:(\w+)_)??(?:min|avg|max|p\d+(?:_\d+)?)_us")
+
+
+def without_latency(metrics: Mapping[str, float], operation: str = "") -> dict[str, float]:
+    """Leave out latencies: of inserts, or of all other operations."""
+    matches = {name: _LATENCY.fullmatch(name) for name in metrics}
+    late = {name for name, match in matches.items() if match and (match[1] == INSERT) == (operation == INSERT)}
+    return {name: value for name, value in metrics.items() if name not in late}
 
 
 class ReportFile:

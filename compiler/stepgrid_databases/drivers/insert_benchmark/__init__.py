@@ -36,6 +36,7 @@ class InsertBenchmark(LuaClient):
     parser = 3
     tables = ("insert_benchmark", "response_times", "probes", "iostat")
     work_figures = (WorkFigure("rows_deleted", "{:.3g} rows deleted for 100 inserted", 10.0, of="rows_inserted"),)
+    module = "writing"
     rates = ("query", "insert")
     uncounted = ("index", "check")
     operations = SqlOperations(point_read="point", short_range="range", insert="insert", delete="delete")
@@ -87,6 +88,8 @@ class InsertBenchmark(LuaClient):
             **table_engine(access),
             "anew": access.running and settings["action"] == "load",  # its tables may exist already
         }
+        if settings.get("arrivals") and settings["insert_rate"]:
+            options["insert_arrivals"] = True
         if settings["partitions"] is not None:
             rows = settings["rows"] * settings["clients"] / options["tables"]
             options["partition_rows"] = settings["rows_per_partition"] or max(1, ceil(rows / settings["partitions"]))

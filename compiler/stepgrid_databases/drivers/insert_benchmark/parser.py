@@ -43,6 +43,9 @@ _METRICS = (
     Metric("retries", "statements", "lower",
            "Statements that were sent again because the server reported a deadlock, a lock wait timeout or a "
            "serialization failure.", STEP),
+    *(Metric(f"insert_{name}_us", "us", "lower",
+             f"{name}: latency of an INSERT from when it was due, of a step with `arrivals`.", STEP)
+      for name in ("p50", "p95", "p99")),
     Metric("min_id_resyncs", "queries", None,
            "Queries for the table's smallest id during the step: one for each 1000 batches that were deleted.", STEP),
     Metric("min_id_resync_seconds", "s", "lower", "Time of those queries, of all clients together.", STEP),
@@ -87,7 +90,7 @@ def parse(folder: Path, settings: Mapping[str, Any]) -> Figures:
     counts = {name: client_report.bucket_counts(roles[name]) for name in OPERATIONS}
     labels = {**{name: name for name in OPERATIONS}, "query": str(settings["query"])}
     probes = [float(line["seconds"]) for line in report.of("probe")]
-    return Figures(
+    figures = Figures(
         {
             **(_index_throughput(report) if action == "index" else _throughput(report, roles, main)),
             **({} if action == "index" else _target(roles, settings)),
@@ -95,12 +98,14 @@ def parse(folder: Path, settings: Mapping[str, Any]) -> Figures:
             **_rates(intervals, main),
             **({"min_id_probe_seconds": max(probes)} if probes else {}),
             **client_report.percentiles(counts["query"]),
+            **({} if settings.get("arrivals") is None else _insert_latencies(counts["insert"])),
         },
         {"ended": "by the clock" if ends_by_clock(settings) else "when the rows were in"} if action == "query" else {},
         client_report.series(intervals, main),
         histograms=[client_report.histogram(labels[name], counts[name]) for name in OPERATIONS if counts[name]],
         rates=client_report.client_rates(intervals),
     )
+    return client_report.rated(report, figures)
 
 
 def _index_throughput(report: ClientReport) -> dict[str, float]:
@@ -113,8 +118,8 @@ def _index_throughput(report: ClientReport) -> dict[str, float]:
 def _throughput(report: ClientReport, roles: Mapping[str, Sequence[Line]], main: str) -> dict[str, float]:
     metrics = {
         "operations": total_count(roles[main]),
-        "seconds": span([line for lines in roles.values() for line in lines]),
-        "qps": _rate(roles[main]),
+        "seconds": client_report.run_seconds(report, [line for lines in roles.values() for line in lines]),
+        "qps": total_count(roles[main]) / client_report.run_seconds(report, roles[main]),
     }
     for operation in ("insert", "delete"):
         if lines := roles[operation]:
@@ -146,6 +151,12 @@ def _extremes(roles: Mapping[str, Sequence[Line]]) -> dict[str, float]:
         metrics["min_id_resyncs"] = float(sum(line["resyncs"] for line in deletes))
         metrics["min_id_resync_seconds"] = float(sum(line["resync_seconds"] for line in deletes))
     return metrics
+
+
+def _insert_latencies(counts: Mapping[int, int]) -> dict[str, float]:
+    """Give latencies of inserts that have moments of their own."""
+    names = [name for name in client_report.LATENCIES if name.startswith("p")]
+    return {f"insert_{name}": value for name, value in client_report.percentiles(counts).items() if name in names}
 
 
 def _rates(intervals: Sequence[RateInterval], main: str) -> dict[str, float]:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field, StringConstraints, ValidationInfo, field_validator
 from pydantic_core import PydanticCustomError
 
+from stepgrid.language.validation import sentence_error
 from stepgrid.plugins.settings import COUNT, DURATION, ActionFields, ActionSettings, Count, Flag, WholeSeconds, uses
+from stepgrid_databases.drivers.rate_settings import Arrivals, Rate
 from stepgrid_databases.drivers.sysbench.lua_client import CLIENT
 
 Statement = Annotated[str, StringConstraints(min_length=1, pattern=r"^[^;]+$")]
@@ -23,7 +25,7 @@ class InsertBenchmarkSettings(ActionSettings):
         "load": uses("rows", f"{_ALL} rows_per_commit session {_CREATED}"),
         "index": uses("", f"{_ALL} indexes first_rows"),
         "insert": uses("rows", _INSERTS),
-        "query": uses("duration", f"{_INSERTS} insert_rate query rows_per_query indexes ends"),
+        "query": uses("duration", f"{_INSERTS} insert_rate query rows_per_query indexes ends rate arrivals"),
         "check": uses(""),
     }
 
@@ -49,6 +51,8 @@ class InsertBenchmarkSettings(ActionSettings):
         Literal["rows", "clock"],
         Field(description="when the rows of the whole duration are in, as published, or when the duration is over"),
     ] = "rows"
+    rate: Rate = None
+    arrivals: Arrivals = None
     data_length_min: Annotated[Count, COUNT, Field(le=4000, description="characters of `data`, at least")] = 10
     data_length_max: Annotated[Count, COUNT, Field(le=4000, description="characters of `data`, at most")] = 20
     partitions: Annotated[Count | None, COUNT, Field(description="partitions of a table, by ranges of its ids")] = None
@@ -68,6 +72,13 @@ class InsertBenchmarkSettings(ActionSettings):
         if value is not None and value > clients:
             message = "{tables} tables for {clients} clients: a client inserts into one table"
             raise PydanticCustomError("tables", message, {"tables": value, "clients": clients})
+        return value
+
+    @field_validator("rate")
+    @classmethod
+    def _goes_by_the_clock(cls, value: Any, info: ValidationInfo) -> Any:
+        if value is not None and info.data.get("insert_rate") and info.data.get("ends") == "rows":
+            raise sentence_error("rate", "queries at a rate beside inserts end by the clock: `ends: clock`")
         return value
 
     @field_validator("data_length_max")

@@ -42,6 +42,7 @@ class LinkBench(ParserOutput, MixClient):
     )
     work_figures = drawn_shares(sorted({*" ".join(operations).split()} - {"load"}), "requests")
     clients: Mapping[str, str] = {"load": "loaders", "request": "requesters"}
+    module = "requesting"
     passed = ("link_types", "link_size", "node_size", "table_options")
 
     def counted_work(self, settings: Mapping[str, Any]) -> CountedWork | None:

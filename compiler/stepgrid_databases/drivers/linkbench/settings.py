@@ -22,6 +22,7 @@ from stepgrid.plugins.settings import (
     check_mix,
     uses,
 )
+from stepgrid_databases.drivers.rate_settings import Arrivals, Rate
 from stepgrid_databases.drivers.sysbench.lua_client import CLIENT
 
 Operation = Literal[
@@ -69,7 +70,7 @@ class Lists(Settings):
 class LinkBenchSettings(ActionSettings):
     ACTIONS: ClassVar[Mapping[str, ActionFields]] = {
         "load": uses("ids", "loaders link_types link_size node_size table_options"),
-        "request": uses("ids duration", "requesters mix link_size node_size popularity multiget lists"),
+        "request": uses("ids duration", "requesters mix link_size node_size popularity multiget lists rate arrivals"),
         "check": uses(""),
     }
 
@@ -104,5 +105,7 @@ class LinkBenchSettings(ActionSettings):
     lists: Annotated[
         Lists, Nested(), Field(description="links of a list at most; percent of the lists that continue a longer one")
     ] = Field(default_factory=Lists)
+    rate: Rate = None
+    arrivals: Arrivals = None
     table_options: Annotated[str, Field(description="what follows a CREATE TABLE, as row_format=compressed")] = ""
     client: Annotated[str, Field(min_length=1, description="the build of sysbench that runs it, by its name")] = CLIENT

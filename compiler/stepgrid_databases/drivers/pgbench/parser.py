@@ -73,7 +73,8 @@ def parse(folder: Path, settings: Mapping[str, Any]) -> Figures:
     for name, us, statement in _statements(text, names):
         metrics[name], facts[name.removesuffix("_us").replace("_", " ")] = us, statement
     histograms = [_histogram(names[number] if len(names) > 1 else "", latencies[number]) for number in latencies]
-    return Figures(metrics, facts, series(read_text(folder / "stderr")), warnings, histograms=histograms)
+    figures = Figures(metrics, facts, series(read_text(folder / "stderr")), warnings, histograms=histograms)
+    return client_report.kept_up(figures, settings.get("rate"))
 
 
 def printed(path: Path) -> Sequence[PrintedStep]:

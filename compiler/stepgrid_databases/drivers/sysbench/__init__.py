@@ -23,7 +23,7 @@ EVENT_RATE = 1_000
 class SysbenchDriver(ParserMetrics, PackageRunner):
     kind = "sysbench"
     revision = 2
-    parser = 1
+    parser = 2
     tables = ("groups", "absolute", "before_after", "load", "errors", "cpu", "per_operation")
     client = CLIENT
     operations = workload.OPERATIONS

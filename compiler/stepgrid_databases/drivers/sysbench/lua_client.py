@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from stepgrid.model.plan import Command
 from stepgrid.package import TEMPLATES
 from stepgrid.plugins.driver import PackageRunner, ParserMetrics
+from stepgrid_databases.drivers import open_loop
 
 if TYPE_CHECKING:
     from stepgrid.plugins.driver import Context, CountedWork
@@ -25,6 +26,7 @@ MOST = 2**31 - 1  # sysbench's numbers
 FLOOR = 1.0  # seconds that a step takes at least, for estimates
 CHECK_SECONDS = 5.0  # likewise, of an action whose rows are not among its settings
 REPORTER = 1  # thread of a client, beside those that send statements
+OPEN_LOOP = "rated.lua"  # what runs a step with a rate
 YEAR = 31_536_000  # a client's limit of seconds: none would be a warning
 
 # The message of the workload. sysbench says more of the same before it, and cuts that off within a line.
@@ -40,6 +42,7 @@ class LuaClient(ParserMetrics, PackageRunner, ABC):
     kind: str
     title: str  # in a sentence about its failure
     client = CLIENT
+    module: str  # of the action that may have a rate
     rates: Sequence[str] = ()  # operations whose rate is that of a running step, by preference
     uncounted: Sequence[str] = ("check",)  # actions whose rows are not among their settings
 
@@ -66,14 +69,21 @@ class LuaClient(ParserMetrics, PackageRunner, ABC):
         return str(settings["action"])
 
     def files(self, settings: Mapping[str, Any], read_own: Callable[[str], str]) -> Mapping[str, str]:
-        return client_files(self.kind)
+        files = client_files(self.kind)
+        if not is_open_loop(settings):
+            return files
+        main = f'require("open_loop")("{self.kind}", "{self.module}")\n'
+        return {**files, **open_loop_files(), OPEN_LOOP: main, **open_loop.files(settings, read_own)}
 
     def command(self, settings: Mapping[str, Any], options: Mapping[str, Any], context: Context) -> Command:
         access = server_access(context)
         threads = self.threads(settings) + REPORTER
         limits = {"rand-seed": client_seed(context), "threads": threads, "time": YEAR, "events": 0}
         options = {**limits, **self.script_options(settings, access)}
-        return client_command(context, f"{self.kind}.lua", options, self.duration(settings))
+        if not is_open_loop(settings):
+            return client_command(context, f"{self.kind}.lua", options, self.duration(settings))
+        options |= open_loop_options(settings, int(options["seconds"]))
+        return client_command(context, OPEN_LOOP, options, self.duration(settings))
 
     def complaint(self, folder: Path) -> str | None:
         from stepgrid_databases.drivers.sysbench import output
@@ -116,6 +126,28 @@ class MixClient(LuaClient):
 
 def mix_option(settings: Mapping[str, Any]) -> dict[str, str]:
     return {"mix": ",".join(f"{name}:{percent}" for name, percent in settings["mix"].items() if percent)}
+
+
+def is_open_loop(settings: Mapping[str, Any]) -> bool:
+    return open_loop.has_rate(settings) or settings.get("arrivals") is not None
+
+
+def open_loop_options(settings: Mapping[str, Any], seconds: int) -> dict[str, Any]:
+    """Give the clients time for what is late, where the clock ends a step."""
+    grace = open_loop.grace(seconds) if seconds and open_loop.has_rate(settings) else 0
+    return {
+        "seconds": seconds + grace,
+        "schedule_grace": grace,
+        "schedule_seconds": seconds if open_loop.has_rate(settings) else 0,
+        "arrivals": settings.get("arrivals") or "even",
+    }
+
+
+@cache
+def open_loop_files() -> Mapping[str, str]:
+    return MappingProxyType(
+        {path.name: path.read_text(encoding="utf-8") for path in sorted((TEMPLATES / "open_loop").glob("*.lua"))}
+    )
 
 
 @cache

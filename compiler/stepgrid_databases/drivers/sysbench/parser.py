@@ -83,7 +83,8 @@ def parse(folder: Path, settings: Mapping[str, Any]) -> Figures:
     metrics = {**figures.metrics, **_run_metrics(report)}
     if settings["lua"] == "scan":
         metrics["rows_per_s"] = metrics["qps"] * settings["rows"]
-    return replace(figures, metrics=metrics, qps=_series(report) or figures.qps)
+    figures = replace(figures, metrics=metrics, qps=_series(report) or figures.qps)
+    return client_report.kept_up(figures, settings.get("rate"))
 
 
 def _report(folder: Path) -> ClientReport:

@@ -41,6 +41,7 @@ class TpcC(MixClient):
         ),
     )
     clients: Mapping[str, str] = {"load": "loaders", "run": "clients"}
+    module = "running"
     passed = ("warehouses", "items", "customers", "think", "table_options")
 
     def counted_work(self, settings: Mapping[str, Any]) -> CountedWork | None:

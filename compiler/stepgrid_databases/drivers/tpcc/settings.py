@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import AfterValidator, Field
+from pydantic import AfterValidator, Field, ValidationInfo, field_validator
 
+from stepgrid.language.validation import sentence_error
 from stepgrid.plugins.settings import (
     COUNT,
     DURATION,
@@ -20,6 +21,7 @@ from stepgrid.plugins.settings import (
     check_mix,
     uses,
 )
+from stepgrid_databases.drivers.rate_settings import Arrivals, Rate
 from stepgrid_databases.drivers.sysbench.lua_client import CLIENT
 from stepgrid_databases.drivers.tpcc import CUSTOMERS, ITEMS
 
@@ -33,7 +35,7 @@ MIX: Mapping[Transaction, float] = {
 class TpccSettings(ActionSettings):
     ACTIONS: ClassVar[Mapping[str, ActionFields]] = {
         "load": uses("warehouses", "loaders items customers table_options"),
-        "run": uses("warehouses duration", "clients items customers mix think"),
+        "run": uses("warehouses duration", "clients items customers mix think rate arrivals"),
         "check": uses(""),
     }
 
@@ -67,5 +69,14 @@ class TpccSettings(ActionSettings):
     think: Annotated[
         Flag, Field(description="each client waits for keying before and for thinking after each transaction")
     ] = False
+    rate: Rate = None
+    arrivals: Arrivals = None
     table_options: Annotated[str, Field(description="what follows a CREATE TABLE, as row_format=compressed")] = ""
     client: Annotated[str, Field(min_length=1, description="the build of sysbench that runs it, by its name")] = CLIENT
+
+    @field_validator("rate")
+    @classmethod
+    def _thinks_or_keeps_a_rate(cls, value: Any, info: ValidationInfo) -> Any:
+        if value is not None and info.data.get("think"):
+            raise sentence_error("rate", "a client that waits to think keeps no rate: leave out `think`")
+        return value

@@ -43,6 +43,9 @@ class VectorSearch(ParserMetrics, PackageRunner):
     def listed(self, settings: Mapping[str, Any]) -> Sequence[str]:
         return [name for name in input_files(settings["dataset"]) if settings["dataset"].endswith(SUFFIXES)]
 
+    def targets(self, settings: Mapping[str, Any]) -> Mapping[str, float]:
+        return {"target_qps": float(settings["rate"])} if settings.get("rate") else {}
+
     def estimate(self, settings: Mapping[str, Any]) -> float:
         action, shape = settings["action"], shape_of(settings["dataset"])
         rows, dimensions = size_of(settings["dataset"]) or USUAL
@@ -51,6 +54,7 @@ class VectorSearch(ParserMetrics, PackageRunner):
         if action == "index":
             return max(SHORTEST_STEP, rows / INDEX_RATE)
         rate = EXACT_VALUES / (rows * dimensions) if settings["exact"] else SEARCH_RATE
+        rate = min(rate, settings.get("rate") or rate)
         queries = shape.queries if shape else QUERIES
         return max(SHORTEST_STEP, queries * int(settings["runs"]) / rate)
 
@@ -77,7 +81,9 @@ class VectorSearch(ParserMetrics, PackageRunner):
                 raise RefusedError(LACKING.format(name=dataset, file=name))
             file = context.inputs[name]
         cache = str((context.cache or context.folder).absolute())
-        request = {"settings": dict(settings), "cache": cache, "file": file}
+        request: dict[str, Any] = {"settings": dict(settings), "cache": cache, "file": file}
+        if settings.get("rate"):
+            request["seed"] = context.seed  # of random arrivals
         return driver.server_request(__name__, context, request)
 
     def live(self, folder: Path) -> Sequence[tuple[float, float]]:

@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
+from itertools import islice
 from multiprocessing import connection
 from pathlib import Path
 from pkgutil import resolve_name
@@ -21,6 +22,7 @@ from msgspec import Struct
 
 from stepgrid.plugins.driver import read_request
 from stepgrid.plugins.registry import engine
+from stepgrid_databases.drivers import open_loop
 from stepgrid_databases.drivers.client_report import PER_DOUBLING, ReportFile
 from stepgrid_databases.drivers.vector_search import datasets, failure
 from stepgrid_databases.vectors import IndexPlan, SearchPlan, VectorEngine, VectorError
@@ -51,7 +53,7 @@ INDEXED = "the exact search uses the index, its plan is: {plan}"
 def main(folder: Path) -> int:
     access, request = read_request(folder)
     assert access is not None
-    settings, file = request["settings"], request["file"]
+    settings, file = {**request["settings"], "seed": request.get("seed", 0)}, request["file"]
     try:
         with ReportFile(folder) as report:
             dataset = datasets.get(settings["dataset"], Path(file) if file else None, Path(request["cache"]))
@@ -111,12 +113,22 @@ def _search(access: Access, dataset: Dataset, settings: Mapping[str, Any], repor
     names = ("k", "exact", "ef_search", "probes")
     plan = SearchPlan(dataset.distance, **{name: settings[name] for name in names})
     _check_plan(server, plan, dataset, report)
-    turns = list(_send_queries(partial(server.searcher, plan), dataset.queries, settings["runs"], settings["clients"]))
+    import numpy as np
+
+    moments, count = [], len(dataset.queries)
+    if settings.get("rate"):
+        schedule = [(0.0, settings["rate"])]
+        moments = list(islice(open_loop.moments(schedule, settings.get("arrivals"), settings["seed"]), count))
+    send = partial(_send_queries, partial(server.searcher, plan), dataset.queries)
+    turns = list(send(settings["runs"], settings["clients"], moments))
     for line in _describe_runs(turns):
         report.write("run", **line)
     for line in _describe_intervals(turns):
         report.write("interval", **line)
-    report.write("histogram", **_describe_latencies(turns))
+    sent = [np.subtract(turn.ends, turn.begins) for turn in turns]
+    report.write("histogram", **_describe_latencies([np.subtract(turn.ends, turn.due) for turn in turns]))
+    if moments:
+        report.write("service", operation="", left=0, **_describe_latencies(sent))
     answers: list[Sequence[int]] = [()] * len(dataset.queries)
     for turn in turns:
         if turn.run == settings["runs"] - 1:  # the last run, as published
@@ -153,6 +165,7 @@ class Turn(Struct, frozen=True):
     run: int
     queries: Sequence[int]
     begins: Sequence[float]  # of each query, by the monotonic clock of the machine
+    due: Sequence[float]  # when it was to begin; without a rate, when it did
     ends: Sequence[float]
     cpu: float  # seconds of this process
     answers: Sequence[Sequence[int]]
@@ -161,11 +174,16 @@ class Turn(Struct, frozen=True):
 class SharedState(NamedTuple):
     barrier: Any  # of all clients, before each run
     next_queries: Sequence[Any]  # a counter for each run
+    starts: Sequence[Any]  # of each run, by its first query
+    moments: Sequence[float]  # of the queries, since their run's start; empty without a rate
 
 
-def _send_queries(open_one: Callable[[], Searcher], queries: Vectors, runs: int, clients: int) -> Iterator[Turn]:
-    """Send all queries `runs` times; a client that is free sends the next one."""
-    shared = SharedState(FORK.Barrier(clients), [FORK.Value("q", 0) for _ in range(runs)])
+def _send_queries(
+    open_one: Callable[[], Searcher], queries: Vectors, runs: int, clients: int, moments: Sequence[float] = ()
+) -> Iterator[Turn]:
+    """Send all queries `runs` times; a client that is free sends the next one, when it is due."""
+    counters, starts = ([FORK.Value(code, 0) for _ in range(runs)] for code in ("q", "d"))
+    shared = SharedState(FORK.Barrier(clients), counters, starts, moments)
     clients_and_pipes = [_start(number, open_one, queries, shared) for number in range(clients)]
     try:
         yield from _collected(clients_and_pipes, runs)
@@ -191,9 +209,9 @@ def _client(number: int, open_one: Callable[[], Searcher], queries: Vectors, sha
     try:
         searcher = open_one()
         requests = searcher.encode(queries)
-        for run, counter in enumerate(shared.next_queries):
+        for run in range(len(shared.next_queries)):
             shared.barrier.wait(OPEN if run == 0 else None)
-            pipe.send(_turn(number, run, searcher, requests, counter))
+            pipe.send(_turn(number, run, searcher, requests, shared))
         searcher.close()
     except BrokenBarrierError:
         pipe.send(OTHER)
@@ -202,24 +220,30 @@ def _client(number: int, open_one: Callable[[], Searcher], queries: Vectors, sha
         pipe.send(str(error) or type(error).__name__)
 
 
-def _turn(number: int, run: int, searcher: Searcher, requests: Sequence[bytes], counter: Any) -> Turn:
+def _turn(number: int, run: int, searcher: Searcher, requests: Sequence[bytes], shared: SharedState) -> Turn:
     """Send queries until none is left: between two of them a counter is raised and the clock is read, no more."""
-    sent, begins, ends, replies = list[int](), list[float](), list[float](), list[Any]()
+    sent, begins, ends, due, replies = list[int](), list[float](), list[float](), list[float](), list[Any]()
     clock, send, count = time.perf_counter, searcher.search, len(requests)
-    lock, shared = counter.get_lock(), counter.get_obj()
+    start, moments = shared.starts[run], shared.moments
+    lock, next_query = shared.next_queries[run].get_lock(), shared.next_queries[run].get_obj()
     used = time.process_time()
     while True:
         with lock:
-            query = shared.value
-            shared.value = query + 1
+            query = next_query.value
+            next_query.value = query + 1
+            if query == 0:
+                start.value = clock()
         if query >= count:
             break
+        if moments:
+            due.append(start.value + moments[query])
+            time.sleep(max(0.0, due[-1] - clock()))
         begins.append(clock())
         replies.append(send(requests[query]))
         ends.append(clock())
         sent.append(query)
     used = time.process_time() - used
-    return Turn(number, run, sent, begins, ends, used, [list(searcher.ids(reply)) for reply in replies])
+    return Turn(number, run, sent, begins, due or begins, ends, used, [list(searcher.ids(reply)) for reply in replies])
 
 
 def _collected(clients_and_pipes: Sequence[tuple[Any, Any]], runs: int) -> Iterator[Turn]:
@@ -279,11 +303,11 @@ def _describe_intervals(turns: Sequence[Turn]) -> Iterator[dict[str, Any]]:
                "longest": max(seconds)}  # fmt: skip
 
 
-def _describe_latencies(turns: Sequence[Turn]) -> dict[str, Any]:
+def _describe_latencies(times: Sequence[Any]) -> dict[str, Any]:
     """Describe the latencies of all clients by their histogram."""
     import numpy as np
 
-    seconds = np.concatenate([np.subtract(turn.ends, turn.begins) for turn in turns])
+    seconds = np.concatenate(times)
     buckets = np.floor(np.log2(np.maximum(seconds * 1e6, 1)) * PER_DOUBLING).astype(int)
     counts: Mapping[int, int] = Counter(buckets.tolist())
     return {"count": len(seconds), "seconds": float(seconds.sum()), "longest": float(seconds.max()),

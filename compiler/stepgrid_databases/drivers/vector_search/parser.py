@@ -78,13 +78,14 @@ def _search(report: ClientReport, settings: Mapping[str, Any]) -> Figures:
         "recall_by_id_p5": recall["by_id_p5"],
         "short_answers": float(recall["short"]),
     }
-    return Figures(
+    figures = Figures(
         metrics,
         {**_facts(report), "plan": str(report.last("plan")["text"])},
         client_report.series(report.intervals),
         histograms=[client_report.histogram("", client_report.bucket_counts(report.histograms[-1:]))],
         rates=client_report.client_rates(report.intervals),
     )
+    return client_report.rated(report, figures, settings.get("rate"))
 
 
 def _run_metrics(runs: Sequence[Line]) -> dict[str, float]:

@@ -17,10 +17,12 @@ from stepgrid.plugins.settings import (
     Count,
     Flag,
     InnerCount,
+    Late,
     Nested,
     Settings,
     uses,
 )
+from stepgrid_databases.drivers.rate_settings import Arrivals
 from stepgrid_databases.drivers.vector_search.datasets import DISTANCES, MOST_NEIGHBOURS, PUBLISHED, SUFFIXES, UNIFORM
 
 _EXPECTED = (
@@ -58,7 +60,7 @@ class VectorSearchSettings(ActionSettings):
     ACTIONS: ClassVar[Mapping[str, ActionFields]] = {
         "load": uses("dataset", "element table_options"),
         "index": uses("dataset", "element method m ef_construction lists"),
-        "search": uses("dataset", "exact ef_search probes k runs clients"),
+        "search": uses("dataset", "exact ef_search probes k runs clients rate arrivals"),
     }
 
     action: Annotated[Literal["load", "index", "search"], Field(description="load the vectors, index or search them")]
@@ -87,6 +89,13 @@ class VectorSearchSettings(ActionSettings):
     k: Annotated[Count, COUNT, Field(le=MOST_NEIGHBOURS, description="neighbours asked for")] = 10
     runs: Annotated[Count, COUNT, Field(description="how often all queries are sent; qps is of the fastest run")] = 3
     clients: Annotated[Count, COUNT, Field(description="connections that search, a process for each")] = 1
+    rate: Annotated[
+        Count | None,
+        COUNT,
+        Late(),
+        Field(description="queries per second of all clients; latency counts from when one should have begun"),
+    ] = None
+    arrivals: Arrivals = None
     table_options: Annotated[str, Field(description="what follows a CREATE TABLE")] = ""
 
     @model_validator(mode="before")

@@ -1,0 +1,113 @@
+"""Rates that clients keep: the schedule of their operations over time.
+
+A schedule is one text for clients in Lua, Python and Rust: `0:1000,300:20000` rises from 1,000 to 20,000 operations per
+second within 300 s. The rate changes evenly between points, two points of one second are a step, the last one holds.
+"""
+
+from __future__ import annotations
+
+import math
+import random
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import pairwise
+from typing import Any, TypeAlias
+
+FILE = "schedule.txt"
+GRACE, SHORTEST_GRACE = 0.05, 2  # of a duration, and seconds: for operations that are late
+SINE_PIECES = 64  # of a period: within 0.12 % of a half of what it swings by
+MOST_POINTS, MOST_BYTES = 100_000, 4 * 2**20  # of a trace
+SHAPES: Mapping[str, str] = {"ramp": "over", "sine": "period", "steps": "hold", "trace": ""}
+
+Point: TypeAlias = tuple[float, float]  # second, operations per second
+
+
+def has_rate(settings: Mapping[str, Any]) -> bool:
+    return settings.get("rate") is not None
+
+
+def grace(duration: float) -> int:
+    return max(SHORTEST_GRACE, math.ceil(GRACE * duration))
+
+
+def files(settings: Mapping[str, Any], read_file: Callable[[str], str]) -> Mapping[str, str]:
+    """Give the schedule as a file: it is part of a step's identity, and a trace is by its content."""
+    return {FILE: text(points(settings["rate"], settings["duration"], read_file))} if has_rate(settings) else {}
+
+
+def points(rate: int | Mapping[str, Any], duration: float, read_file: Callable[[str], str]) -> Sequence[Point]:
+    if not isinstance(rate, Mapping):
+        return [(0.0, float(rate))]
+    if rate["ramp"]:
+        first, last = rate["ramp"]
+        return [(0.0, float(first)), (rate["over"], float(last))]
+    if rate["steps"]:
+        return steps([(at * rate["hold"], value) for at, value in _in_turn(rate["steps"], duration / rate["hold"])])
+    if rate["trace"]:
+        return steps(read_trace(read_file(rate["trace"])))
+    low, high = rate["sine"]
+    pieces = math.ceil(SINE_PIECES * duration / rate["period"])
+    angles = [(at / SINE_PIECES * rate["period"], 2 * math.pi * at / SINE_PIECES) for at in range(pieces + 1)]
+    return [(second, low + (high - low) * (1 - math.cos(angle)) / 2) for second, angle in angles]
+
+
+def steps(rates: Sequence[Point]) -> list[Point]:
+    """Make points of rates that hold until the next one; the first holds from the start."""
+    ends = [(second, rate) for (_, rate), (second, _) in pairwise(rates)]
+    middle = [point for end, start in zip(ends, rates[1:], strict=True) for point in (end, start)]
+    return [(0.0, rates[0][1]), *middle]
+
+
+def _in_turn(rates: Sequence[float], count: float) -> Iterator[Point]:
+    for at in range(max(1, math.ceil(count))):
+        yield at, float(rates[at % len(rates)])
+
+
+_ROW = re.compile(r"\s*(\d+(?:\.\d+)?)\s*,\s*(\d+(?:\.\d+)?)\s*")
+
+
+def read_trace(content: str) -> list[Point]:
+    """Read lines of `second,rate`; a first line of other words is a header, empty lines are skipped."""
+    if len(content) > MOST_BYTES:
+        raise ValueError(f"a trace has at most {MOST_BYTES // 2**20} MiB")
+    rates: list[Point] = []
+    for number, line in enumerate(content.splitlines(), 1):
+        row = _ROW.fullmatch(line)
+        if row is None and line.strip() and (number > 1 or not re.match(r"\s*[A-Za-z_]", line)):
+            raise ValueError(f"line {number} of the trace is not `second,rate`: {line[:40]}")
+        if row is None:
+            continue
+        second, rate = float(row[1]), float(row[2])
+        if rates and second <= rates[-1][0]:
+            raise ValueError(f"line {number} of the trace: second {second:g} is not after {rates[-1][0]:g}")
+        rates.append((second, rate))
+    if not rates or len(rates) > MOST_POINTS or not any(rate for _, rate in rates):
+        raise ValueError(f"a trace has 1 to {MOST_POINTS:,} lines of `second,rate`, and a rate above 0")
+    return rates
+
+
+def text(schedule: Sequence[Point]) -> str:
+    return ",".join(f"{_decimal(second)}:{_decimal(rate)}" for second, rate in schedule)
+
+
+def _decimal(value: float) -> str:
+    return f"{value:.6f}".rstrip("0").rstrip(".")
+
+
+def moments(schedule: Sequence[Point], arrivals: str | None, seed: int) -> Iterator[float]:
+    """Yield the seconds at which operations are to begin; they end where the last rate is 0."""
+    draw, count, before = random.Random(seed), 0.0, 0.0
+    ends = pairwise((*schedule, (math.inf, schedule[-1][1])))
+    (start, first), (end, last) = next(ends)
+    is_first = True
+    while True:
+        count += draw.expovariate(1.0) if arrivals == "poisson" else 0.0 if is_first else 1.0
+        is_first = False
+        while count >= before + (area := (end - start) * (first + last) / 2 if end > start else 0.0):
+            before += area
+            (start, first), (end, last) = next(ends)
+        slope, excess = (last - first) / (end - start), count - before
+        root = math.sqrt(max(0.0, first * first + 2 * slope * excess))
+        if excess and not first + root:
+            return
+        yield start + (2 * excess / (first + root) if excess else 0.0)

@@ -1,0 +1,110 @@
+"""Clients that keep a rate: a server that stands still for a second shows in their latency as arithmetic says."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+
+from stepgrid.model.figures import Figures
+from stepgrid_databases.drivers.insert_benchmark import DRIVER as INSERT_BENCHMARK
+from stepgrid_databases.drivers.linkbench import DRIVER as LINKBENCH
+from stepgrid_databases.drivers.tpcc import DRIVER as TPCC
+from tests.integration.client_steps import Client, running, serves
+from tests.integration.sysbench import Bench
+from tests.waiting import until
+
+SECONDS = 10
+SMALL = {"warehouses": 2, "items": 200, "customers": 60}
+INSERTS = {"insert_rate": 100, "rows_per_commit": 10, "deletes": True, "ends": "clock", "arrivals": "even"}
+STEPS: Mapping[str, tuple[Any, list[tuple[str, Mapping[str, Any]]], str, Mapping[str, Any]]] = {
+    "tpcc": (TPCC, [("load", SMALL)], "run", {"clients": 8, "mix": {"order_status": 60.0, "payment": 40.0}, **SMALL}),
+    "linkbench": (LINKBENCH, [("load", {"ids": 2000})], "request", {"ids": 2000, "requesters": 8}),
+    "insert_benchmark": (
+        INSERT_BENCHMARK, [("load", {"rows": 5000}), ("index", {})], "query", {"clients": 4, "tables": 1, **INSERTS},
+    ),
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module", params=["mariadb-innodb", pytest.param("postgres-heap", marks=pytest.mark.nightly)])
+def server(server_builds: Path, request: pytest.FixtureRequest) -> Iterator[Bench]:
+    with running(server_builds, request.param) as found:
+        yield found
+
+
+def stop_for_a_second(folder: Path) -> float:
+    """Give the seconds for which the server stood still."""
+    servers = [each for each in psutil.process_iter(["cmdline"]) if serves(each.info["cmdline"] or [], str(folder))]
+    everyone = {each.pid for server in servers for each in (server, *server.children(recursive=True))}
+    began = time.monotonic()
+    for sign, pause in ((signal.SIGSTOP, 1.0), (signal.SIGCONT, 0.0)):
+        for pid in everyone:
+            with suppress(ProcessLookupError):
+                os.kill(pid, sign)
+        time.sleep(pause)
+    return time.monotonic() - began
+
+
+def stalled(server: Bench, client: Client, action: str, **given: Any) -> tuple[Figures, float]:
+    """Run a step whose server stands still once; with it the 99th percentile that a steady rate must have."""
+    step = client.start(server, action, duration=float(SECONDS), **given)
+    stalls: list[float] = []
+
+    def stall() -> None:
+        until(lambda: [line for line in step.lines if line["report"] == "client" and line["second"] > 2])
+        stalls.append(stop_for_a_second(server.folder))
+
+    thread = threading.Thread(target=stall)
+    thread.start()
+    assert step.ended() == 0, step.complaint
+    thread.join()
+    return step.figures, (stalls[0] - 0.01 * SECONDS) * 1e6
+
+
+@pytest.mark.parametrize("kind", STEPS)
+def test_the_latency_of_a_stall(server: Bench, kind: str) -> None:
+    driver, before, action, given = STEPS[kind]
+    client = Client(driver)
+    for name, settings in before:
+        client.run(server, name, anew=name == "load", **settings)
+    figures, expected = stalled(server, client, action, rate=200, **given)
+    metrics = figures.metrics
+    assert metrics["p99_us"] == pytest.approx(expected, rel=0.05)
+    assert (metrics["backlog"], metrics["target_qps"], metrics["operations"]) == (0, 200, 200 * SECONDS)
+    assert metrics["service_p99_us"] < 0.2 * expected
+    if kind == "insert_benchmark":
+        assert metrics["insert_p95_us"] < metrics["insert_p99_us"] == pytest.approx(expected, rel=0.05)
+        return
+    closed, expected = stalled(server, client, action, **given)
+    assert closed.metrics["p99_us"] < 0.2 * expected
+    assert "backlog" not in closed.metrics
+
+
+def test_clients_that_cannot_keep_up(server: Bench) -> None:
+    client = Client(TPCC)
+    client.run(server, "load", anew=True, **SMALL)
+    figures = client.run(server, "run", clients=1, duration=2.0, rate=1_000_000, **SMALL).figures
+    assert figures.metrics["backlog"] + figures.metrics["operations"] == 2_000_000
+    assert figures.metrics["service_p99_us"] > 0
+    assert not [name for name in figures.metrics if name.endswith("p99_us") and not name.startswith("service_")]
+    assert figures.warnings[-1].startswith("the clients did not keep up: ")
+
+
+@pytest.mark.parametrize("rate", [{"sine": [50, 300], "period": 4.0}, {"ramp": [50, 300], "over": 6.0}])
+def test_a_rate_that_changes_is_served(server: Bench, rate: Mapping[str, Any]) -> None:
+    """As many operations in all as were asked for, and in each half."""
+    client = Client(TPCC)
+    client.run(server, "load", anew=True, **SMALL)
+    mix = {"order_status": 100.0}  # no client waits for another
+    figures = client.run(server, "run", clients=8, duration=8.0, rate=rate, mix=mix, **SMALL).figures
+    asked = 8 * 175 if "sine" in rate else 6 * 175 + 2 * 300
+    assert figures.metrics["operations"] == pytest.approx(asked, rel=0.02)
+    assert figures.metrics["backlog"] == 0
