@@ -6,7 +6,9 @@ import random
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from stepgrid.model.plan import AdaptiveRepeat
 from stepgrid_investigate.best.of_many import Standing, rank_arms
+from stepgrid_investigate.best.race import look
 
 EFFECT = 0.02
 
@@ -55,4 +57,32 @@ def test_neither_the_unit_nor_the_order_of_arms_changes_what_is_said(arms, unit)
         assert arm.low <= arm.ratio <= arm.high <= 1
         assert math.isclose(arm.low, turned[arm.arm].low, rel_tol=1e-6)
         assert math.isclose(arm.high, turned[arm.arm].high, rel_tol=1e-6)
-    assert not ranking.arms or ranking.arms[0].may_be_best
+    assert ranking.arms[:1] == tuple(ranking.candidates[:1])
+
+
+def run_race(truths, most=8, noise=0.005):
+    """Race to the end; a load that is asked for is measured."""
+    rule, measured = AdaptiveRepeat(1, most), dict.fromkeys(truths, 1)
+    rates = figures(truths, most, noise)
+    while True:
+        known = {name: {load: rates[name][load] for load in range(count)} for name, count in measured.items()}
+        state = look(known, measured, rule, EFFECT)
+        if not state.wanted:
+            return state, measured
+        assert all(measured[name] < count <= most for name, count in state.wanted.items())
+        measured |= state.wanted
+
+
+def test_a_race_spends_its_loads_on_those_that_may_be_the_best():
+    truths = {"first": 100, "second": 99.9, **{f"arm{at}": 90 - at for at in range(30)}}
+    state, loads = run_race(truths)
+    assert {arm.arm for arm in state.ranking.candidates} == {"first", "second"}
+    assert state.ranking.of(Standing.OPEN) == []
+    assert sum(loads.values()) < 1.7 * len(truths)
+    assert loads["arm29"] == 1  # it fell at the first look
+
+
+def test_a_race_of_two_and_one_that_nobody_can_decide_end():
+    assert run_race({"a": 100})[1] == {"a": 1}
+    state, loads = run_race({"a": 100, "b": 98.9}, noise=0.05)
+    assert state.hopeless or max(loads.values()) == 8

@@ -1,0 +1,1 @@
+"""The best of many arms, and the rounds of a race for it: pure statistics, without a store."""

@@ -1,7 +1,7 @@
 """The best of many arms: which may be the best, and the interval of each as a ratio to the best, all at once.
 
-Multiple comparisons with the best (Hsu 1984) in their two-sided form: where all pairs with the best arm hold together,
-that arm is among those that no other beats surely, and each ratio to the best lies between its ratios to these.
+Comparisons with the best as of Hsu (1984), here by all pairs, so that of arms that are alike none is called worse. A
+fifth of the error is spent on who is surely worse than another, the rest on those left, of whom there are fewer pairs.
 bench/best.py simulates how often that is wrong; docs/concepts/best.md has the figures.
 """
 
@@ -19,8 +19,12 @@ from stepgrid.model.plan import ALPHA
 from stepgrid.summarize.statistics.confidence_intervals import FLOOR, arrays, exp, special, typical_variance
 
 Array = NDArray[np.float64]
+Flags = NDArray[np.bool_]
 Figures = Mapping[str, Mapping[int, float]]  # arm -> load -> figure above 0; equal loads were measured side by side
 
+SCREENING = 0.2  # of the error, to tell who is surely worse than another; the rest is for those that are left
+LOADS_TO_BEAT = 3  # of an arm that beats another: two may agree by chance
+ALONE = 3.0  # an arm of one load is taken for so much noisier than the others: its noise is unknown
 NOISY = 0.01  # chance of so high a variance below which an arm has its own noise alone
 LITTLE = 1e-6  # weight, in loads, of the knowledge that two blocks are about alike: it ties blocks without a common arm
 MOST_FREEDOM = 1e4
@@ -34,15 +38,19 @@ class Standing(StrEnum):
 
 
 class Ranked(Struct, frozen=True):
-    """An arm and its ratio to the best of all: 1 is the best, 0.9 is nine tenths of its rate, 1.1 of a time."""
+    """An arm and its ratio to the best of all: 1 is the best, 0.9 is nine tenths of its rate, 1.1 of a time.
+
+    A single load has the noise of the other arms, which may not be its own.
+    """
 
     arm: str
     loads: int
     ratio: float
     low: float
     high: float
-    may_be_best: bool  # no other is surely better
     standing: Standing
+    error: float  # standard error of the logarithm of its ratio to the best estimate
+    reach: float  # of the interval of this ratio, as a logarithm
 
 
 class Ranking(Struct, frozen=True):
@@ -56,7 +64,7 @@ class Ranking(Struct, frozen=True):
     @property
     def candidates(self) -> list[Ranked]:
         """The arms among which the best surely is."""
-        return [arm for arm in self.arms if arm.may_be_best]
+        return [arm for arm in self.arms if arm.low <= 1 <= arm.high]
 
 
 def rank_arms(figures: Figures, effect: float, alpha: float = ALPHA, is_less_better: bool = False) -> Ranking:
@@ -65,40 +73,54 @@ def rank_arms(figures: Figures, effect: float, alpha: float = ALPHA, is_less_bet
     Ratios of a metric of which less is better are 1 and above. An arm without a load is left out.
     """
     names = [name for name, loads in figures.items() if loads]
-    sign = -1.0 if is_less_better else 1.0
-    contrasts = _contrasts([figures[name] for name in names], alpha)
+    sign, margin = (-1.0 if is_less_better else 1.0), math.log1p(effect)
+    contrasts = _contrasts([figures[name] for name in names])
     means = sign * contrasts.means
-    apart = means[:, None] - means[None, :]  # row against column
-    candidates = np.logical_not(((apart + contrasts.reach) < 0).any(axis=1))
-    low = np.where(candidates, apart - contrasts.reach, math.inf).min(axis=1, initial=0)
-    high = np.where(candidates, apart + contrasts.reach, -math.inf).max(axis=1, initial=-math.inf)
-    high = np.minimum(high, 0)
-    ratios = apart.min(axis=1, initial=0)
-    margin = math.log1p(effect)
+    gaps = means[:, None] - means[None, :]  # row against column
+    can_beat = np.array([len(figures[name]) >= LOADS_TO_BEAT for name in names], bool)
+    reach, candidates = _reaches(contrasts, gaps, can_beat, alpha)
+    low = np.where(candidates, gaps - reach, math.inf).min(axis=1, initial=0).tolist()
+    high = np.where(can_beat, gaps + reach, math.inf).min(axis=1, initial=0).tolist()
+    order = np.argsort(-means, kind="stable").tolist()
     ranked = []
-    for at in np.argsort(-ratios, kind="stable").tolist():
-        least, most = sorted(exp(sign * end) for end in (float(low[at]), float(high[at])))
-        may_be_best = bool(candidates[at])
-        standing = _standing(float(low[at]), float(high[at]), may_be_best, margin)
-        ratio, loads = exp(sign * float(ratios[at])), len(figures[names[at]])
-        ranked.append(Ranked(names[at], loads, ratio, least, most, may_be_best, standing))
+    for at in order:
+        least, most = sorted(exp(sign * end) for end in (low[at], high[at]))
+        pair = (at, order[0])
+        width = float(contrasts.errors[pair]), float(reach[pair])
+        ratio, loads = exp(sign * float(gaps[pair])), len(figures[names[at]])
+        ranked.append(Ranked(names[at], loads, ratio, least, most, _standing(low[at], high[at], margin), *width))
     return Ranking(tuple(ranked))
 
 
-def _standing(low: float, high: float, may_be_best: bool, margin: float) -> Standing:
+def _standing(low: float, high: float, margin: float) -> Standing:
     if high < -margin:
         return Standing.BEYOND
     if low >= -margin:
         return Standing.WITHIN
-    return Standing.OPEN if may_be_best else Standing.WORSE
+    return Standing.WORSE if high < 0 else Standing.OPEN
+
+
+def _reaches(contrasts: Contrasts, gaps: Array, can_beat: Flags, alpha: float) -> tuple[Array, Flags]:
+    """Return how far the interval of each pair reaches, and which arms may be the best."""
+    candidates = np.ones(len(gaps), bool)
+    reach = contrasts.errors
+    for share in (SCREENING, 1 - SCREENING):
+        count = max(int(candidates.sum()), 2)
+        critical = _criticals(contrasts.freedom, share * alpha / (count * (count - 1)))
+        both = candidates[:, None] & candidates[None, :]
+        reach = np.where(both, critical * contrasts.errors, reach)
+        np.fill_diagonal(reach, 0)
+        candidates = np.logical_not((((gaps + reach) < 0) & can_beat).any(axis=1))
+    return reach, candidates
 
 
 class Contrasts(Struct, frozen=True):
     means: Array  # of the logarithms, without what the loads of one number have in common
-    reach: Array  # of each pair's interval
+    errors: Array  # standard errors of the difference of each pair
+    freedom: Array
 
 
-def _contrasts(loads_by_arm: Sequence[Mapping[int, float]], alpha: float) -> Contrasts:
+def _contrasts(loads_by_arm: Sequence[Mapping[int, float]]) -> Contrasts:
     """Fit arm + block by least squares; a block is what was measured side by side, the loads of one number.
 
     The variance of a pair's difference is that of both arms over their loads, and of the blocks that only one has.
@@ -109,7 +131,7 @@ def _contrasts(loads_by_arm: Sequence[Mapping[int, float]], alpha: float) -> Con
         for load, figure in loads.items():
             values[arm, blocks[load]] = math.log(figure)
     if len(values) < 2:
-        return Contrasts(np.nan_to_num(values).sum(axis=1), np.zeros((len(values), len(values))))
+        return Contrasts(np.zeros(len(values)), *np.ones((2, len(values), len(values))))
     has_load = ~np.isnan(values)
     values, shares = np.nan_to_num(values), has_load / has_load.sum(axis=1, keepdims=True)
     raw = (shares * values).sum(axis=1)
@@ -118,20 +140,19 @@ def _contrasts(loads_by_arm: Sequence[Mapping[int, float]], alpha: float) -> Con
     effects = spread @ (has_load * (values - raw[:, None])).sum(axis=0)
     means = raw - shares @ effects
     residuals = has_load * (values - means[:, None] - effects)
-    beside = np.eye(len(blocks))[None] - shares[:, None, :]
-    leverage = 1 / has_load.sum(axis=1, keepdims=True) + np.einsum("alb,bc,alc->al", beside, spread, beside)
+    offsets = np.eye(len(blocks))[None] - shares[:, None, :]
+    leverage = 1 / has_load.sum(axis=1, keepdims=True) + np.einsum("alb,bc,alc->al", offsets, spread, offsets)
     freedom = np.maximum((has_load * (1 - leverage)).sum(axis=1), 0)
     noise = _noise((residuals**2).sum(axis=1), freedom)
-    own = noise.variance / has_load.sum(axis=1)
+    counts = has_load.sum(axis=1)
+    spreads = noise.variance * np.where(counts == 1, ALONE**2, 1) / counts
     projected = shares @ spread
     quadratic = (projected * shares).sum(axis=1)
     between = noise.pooled * np.maximum(quadratic[:, None] + quadratic[None, :] - 2 * projected @ shares.T, 0)
-    variance = own[:, None] + own[None, :] + between
-    doubt = own / np.sqrt(noise.freedom)  # arms share what is known of the noise, so their doubts add up
+    variance = spreads[:, None] + spreads[None, :] + between
+    doubt = spreads / np.sqrt(noise.freedom)  # arms share what is known of the noise, so their doubts add up
     pair_freedom = variance**2 / (doubt[:, None] + doubt[None, :] + between / math.sqrt(noise.pooled_freedom)) ** 2
-    reach = _criticals(pair_freedom, alpha / 2 / (len(values) - 1)) * np.sqrt(variance)
-    np.fill_diagonal(reach, 0)
-    return Contrasts(means, reach)
+    return Contrasts(means, np.sqrt(variance), pair_freedom)
 
 
 class Noise(Struct, frozen=True):
@@ -147,16 +168,16 @@ def _noise(squares: Array, freedom: Array) -> Noise:
     if not shows.any():
         return Noise(np.ones(len(freedom)), np.full(len(freedom), 1e-3), 1.0, 1e-3)
     total = float(freedom.sum())
-    own = np.where(shows, np.maximum(squares / np.where(shows, freedom, 1), FLOOR), FLOOR)
+    spreads = np.where(shows, np.maximum(squares / np.where(shows, freedom, 1), FLOOR), FLOOR)
     pooled = max(float(squares.sum()) / total, FLOOR)
-    typical, weight = typical_variance(own[shows], freedom[shows])
+    typical, weight = typical_variance(spreads[shows], freedom[shows])
     if not weight:
         typical, weight = pooled, total
-    chance = arrays("fdtrc")(np.where(shows, freedom, 1), weight, own / typical)
+    chance = arrays("fdtrc")(np.where(shows, freedom, 1), weight, spreads / typical)
     is_noisy = shows & (chance < NOISY)
     prior = np.where(is_noisy, 0, np.minimum(weight, total - freedom))  # its own is among the total
     together = np.where(shows, prior + freedom, weight)
-    variance = np.where(shows, (prior * typical + freedom * own) / together, typical)
+    variance = np.where(shows, (prior * typical + freedom * spreads) / together, typical)
     return Noise(variance, together, pooled, total)
 
 
