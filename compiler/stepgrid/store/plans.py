@@ -12,10 +12,11 @@ from typing import NamedTuple
 
 from msgspec import MsgspecError, msgpack
 
-from stepgrid.host.files import make_folder, read_bytes, read_json
-from stepgrid.language.files import digest, record_file
+from stepgrid.host.files import find_record, make_folder, read_bytes
+from stepgrid.language.files import InputRecord, digest, record_file
 from stepgrid.model.metrics import QPS
-from stepgrid.model.plan import Plan
+from stepgrid.model.plan import Json, Plan
+from stepgrid.model.records import Record
 from stepgrid.model.secret_variables import Secret, is_digest, mask_settings, secret_name
 from stepgrid.plan import plan_file
 from stepgrid.plan.plan_file import DAMAGED, Head, is_intact
@@ -197,6 +198,21 @@ class Request(NamedTuple):
         return [self.spec, *words, *(word for text in self.sets for word in ("--set", text))]
 
 
+class CachedPlan(NamedTuple):
+    plan: str  # the digest
+    warnings: str  # of the compilation, as text
+    secrets: tuple[str, ...] = ()  # names of files that a job needs
+
+
+class RequestRecord(Record, frozen=True, kw_only=True):
+    """A request with its plan, and all that its compilation read."""
+
+    request: Request
+    around: list[Json]  # what a plan depends on beside files
+    read: InputRecord
+    plan: CachedPlan
+
+
 class StoredRequest(NamedTuple):
     key: str
     plan: str  # the digest
@@ -206,11 +222,8 @@ class StoredRequest(NamedTuple):
 def requests(store: Store) -> Iterator[StoredRequest]:
     """List all requests that were ever run here."""
     for path in sorted(store.request_note("_").parent.glob("[!.]*.json")):
-        record = read_json(path)
-        with suppress(KeyError, IndexError, ValueError, TypeError):
-            spec, scale, only, sets = record["request"]
-            request = Request(spec, scale, only, tuple(sets))
-            yield StoredRequest(path.stem, str(record["plan"][0]), request)
+        if record := find_record(path, RequestRecord):
+            yield StoredRequest(path.stem, record.plan.plan, record.request)
 
 
 def newest_request(store: Store, plan: Plan) -> Request | None:

@@ -12,7 +12,6 @@ from contextlib import suppress
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
-from typing import NamedTuple
 
 from stepgrid.host.disk import missing_for_power_cut
 from stepgrid.host.files import find_record
@@ -20,32 +19,17 @@ from stepgrid.language.files import InputRecord, file_checksum, is_unchanged, re
 from stepgrid.language.problems import Problems, format_problems
 from stepgrid.language.site import current_site
 from stepgrid.model.plan import Json, Plan
-from stepgrid.model.records import Record, plain
+from stepgrid.model.records import plain
 from stepgrid.model.secret_variables import mask_settings, secret_name
 from stepgrid.package import DATABASES, INVESTIGATE, PACKAGE, TEMPLATES
 from stepgrid.plan import plan_file
 from stepgrid.plan.plan_file import DAMAGED, is_intact
 from stepgrid.plugins.registry import COLLECTORS, DESIGNS, DRIVERS, ENGINES, LAYOUTS, foreign_packages
-from stepgrid.store.plans import Request, secrets
+from stepgrid.store.plans import CachedPlan, Request, RequestRecord, secrets
 from stepgrid.store.store import Store, write_note
 from stepgrid.workflow import host_plan
 
 LIBRARIES = ("jinja2", "pydantic", "pydantic_core", "ruamel.yaml")  # that take part in what a spec means
-
-
-class CachedPlan(NamedTuple):
-    plan: str  # the digest
-    warnings: str  # of the compilation, as text
-    secrets: tuple[str, ...] = ()  # names of files that a job needs
-
-
-class RequestRecord(Record, frozen=True, kw_only=True):
-    """A request with its plan, and all that its compilation read."""
-
-    request: Request
-    around: list[Json]  # what a plan depends on beside files
-    read: InputRecord
-    plan: CachedPlan
 
 
 def find(store: Store, request: Request) -> CachedPlan | None:
