@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from stepgrid.expand import axes, build_sources, checks, definitions, steps
+from stepgrid.expand import axes, builds, checks, definitions, steps
 from stepgrid.expand.axes import Axis, Choice
 from stepgrid.expand.builds import Build, Clients, Families
 from stepgrid.expand.definitions import Differs, Machines, stands_in_for_none
@@ -95,8 +95,8 @@ def expand(
     for cell in cells:
         segment_checks.check(cell.choice, cell.segments)
     used = dict.fromkeys(choice.build for choice in choices)
-    used_builds = build_sources.resolve_sources(used, names.of_build, document.path, problems)
-    client_builds = build_sources.resolve_sources(clients.builds, names.of_build, document.path, problems)
+    used_builds = builds.resolve_sources(used, names.of_build, document.path, problems)
+    client_builds = builds.resolve_sources(clients.builds, names.of_build, document.path, problems)
     checks.check_local_programs([*used_builds, *client_builds], document.path, problems)
     unknown.report(problems)
     if sound and only is None and document.scale is None:
