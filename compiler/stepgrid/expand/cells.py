@@ -7,7 +7,8 @@ from typing import Any, NamedTuple
 
 from stepgrid.expand import axes, builds, checks, definitions, steps
 from stepgrid.expand.axes import Axis, Choice
-from stepgrid.expand.builds import Build, Clients, Families
+from stepgrid.expand.builds import Build, Families
+from stepgrid.expand.clients import Clients
 from stepgrid.expand.definitions import Differs, Machines, stands_in_for_none
 from stepgrid.expand.evaluation import EvaluationContext, Segment, Sequences
 from stepgrid.expand.grid import Also, DesignUse, Grid, Machine, Names

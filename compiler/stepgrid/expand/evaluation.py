@@ -10,7 +10,8 @@ from typing import NamedTuple
 from msgspec import Struct
 
 from stepgrid.expand.axes import Choice, Point
-from stepgrid.expand.builds import Build, Clients
+from stepgrid.expand.builds import Build
+from stepgrid.expand.clients import Clients
 from stepgrid.expand.grid import EvaluationCache, Names
 from stepgrid.expand.options import (
     OptionPart,

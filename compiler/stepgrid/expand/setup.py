@@ -13,7 +13,8 @@ from typing import Any, Literal, NamedTuple
 
 from stepgrid.errors import StepgridError
 from stepgrid.expand.axes import Point
-from stepgrid.expand.builds import Build, ClientRequest, Clients
+from stepgrid.expand.builds import Build
+from stepgrid.expand.clients import ClientRequest, Clients
 from stepgrid.expand.options import ResolvedSettings
 from stepgrid.expand.scope import (
     PARAMS,
