@@ -176,3 +176,10 @@ OPTIONS = (
         "num_levels",
     ),
 )
+
+
+def test_an_exclude_calculates_with_labels(compile_text: Callable[..., Plan]) -> None:
+    plan = compile_text(SPEC + "exclude: [cache * threads + 1MiB > 33MiB, bits * 2 == 16]\n")
+    cells = {(cell.labels["cache"], cell.labels["threads"]) for cell in plan.cells}
+    assert cells == {("8MiB", "1"), ("8MiB", "2"), ("8MiB", "4"), ("16MiB", "1"), ("16MiB", "2"), ("32MiB", "1")}
+    assert {cell.labels["bits"] for cell in plan.cells} == {"4", "16"}

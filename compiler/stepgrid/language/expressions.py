@@ -245,9 +245,11 @@ def _part(node: Any, names: Names) -> Any:
 
 
 def _operation(node: Any, names: Names) -> Any:
-    """Calculate with numbers; only `+` takes two texts or two lists, too."""
+    """Calculate with numbers, also those of labels; only `+` takes two texts or two lists, too."""
     values, sign = _values(node.iter_child_nodes(), names), node.operator
     is_joining = sign == "+" and any(all(isinstance(value, kind) for value in values) for kind in (str, list))
+    if not is_joining:  # the label 1GiB of an axis has a number
+        values = [value if (number := getattr(value, "number", None)) is None else number for value in values]
     if not is_joining and not all(isinstance(value, int | float) for value in values):
         hint = ": `~` joins texts" if sign == "+" and any(isinstance(value, str) for value in values) else ""
         raise ValueError(f"there is no `{sign}` of {' and '.join(map(_kind, values))}{hint}")

@@ -451,11 +451,22 @@ class SpecClaim(Model):
     confirm: Loads | None = None  # fresh loads that must fail it, too
 
 
+class SpecBest(Model):
+    """`best: {qps: max, where: "database_bytes < 2GiB"}`: which cells are the best ones."""
+
+    metric: Label
+    aim: Literal["max", "min"]
+    where: Label | None = None
+    step: Label | None = None
+
+
 class SpecReport(Model):
     base: dict[str, Label] = {}
     metric: Annotated[Label | None, Field(description="the metric that the report leads with, such as p99_us")] = None
     smallest_effect: Annotated[float, Field(ge=0, lt=1)] = SMALLEST_EFFECT
     tables: tuple[Annotated[SpecTable, accepts(SpecTable | Label)], ...] = ()
+    best: Annotated[SpecBest | None, accepts(dict[str, Label])] = None
+    pareto: Annotated[tuple[Label, ...], Field(min_length=2, max_length=3)] | None = None
 
 
 class Definitions(Model):

@@ -162,6 +162,15 @@ SMALLEST_EFFECT = 0.02  # that a report tells from no effect, as long as a spec 
 MOST_LOADS = 100  # that a plan or report counts as needed: more than anyone would run
 
 
+class PlannedBest(Struct, frozen=True):
+    """A question for the best of all cells: `best: {qps: max, where: …}`."""
+
+    metric: str
+    is_least: bool = False
+    where: str | None = None  # an expression over metrics that a cell must fulfil
+    step: str | None = None
+
+
 class PlannedReport(Struct, frozen=True):
     base: Mapping[str, str] = {}
     smallest_effect: float = SMALLEST_EFFECT
@@ -173,6 +182,8 @@ class PlannedReport(Struct, frozen=True):
     metric: str | None = None  # that the report leads with
     declared: tuple[str, ...] = ()  # metrics that steps name themselves, in the order of the spec
     mixed_durability: str | None = None  # why arms whose writes survive unlike failures are compared all the same
+    best: PlannedBest | None = None
+    pareto: tuple[tuple[str, bool], ...] = ()  # metrics, each with whether less of it is better
 
     @property
     def is_strict(self) -> bool:

@@ -127,7 +127,17 @@ def of_cells(cells: Iterable[PlannedCell]) -> list[Text]:
     return [*{(text, text.where): text for text in texts if isinstance(text, Text)}.values()]
 
 
-def check_names(expects: Iterable[Text], figures: Collection[str], axes: Iterable[str], problems: Problems) -> None:
+def holds(condition: str, figures: Mapping[str, Any]) -> bool | None:
+    """Judge a condition; None where a figure is missing."""
+    try:
+        return bool(_evaluate(condition, figures))
+    except ExpressionError:
+        return None
+
+
+def check_names(
+    expects: Iterable[Text], figures: Collection[str], axes: Iterable[str], problems: Problems, key: str = "expects"
+) -> None:
     """Report expectations that cannot be read, and names that they cannot have."""
     names = {*_NAMES, *axes}
     for text in expects:
@@ -139,7 +149,7 @@ def check_names(expects: Iterable[Text], figures: Collection[str], axes: Iterabl
         for name in dict.fromkeys(name for _, name, _ in paths):
             if name not in names and name not in figures:
                 hint = nearest(name, {*names, *figures})
-                problems.add("undefined-name", text.where, f"expects: there is no figure `{name}`", hint, len(text))
+                problems.add("undefined-name", text.where, f"{key}: there is no figure `{name}`", hint, len(text))
 
 
 def check_values(

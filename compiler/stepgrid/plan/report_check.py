@@ -18,13 +18,13 @@ from stepgrid.language.problems import Problem, Problems, nearest
 from stepgrid.language.yaml import Text, key_location
 from stepgrid.model import units
 from stepgrid.model.metrics import CORE_METRICS
-from stepgrid.model.plan import BUILD, Json, PlannedAxis, PlannedCell, PlannedReport, PlannedStep
+from stepgrid.model.plan import BUILD, Json, PlannedAxis, PlannedBest, PlannedCell, PlannedReport, PlannedStep
 from stepgrid.plan import expectations
 from stepgrid.plugins.layout import STEP
 from stepgrid.plugins.registry import DRIVERS, LAYOUTS, own_metrics
 
 if TYPE_CHECKING:
-    from stepgrid.language.models import SpecClaim, SpecStep, SpecTable
+    from stepgrid.language.models import SpecBest, SpecClaim, SpecStep, SpecTable
     from stepgrid.language.spec_file import Document
 
 COUNTERS = "counters"  # the layout that shows what servers counted
@@ -32,6 +32,7 @@ FUNCTIONS = "functions"  # likewise CPU by function: it needs no patterns for `t
 MIXED_QUALITY = "mixed-quality"  # the lint that `allow` silences, and then all builds are compared as shipped
 MIXED_DURABILITY = "mixed-durability"  # likewise: arms whose writes survive unlike failures get verdicts
 _NO_CELL = "has no cell at"
+_COSTS = ("bytes", "seconds")  # how metrics end of which less is better if they do not say
 _EXAMPLE = "for example qps(cache='best') >= 2 * qps(cache='lru')"
 
 
@@ -47,7 +48,7 @@ def compile_report(
     _check_labels("report.base", spec.report.base, {axis.name: set(axis.labels) for axis in axes}, problems)
     step_lists = steps.values()
     expects = expectations.of_cells(cells)
-    if spec.report.tables or spec.claims or spec.report.metric or expects:
+    if spec.report.tables or spec.claims or spec.report.metric or spec.report.best or spec.report.pareto or expects:
         names = _planned_names(document, axes, cells, step_lists)
         _check(document, names, problems)
         if expects:
@@ -61,10 +62,48 @@ def compile_report(
     tables, as_shipped = tuple(map(_plain, spec.report.tables)), spec.allow.get(MIXED_QUALITY)
     effect, within = spec.report.smallest_effect, spec.compare_within
     metric, declared = spec.report.metric, tuple(_declared_metrics(step_lists))
+    front = _directions(spec.report.pareto or (), step_lists, problems)
     return PlannedReport(
         base, effect, tables, tuple(claims), within, as_shipped, spec.strict, metric and str(metric), declared,
-        spec.allow.get(MIXED_DURABILITY),
+        spec.allow.get(MIXED_DURABILITY), _planned_best(spec.report.best), front,
     )  # fmt: skip
+
+
+def _planned_best(best: SpecBest | None) -> PlannedBest | None:
+    if best is None:
+        return None
+    where, step = (text if text is None else str(text) for text in (best.where, best.step))
+    return PlannedBest(str(best.metric), best.aim == "min", where, step)
+
+
+def _directions(
+    names: Sequence[Text], stages: Iterable[Sequence[PlannedStep]], problems: Problems
+) -> tuple[tuple[str, bool], ...]:
+    """List metrics of a front, each with whether less is better, as of sizes and times that do not say."""
+    from stepgrid.plugins.metrics import METRICS
+
+    steps = {id(step.settings): step for steps in stages for step in steps}.values()
+    metrics = {**METRICS, **own_metrics(steps)} if names else {}
+    directions = []
+    for name in names:
+        metric = metrics.get(name)
+        better = metric and (metric.better or ("lower" if name.endswith(_COSTS) else None))
+        if metric and better is None:
+            message, hint = f"pareto: neither direction of `{name}` is better", "`better:` says it where it is declared"
+            problems.add("not-a-choice", name.where, message, hint, len(name))
+        directions.append((str(name), better == "lower"))
+    return tuple(directions)
+
+
+def _check_front(document: Document, names: _Names, problems: Problems) -> None:
+    """Check what the report is to say of the best cells: metrics, their direction, a condition, a step."""
+    best, front = document.spec.report.best, document.spec.report.pareto or ()
+    for metric in (*([best.metric] if best else []), *front):
+        _check_metric(metric, metric, names, problems)
+    if best and best.where is not None:
+        expectations.check_names([best.where], names.measured, names.exact, problems, "where")
+    if best and best.step is not None:
+        _check_labels("best", {STEP: best.step}, names.labels, problems)
 
 
 def _declared_metrics(stages: Iterable[Sequence[PlannedStep]]) -> dict[str, None]:
@@ -196,6 +235,7 @@ def _check(document: Document, names: _Names, all_problems: Problems) -> None:
     problems = Problems()
     if (metric := document.spec.report.metric) is not None:
         _check_metric(metric, metric, names, problems)
+    _check_front(document, names, problems)
     for table in document.spec.report.tables:
         _check_table(table, names, problems)
     for claim in document.spec.claims:

@@ -138,6 +138,7 @@ COLLECTORS: Registry[Collector] = Registry("collectors", "collector", "stepgrid.
 LAYOUTS: Registry[Layout] = Registry("layouts", "layout", "stepgrid.plugins.layout:Layout")
 MEMORIES: Registry[Any] = Registry("memories", "memory", "stepgrid.summarize.report_files:Memory")
 DESIGNS: Registry[Design] = Registry("designs", "design", "stepgrid.plugins.design:Design")
+ANSWERS: Registry[Any] = Registry("answers", "answer", "stepgrid.summarize.grid_answers:AnswerGrid")
 COMMANDS: Registry[Any] = Registry("commands", "command", "stepgrid.cli.commands:Command")
 
 

@@ -316,6 +316,7 @@ SUMMARY_SOURCES = (
     "stepgrid/model",
     "stepgrid/plugins",
     "stepgrid_databases",
+    "stepgrid_investigate",
     "stepgrid/collect",
     "stepgrid/summarize",
     "stepgrid/store/attempts.py",

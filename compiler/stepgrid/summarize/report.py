@@ -18,7 +18,7 @@ from stepgrid.model.units import counted
 from stepgrid.plan.actions import arms, choose_base
 from stepgrid.plugins.durability import step_durability
 from stepgrid.plugins.metrics import METRICS, metric_name
-from stepgrid.plugins.registry import PluginError
+from stepgrid.plugins.registry import ANSWERS, PluginError
 from stepgrid.summarize import report_tables
 from stepgrid.summarize.claim_judgement import ClaimEvidence
 from stepgrid.summarize.claims import JudgedClaim, judge_claims
@@ -33,6 +33,7 @@ from stepgrid.summarize.comparisons.ladders import Ladder, date_ladder, version_
 from stepgrid.summarize.comparisons.noise_floor import noise_floors
 from stepgrid.summarize.data.points import AxisAnswers, Point, find_searches, points, searched_axes
 from stepgrid.summarize.data.tables_reader import Place, Run, Tables
+from stepgrid.summarize.grid_answers import GridAnswer, GridEvidence
 from stepgrid.summarize.implausible import identical_builds, implausible_runs
 from stepgrid.summarize.notes import Notes, coverage, doubts, measured_times, operation_coverage, quiet_times
 from stepgrid.summarize.report_tables import TableInputs
@@ -118,6 +119,7 @@ class Report(Struct, frozen=True, eq=False):
     tables: ReportTables = field(default_factory=ReportTables)
     data: Tables = Tables((), None, {})  # type: ignore[arg-type]
     against: Callable[[Mapping[str, str]], Report] | None = None  # the report that a spec with this base has
+    grid_answers: tuple[GridAnswer, ...] = ()
 
 
 def make_report(
@@ -164,6 +166,7 @@ def make_report(
         bases = replace(header.report, base={**setup.base, **base})
         return make_report(replace(header, report=bases), tables, costs, across, links)
 
+    grid_evidence = GridEvidence(header, setup, sections, evidence, measured.units)
     limits = decisions.DecisionLimits(header.until, evidence.effect, costs) if header.until else None
     return Report(
         setup,
@@ -191,6 +194,7 @@ def make_report(
         ReportTables(tuple(prepared), tuple(long), bool(header.report.tables)),
         measured,
         against,
+        tuple(answer for name in ANSWERS.names() for answer in ANSWERS.get(name)(grid_evidence)),
     )
 
 

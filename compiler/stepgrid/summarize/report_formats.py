@@ -65,6 +65,7 @@ def tables(report: Report) -> Iterator[Table]:
     for comparison in report.comparisons.all:
         causes = why_table(comparison, report.setup, report.data.details)
         yield from filter(None, (comparison_table(comparison), pooled_table(comparison), causes))
+    yield from (table for answer in report.grid_answers for table in answer.tables)
     yield from (ladder.table for ladder in report.comparisons.ladders)
     if report.comparisons.claims:
         yield claims.table(report.comparisons.claims)
@@ -90,6 +91,7 @@ def markdown(report: Report, has_chart: bool = True) -> str:
     banners = filter(None, (sentences.incomplete(report), sentences.banner(report)))
     blocks += [f"**{escape_markdown(banner)}**" for banner in banners]
     answers = [*map(escape_markdown, report.notes.reproduction)]
+    answers += [f"**{escape_markdown(answer.sentences[0])}**" for answer in report.grid_answers]
     for finding in findings(report)[:MOST_FINDINGS]:
         note = f" ({escape_markdown(finding.note)})" if finding.note else ""
         answers.append(f"**{escape_markdown(finding.headline)}** {escape_markdown(finding.detail)}{note}")
@@ -102,6 +104,9 @@ def markdown(report: Report, has_chart: bool = True) -> str:
     pooled = [markdown_table(table).strip() for table in map(pooled_table, report.comparisons.leading) if table]
     figures = [absolute_figures.table(report, section) for section in report.comparisons.sections]
     blocks += [*compared, *pooled] or [markdown_table(table).strip() for table in figures]
+    for answer in report.grid_answers:
+        blocks.append(_section(answer.title, map(escape_markdown, answer.sentences[1:])))
+        blocks += [markdown_table(table).strip() for table in answer.tables]
     if compared and report.setup.loads[1] > 1:
         blocks.append(f"*{escape_markdown(sentences.legend(report))}*")
     if reason := sentences.reason_line(report):
@@ -160,6 +165,15 @@ def report_document(report: Report) -> dict[str, Any]:
             {"text": finding.text, "kind": finding.kind, "metric": metric.name}
             for metric, metric_findings in findings_by_metric(report).items()
             for finding in metric_findings
+        ],
+        "grid_answers": [
+            {
+                "kind": answer.key,
+                "title": answer.title,
+                "sentences": list(answer.sentences),
+                "tables": [formats.json_value(table) for table in answer.tables],
+            }
+            for answer in report.grid_answers
         ],
         "claims": list(_claims(report)),
         "warnings": list(notes.warnings),

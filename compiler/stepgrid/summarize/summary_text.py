@@ -67,6 +67,9 @@ def text(report: Report, page: Path | None) -> str:
     blocks.append(_titled(f"read with care ({len(care)})", _wrapped(care)))
     differences = (*report.notes.differs, *report.notes.left_out)
     blocks.append(_titled("differences", _wrapped(differences)))
+    for answer in report.grid_answers:
+        blocks.append(_titled(answer.title, _wrapped(answer.sentences)))
+        blocks += map(_lines, answer.tables)
     for number, comparison in enumerate(report.comparisons.leading):
         blocks += _comparison(report, comparison, not number)
     blocks.append(_other_metrics(report))
@@ -110,6 +113,7 @@ def _answer(report: Report) -> list[str]:
         lines.append(f"and {counted(omitted, 'arm')} more, which differ less")
     texts = [
         *report.notes.reproduction,
+        *(answer.sentences[0] for answer in report.grid_answers),
         *filter(str.strip, lines),
         *sentences.advice(report),
     ]
@@ -383,6 +387,7 @@ def _banners(report: Report, width: int) -> Iterator[str]:
 
 def _entries(report: Report) -> Iterator[tuple[str, ...]]:
     """Yield label and text, and what stands for an answer where it has a line."""
+    yield from ((answer.key, answer.sentences[0]) for answer in report.grid_answers[:MOST_ARMS])
     for answers in group((finding.base, finding) for finding in findings(report)).values():
         for finding in answers[:MOST_ARMS]:
             axis, _, label = finding.arm.partition("=")

@@ -1,0 +1,35 @@
+"""What packages conclude of all figures of a step together, beside comparisons of pairs: the best, what matters."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TypeAlias
+
+from msgspec import Struct
+
+from stepgrid.model.plan import Plan
+from stepgrid.model.table import Table
+from stepgrid.summarize.comparisons.comparison_axes import StepPoints
+from stepgrid.summarize.comparisons.judgement import RatioEvidence
+from stepgrid.summarize.setup import ReportSetup
+
+
+class GridAnswer(Struct, frozen=True):
+    key: str  # best, pareto, effects: by which programs find it
+    title: str
+    sentences: tuple[str, ...]  # the first one is the answer
+    tables: tuple[Table, ...] = ()
+    charts: tuple[str, ...] = ()  # SVG
+
+
+class GridEvidence(Struct, frozen=True):
+    """A report before its grid_answers."""
+
+    plan: Plan
+    setup: ReportSetup
+    sections: Sequence[StepPoints]  # the points of each measured step
+    ratios: RatioEvidence
+    units: Mapping[str, str]  # of metrics, also of those that a spec names
+
+
+AnswerGrid: TypeAlias = Callable[[GridEvidence], Iterable[GridAnswer]]

@@ -1,0 +1,141 @@
+"""The best, the front and what each option does, of figures that are known functions of the options."""
+
+import math
+from collections.abc import Iterator, Mapping
+from itertools import product
+from random import Random
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from stepgrid.model.plan import Plan, PlannedAxis, PlannedBest, PlannedDesign, PlannedReport
+from stepgrid.model.records import replace
+from stepgrid.plugins.design import DesignRequest, Factor
+from stepgrid.plugins.registry import DESIGNS
+from stepgrid.summarize import report_formats, summary_text
+from stepgrid.summarize.data.tables_reader import Run
+from stepgrid.summarize.report import Report, make_report
+from stepgrid_investigate.effects import PAIRS, fit_effects
+from tests.golden import Golden
+from tests.summarize import made
+
+LABELS = {"cache": ("small", "mid", "big"), "comp": ("none", "lz4", "zstd"), "jobs": ("1", "4", "16")}
+AXES = tuple(PlannedAxis(name, labels) for name, labels in LABELS.items())
+BASE = {"cache": "small", "comp": "none", "jobs": "1"}
+TIMES = {"mid": 1.3, "big": 1.5, "lz4": 1.1, "zstd": 0.8, "4": 1.0, "16": 1.0}
+
+
+def qps(cell: Mapping[str, str], together: float = 1.2) -> float:
+    """What options do alone, and a large cache with zstd beyond that."""
+    level = math.prod(TIMES.get(label, 1.0) for label in cell.values())
+    return 1000 * level * (together if (cell.get("cache"), cell.get("comp")) == ("big", "zstd") else 1.0)
+
+
+def runs(cells: Iterator[Mapping[str, str]], loads: int, noise: float, together: float = 1.2) -> Iterator[Run]:
+    random = Random(1)
+    for cell in cells:
+        size = {"none": 4e9, "lz4": 2.5e9, "zstd": 1.5e9}[cell["comp"]]
+        for load in range(loads):
+            rate = qps(cell, together) * math.exp(random.gauss(0, noise))
+            run = made.run(" ".join(cell.values()), load, rate, database_bytes=size)
+            yield replace(run, labels={**cell})
+
+
+def whole_grid() -> Iterator[Mapping[str, str]]:
+    return (dict(zip(LABELS, values, strict=True)) for values in product(*LABELS.values()))
+
+
+def report(figures: Iterator[Run], design: PlannedDesign | None = None, **asked: object) -> Report:
+    head = PlannedReport(BASE, **asked)  # type: ignore[arg-type]
+    plan = Plan("p", "a surface", "a.yaml", None, AXES, (), (), (), {}, head, design=design)
+    return make_report(plan, made.tables(figures))
+
+
+@pytest.fixture(scope="module")
+def answers() -> Report:
+    best = PlannedBest("qps", where="database_bytes < 3GiB")
+    front, design = (("qps", False), ("database_bytes", True)), PlannedDesign("fractional", 5, 27)
+    return report(runs(whole_grid(), 3, 0.004), design, best=best, pareto=front)
+
+
+def test_answers_in_words_and_tables(answers: Report, golden: Golden) -> None:
+    text = summary_text.text(answers, None)
+    begin, end = text.index("answer\n"), text.index("QPS relative to")
+    golden(text[begin:end])
+
+
+def test_each_form_of_a_report_has_them(answers: Report) -> None:
+    answer = answers.grid_answers[0].sentences[0]
+    assert "(95 %): cache=big, comp=lz4, jobs=" in answer
+    document = report_formats.report_document(answers)["grid_answers"]
+    assert [one["kind"] for one in document] == ["best", "pareto", "effects"]
+    assert document[0]["sentences"][0] == answer
+    page = report_formats.report_text(answers, "html", None)
+    for text in (report_formats.markdown(answers).replace("\\", ""), page):
+        assert answer in text
+    assert page.count('<figure class="picture"><svg class="chart"') == 2  # the best, and the front
+
+
+def test_with_one_load_nothing_is_sure() -> None:
+    best = PlannedBest("qps")
+    found = report(
+        runs(whole_grid(), 1, 0.004),
+        PlannedDesign("latin", None, 27),
+        best=best,
+        pareto=(("qps", False), ("database_bytes", True)),
+    )
+    words = " ".join(sentence for one in found.grid_answers for sentence in one.sentences)
+    assert "with one load of each nobody knows if it is the best" in words
+    assert "0 of 27 cells are surely beaten" in words
+    assert {row[-1].text for row in found.grid_answers[2].tables[1].rows} == {"one load"}
+
+
+def test_a_small_grid_without_a_question_has_no_answers() -> None:
+    assert report(runs(whole_grid(), 3, 0.004)).grid_answers == ()
+
+
+@pytest.mark.parametrize(
+    ("name", "number"), [("one-at-a-time", None), ("latin", None), ("sample", 16), ("fractional", 3)]
+)
+@settings(max_examples=10, deadline=None)
+@given(st.integers(0, 99))
+def test_a_design_tells_the_effects_of_an_additive_surface(name: str, number: int | None, seed: int) -> None:
+    factors = tuple(Factor(axis, len(labels)) for axis, labels in LABELS.items())
+    rows = DESIGNS.get(name).choose(DesignRequest(factors, number, seed, lambda row: True)).rows
+    cells = ({axis: LABELS[axis][at] for axis, at in zip(LABELS, row, strict=True)} for row in rows)
+    points = [made.point(run) for run in runs(cells, 1, 0.0, together=1.0)]
+    effects = fit_effects(points, AXES, BASE, "qps", 0.05)
+    ratios = {effect.levels[0][1]: effect.ratio for effect in effects.main}
+    assert ratios == pytest.approx(TIMES)
+    shares = {one.name: one.share for one in effects.importance}
+    assert shares["cache"] > shares["comp"] > shares["jobs"] == pytest.approx(0)
+
+
+def test_the_shares_of_a_whole_grid_are_those_of_its_function() -> None:
+    points = [made.point(run) for run in runs(whole_grid(), 1, 0.0)]
+    logs = {tuple(cell.values()): math.log(qps(cell)) for cell in whole_grid()}
+    middle = sum(logs.values()) / 27
+    means = {label: sum(log for key, log in logs.items() if label in key) / 9 - middle for label in LABELS["cache"]}
+    variance = sum((log - middle) ** 2 for log in logs.values()) / 27
+    effects = fit_effects(points, AXES, BASE, "qps", 0.05)
+    shares = {one.name: one.share for one in effects.importance}
+    assert shares["cache"] == pytest.approx(sum(mean**2 for mean in means.values()) / 3 / variance)
+    assert shares[PAIRS] > 0.01
+    assert sum(shares.values()) == pytest.approx(1)
+    assert effects.untold == ()
+    together = {effect.name: effect.ratio for effect in effects.pairs}
+    assert together["cache=big, comp=zstd"] == pytest.approx(1.2)
+    assert together["cache=mid, comp=lz4"] == pytest.approx(1)
+
+
+def test_what_cells_cannot_tell_is_not_said() -> None:
+    """Nine cells of a Latin square have no room for pairs, and two of them not for effects."""
+    factors = tuple(Factor(axis, len(labels)) for axis, labels in LABELS.items())
+    rows = DESIGNS.get("latin").choose(DesignRequest(factors, None, 1, lambda row: True)).rows
+    cells = [{axis: LABELS[axis][at] for axis, at in zip(LABELS, row, strict=True)} for row in rows]
+    points = [made.point(run) for run in runs(iter(cells), 1, 0.0)]
+    effects = fit_effects(points, AXES, BASE, "qps", 0.05)
+    assert len(effects.untold) == 3
+    assert effects.pairs == ()
+    assert fit_effects(points[:2], AXES, BASE, "qps", 0.05).main == ()
