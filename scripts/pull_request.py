@@ -44,8 +44,16 @@ def main() -> int:
         reason = str(error)
     except (LookupError, TypeError, AttributeError) as error:
         reason = f"not as GitHub documents it: {error!r}"
-    print(f"::warning title={options.name}::the pull request was not told: {' '.join(reason.split())}")
+    title, text = (
+        _escape(words) for words in (options.name, f"the pull request was not told: {' '.join(reason.split())}")
+    )
+    print(f"::warning title={title.replace(':', '%3A').replace(',', '%2C')}::{text}")
     return 0
+
+
+def _escape(text: str) -> str:
+    """Write a text into a command of the job, which ends with the line."""
+    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -114,6 +114,9 @@ def test_a_metric_of_no_known_unit_has_a_slower_direction(judge: Judge, better: 
     assert judge(*words, "--fail-on", "different,put,get")[0] == 4
     assert judge(*words, "--fail-on", "different", "--smallest-effect", "20%,get")[0] == 0
     assert judge(*words, "--fail-on", "different", "--smallest-effect", "20%,put")[0] == 4
+    assert judge(*words, "--smallest-effect", "1%")[0] == 0
+    status, text = judge(*words, "--fail-on", "different", "--smallest-effect", "1%,put")
+    assert (status, "--smallest-effect 1 %,put: smaller than that of the report, 2 %" in text) == (2, True)
     assert "no measured step is called `gett`: did you mean `get`?" in judge(*words, "--fail-on", "slower,gett")[1]
 
 

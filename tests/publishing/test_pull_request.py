@@ -141,6 +141,12 @@ def test_a_job_without_the_right_is_warned_and_goes_on(api: Api, tmp_path: Path)
         == "::warning title=stepgrid::the pull request was not told: HTTP Error 403: Forbidden\n"
     )
     assert api.checks == []
+    name = "a,b::\n::error title=x::y"
+    printed = tell(api, tmp_path, "--name", name, "begin")
+    assert printed.startswith(
+        "::warning title=a%2Cb%3A%3A%0A%3A%3Aerror title=x%3A%3Ay::the pull request was not told: "
+    )
+    assert printed.count("\n") == 1
 
 
 @pytest.mark.parametrize(

@@ -17,6 +17,7 @@ from stepgrid.errors import CLAIM_FAILED, FAILED, FINE
 from stepgrid.host import products
 from stepgrid.language.problems import nearest
 from stepgrid.model.table import NOTHING, Cell, Column, Table
+from stepgrid.model.units import percent
 from stepgrid.summarize import formats
 from stepgrid.summarize.formats import COMMA, TAB, delimited_text, markdown_table, text_lines
 from stepgrid.workflow import host_plan
@@ -130,10 +131,17 @@ def read_gate(args: argparse.Namespace) -> Gate:
 
 
 def check_gate(gate: Gate, plan: Plan) -> None:
-    """Refuse a step that is not measured: its condition would never be met."""
+    """Refuse a step that is not measured, whose condition would never be met, and an effect that changes nothing."""
     steps = {step.name for cell in plan.cells for step in cell.steps if step.measured}
     for step in sorted(gate.steps - steps):
         raise CommandError(f"no measured step is called `{step}`: {nearest(step, steps)}")
+    least = plan.report.smallest_effect
+    for step, effect in gate.effects.items():
+        if effect < least:
+            name = f"--smallest-effect {percent(effect)}{f',{step}' if step else ''}"
+            raise CommandError(
+                f"{name}: smaller than that of the report, {percent(least)}, which has no verdict below it"
+            )
 
 
 def gate_status(report: Report, gate: Gate, strict: str | None = None) -> int:
