@@ -8,6 +8,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
+from typing import NamedTuple
 
 from stepgrid.cli.failures import CommandError
 from stepgrid.cli.output import add_output, check_gate, gate_status, read_gate, write_output
@@ -21,10 +22,10 @@ from stepgrid.model.units import counted, percent
 from stepgrid.store.store import brief_width
 from stepgrid.summarize.gate import ALL_STEPS, Gate
 from stepgrid.summarize.report import Report, adjust
-from stepgrid_judge.figures import JudgeRequest, judge, judge_figures, list_figures, name_arms
+from stepgrid_judge.figures import JudgeRequest, LoadFigure, judge, judge_figures, list_figures, name_arms
 from stepgrid_judge.file_arguments import add_columns, judge_request, read_files
 from stepgrid_judge.memory import NOTES, Note, add_notes
-from stepgrid_judge.readers import ForeignFile
+from stepgrid_judge.readers import ForeignFile, Sample
 
 FORMATS = ("text", "markdown", "html", "json", "csv", "junit")
 SPLITS, FEWEST_TO_SPLIT = 200, 4
@@ -96,35 +97,72 @@ def _text(report: Report, form: str, gate: Gate, is_whole: bool) -> str:
 # How often equal arms would be called different
 
 
+class _NullCount(NamedTuple):
+    points: int
+    false_points: int  # that are called different for certain
+    rule_points: int  # whose means are more than RULE apart
+
+
 def _null_text(files: Sequence[tuple[str, ForeignFile]], question: JudgeRequest) -> str:
-    """Split the loads of the base at random into two arms, again and again, and count the false alarms."""
+    """Split the loads of the base within neighbouring pairs, as loads by turns are, and count the false alarms."""
     arms = name_arms(files)
     figures = list_figures(arms, question)
     base = question.base or figures[0].arm
     base_figures = [figure for figure in figures if figure.arm == base]
-    loads = sorted({figure.load for figure in base_figures})
+    loads = _in_order(base_figures)
     if len(loads) < FEWEST_TO_SPLIT:
         raise CommandError(f"--null needs at least {FEWEST_TO_SPLIT} loads of an arm; `{base}` has {len(loads)}")
-    source, better = random.Random(1), question.better or files[0][1].samples[0].better
-    points = false_reports = rule_reports = rule_points = false_points = 0
-    for _ in range(SPLITS):
-        chosen = set(source.sample(loads, len(loads) // 2))
-        split = [figure._replace(arm="one" if figure.load in chosen else "other") for figure in base_figures]
-        judged = judge_figures(split, replace(question, base="one", better=better), files[0][1].samples[0])
-        entries = [case.entry for comparison in judged.report.comparisons.leading for case in comparison.cases()]
-        false = sum(entry.is_difference and not entry.perhaps for entry in entries)
-        red = sum(entry.ratio is not None and abs(entry.ratio - 1) > RULE for entry in entries)
-        points += len(entries)
-        false_reports, false_points = false_reports + bool(false), false_points + false
-        rule_reports, rule_points = rule_reports + bool(red), rule_points + red
+    sample = files[0][1].samples[0]
+    request = replace(question, base="one", better=question.better or sample.better)
+    source, pairs = random.Random(1), list(zip(loads[::2], loads[1::2], strict=False))
+    splits = [_count(base_figures, [source.sample(pair, 2) for pair in pairs], request, sample) for _ in range(SPLITS)]
+    half = len(loads) // 2
+    halves = _count(base_figures, list(zip(loads[:half], loads[-half:], strict=True)), request, sample)
+    points, *_ = (sum(column) for column in zip(*splits, strict=True))
+    lines = []
+    for name, counts in (
+        ("this program", [split.false_points for split in splits]),
+        (f"a rule of {percent(RULE)}", [split.rule_points for split in splits]),
+    ):
+        reports = sum(map(bool, counts))
+        lines.append(
+            f"  {name:<13} {reports} of {SPLITS} reports name a difference ({percent(reports / SPLITS)}), "
+            f"{sum(counts):,} of {points:,} comparisons"
+        )
     return (
-        f"{base}: {counted(len(loads), 'load')} split at random {SPLITS} times, "
+        f"{base}: {counted(len(loads), 'load')}, neighbours split at random {SPLITS} times, "
         f"{counted(points // SPLITS, 'comparison')} each\n"
-        f"  this program  {false_reports} of {SPLITS} reports name a difference ({percent(false_reports / SPLITS)}), "
-        f"{false_points} of {points:,} comparisons\n"
-        f"  a rule of {percent(RULE)}  {rule_reports} of {SPLITS} reports ({percent(rule_reports / SPLITS)}), "
-        f"{rule_points:,} of {points:,} comparisons\n"
+        + "\n".join(lines)
+        + f"\n  not by turns  the first {half} loads against the last {half}: {halves.false_points} of "
+        f"{counted(halves.points, 'comparison')}\n"
     )
+
+
+def _in_order(figures: Sequence[LoadFigure]) -> list[str]:
+    """List the loads as they were measured: by the times that the files have, else in their order."""
+    moments = {figure.load: figure.moment for figure in figures}
+    return sorted(moments, key=moments.__getitem__) if all(moments.values()) else list(moments)
+
+
+def _count(
+    figures: Sequence[LoadFigure], pairs: Sequence[Sequence[str]], request: JudgeRequest, sample: Sample
+) -> _NullCount:
+    """Judge the first load of each pair against the second."""
+    sides = {
+        load: side
+        for number, pair in enumerate(pairs)
+        for load, side in zip(pair, (("one", number), ("other", number)), strict=True)
+    }
+    split = [
+        figure._replace(arm=sides[figure.load][0], load=str(sides[figure.load][1]))
+        for figure in figures
+        if figure.load in sides
+    ]
+    report = judge_figures(split, request, sample).report
+    entries = [case.entry for comparison in report.comparisons.leading for case in comparison.cases()]
+    false = sum(entry.is_difference and not entry.perhaps for entry in entries)
+    red = sum(entry.ratio is not None and abs(entry.ratio - 1) > RULE for entry in entries)
+    return _NullCount(len(entries), false, red)
 
 
 # Loops that give good loads: each turn is one load of every arm, in a new process

@@ -86,9 +86,16 @@ def test_a_change_among_ten_releases_is_found_and_what_was_noted_stands_beside_i
     ET.parse("one.svg")
 
 
-def test_a_site_has_series_and_a_feed_of_their_changes(releases: Experiment) -> None:
-    scenario.report(releases)
-    static_site.write(Path("web"), "Bench", None, (), make_histories(releases.store))
+def test_a_site_has_releases_on_all_machines_series_and_a_feed_of_their_changes(releases: Experiment) -> None:
+    report = scenario.report(releases)
+    entries = []
+    for name, host in (("amd", "a"), ("arm", "b")):  # two machines that say the same
+        facts = {**report.data.facts, "host": {"s/1": {"hostname": host}}}
+        entries.append(static_site.SiteEntry(name, scenario.altered(report, facts=facts), Path("none")))
+    static_site.write(Path("web"), "Bench", None, entries, make_histories(releases.store))
+    assert (
+        "rocksdb-8.6.0 against rocksdb-8.0.0: slower on 2 of 2 machines (readww)" in Path("web/index.html").read_text()
+    )
     (page,) = Path("web/history").iterdir()
     texts = [path.read_text() for path in (page, Path("web/index.html"), Path("web/feed.xml"))]
     assert all("8.6.0" in text for text in texts)

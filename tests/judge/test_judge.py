@@ -211,8 +211,22 @@ def test_the_null_says_how_often_equal_loads_would_be_called_different(judge: Ju
     loads(1.0, 12)
     status, text = judge("old=old-*.json", "--null")
     assert status == 0
-    assert "old: 12 loads split at random 200 times" in text
+    assert "old: 12 loads, neighbours split at random 200 times" in text
     assert "a rule of 5 %" in text
+    assert "not by turns  the first 6 loads against the last 6: 0 of 1 comparison" in text
+
+
+def test_a_host_that_drifts_is_no_false_alarm_of_loads_by_turns(judge: Judge) -> None:
+    """Noise of 1 % lies upon a walk; the halves differ, neighbours do not."""
+    source, level = random.Random(2), 1.0
+    for index in range(1, 41):
+        level *= math.exp(0.02 * abs(source.gauss(0, 1)))
+        hyperfine(f"old-{index:02}.json", level * source.gauss(1, 0.01))
+    text = judge("old=old-*.json", "--null")[1]
+    reports = re.search(r"this program +(\d+) of 200", text)
+    assert reports is not None
+    assert int(reports[1]) <= 10
+    assert "the first 20 loads against the last 20: 1 of 1 comparison" in text
 
 
 @pytest.mark.parametrize(

@@ -1,18 +1,22 @@
 """Hooks around a run: the lock of the checkout, signals to jobs, and the next round of loads."""
 
+import json
 import shutil
 import signal
+import socketserver
 import subprocess
 import sys
 import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 
 from stepgrid.store.store import Store
-from stepgrid.workflow import run_request
-from stepgrid.workflow.hooks import can_restart, child_pids, signal_children
+from stepgrid.workflow import host_plan, run_request
+from stepgrid.workflow.hooks import can_restart, child_pids, notify, signal_children
 from tests.cli.bundles import measured, planned
 
 
@@ -72,3 +76,68 @@ def test_lost_marks_of_results_and_builds(tmp_path: Path, monkeypatch: pytest.Mo
     assert {mark.name: mark.resolve() for mark in marks.iterdir()} == {
         node: path.resolve(strict=True) for node, path in expected.items()
     }
+
+
+class Webhook(HTTPServer):
+    status = 200
+
+    def __init__(self) -> None:
+        super().__init__(("127.0.0.1", 0), WebhookHandler)
+        self.posts: list[tuple[str, dict[str, str]]] = []
+
+
+class WebhookHandler(BaseHTTPRequestHandler):
+    server: Webhook
+
+    def do_POST(self) -> None:
+        body = self.rfile.read(int(self.headers["Content-Length"]))
+        self.server.posts.append((self.path, json.loads(body)))
+        self.send_response(self.server.status)
+        if self.server.status == 302:
+            self.send_header("Location", "/elsewhere")
+        self.send_header("Content-Length", "0")
+        self.end_headers()
+
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+@pytest.fixture
+def webhook(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Webhook]:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("STEPGRID_SITE", raising=False)
+    with Webhook() as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        Path("hook").write_text(f"http://127.0.0.1:{server.server_address[1]}/s3cret\n")
+        Path("my-site.yaml").write_text("notify: hook\n")
+        assert not host_plan.use_site_file("my-site.yaml")
+        yield server
+        server.shutdown()
+    host_plan.use_site_file("")
+
+
+def test_a_webhook_has_the_last_lines_of_a_run_once(webhook: Webhook, capsys: pytest.CaptureFixture[str]) -> None:
+    notify("a title\n  all   1.10×\n" + "x" * 5000)
+    ((path, message),) = webhook.posts
+    assert path == "/s3cret"
+    assert message["text"] == message["content"]
+    assert message["text"].startswith("```\na title\n  all   1.10×\n")
+    assert len(message["content"]) < 2000
+    assert capsys.readouterr().err == ""
+
+
+@pytest.mark.parametrize(("status", "reason"), [(302, "302"), (500, "500"), (None, "Connection refused")])
+def test_who_cannot_be_told_is_no_failure_and_the_address_is_no_line(
+    webhook: Webhook, capsys: pytest.CaptureFixture[str], status: int | None, reason: str
+) -> None:
+    if status is None:
+        with socketserver.TCPServer(("127.0.0.1", 0), BaseHTTPRequestHandler) as free:
+            Path("hook").write_text(f"http://127.0.0.1:{free.server_address[1]}/s3cret\n")
+    else:
+        webhook.status = status
+    notify("a title")
+    error = capsys.readouterr().err
+    assert "nobody was told" in error
+    assert reason in error
+    assert "s3cret" not in error
+    assert len(webhook.posts) == (status is not None), "a redirection is not followed"

@@ -76,6 +76,7 @@ class SiteFile(Model):
     servers: dict[str, ServerEntry] = Field({}, description="that already run, for builds of `source: {server: NAME}`")
     slurm: SlurmEntry | None = Field(None, description="nodes of a cluster, for `stepgrid run SPEC --on slurm`")
     signers: Label | None = Field(None, description="ALLOWED SIGNERS of ssh-keygen: only what they signed is imported")
+    notify: Label | None = Field(None, description="the address of a webhook that has the end of a run, or its file")
     roots: list[Label] = Field([], description="folders whose files a spec of any folder may include or apply")
 
 
@@ -98,6 +99,7 @@ def read(path: str, problems: Problems) -> Site:
         image_checksums=entries.image_checksums,
         servers={name: check.server(name, server) for name, server in entries.servers.items()},
         slurm=None if entries.slurm is None else check.slurm(entries.slurm),
+        notify=None if entries.notify is None else check.webhook(entries.notify),
         signers=None if entries.signers is None else check.file(entries.signers, "signers"),
         roots=tuple(check.folder(root, "roots") for root in entries.roots),
     )
@@ -161,6 +163,9 @@ class _Check(NamedTuple):
         if not Path(path).exists():
             self._missing(name, f"`mirrors`: there is no `{path}`")
         return path
+
+    def webhook(self, address: Text) -> str:
+        return str(address) if address.startswith(("https://", "http://")) else self.file(address, "notify")
 
     def server(self, name: str, entry: ServerEntry) -> SiteServer:
         where, width = self._key_location("servers", name), len(name)

@@ -71,7 +71,14 @@ class Site(Struct, frozen=True):
     servers: Mapping[str, SiteServer] = {}  # that already run, by name
     slurm: Slurm | None = None
     signers: str | None = None  # absolute; the file of those whose bundles are imported, None: anybody's
+    notify: str | None = None  # the address of a webhook, which is a password, or the absolute path of its file
     roots: Sequence[str] = ()  # absolute; folders whose files specs of other folders may read
+
+    def webhook(self) -> str:
+        """Read the address as it is now; empty where nobody is told."""
+        if self.notify is None or self.notify.startswith(("https://", "http://")):
+            return self.notify or ""
+        return Path(self.notify).read_text(encoding="utf-8").strip()
 
     def tool(self, name: str) -> str:
         """The configured path, or the name itself, to be looked for on PATH."""

@@ -292,6 +292,12 @@ class SummaryFiles(NamedTuple):
         """Read when the first of them was made; OSError unless all are there."""
         return min(path.stat().st_mtime for path in (self.tables, self.text, self.page, *self.stamps))
 
+    @property
+    def brief_text(self) -> str:
+        """Read the narrow lines for the end of a run, without colours."""
+        lines = read_record(self.page.with_name(SUMMARY_BRIEF), dict[str, list[str]])
+        return plain("\n".join(lines.get(str(min(BRIEF_WIDTHS)), [str(self.page)])))
+
     def brief(self, stream: TextIO, note: str = "") -> str:
         """Read the lines for the end of a run; the note stands behind the title where there is room."""
         width = brief_width(stream)

@@ -15,20 +15,25 @@ from msgspec import Struct
 
 from stepgrid.host.files import make_folder, write_text
 from stepgrid.host.products import fill_folder
-from stepgrid.model.plan import is_imported
+from stepgrid.model import units
+from stepgrid.model.plan import BUILD, is_imported
 from stepgrid.model.table import group
+from stepgrid.model.units import counted
 from stepgrid.package import __version__
 from stepgrid.store.paths import SUMMARY_TEXT
 from stepgrid.summarize import html_page, summary_text
+from stepgrid.summarize.arms import Arm, arms
 from stepgrid.summarize.charts import report_charts
 from stepgrid.summarize.charts.drawing import PageMarks
 from stepgrid.summarize.charts.step_charts import Chart
 from stepgrid.summarize.report import Report
 from stepgrid.summarize.setup import host_line
+from stepgrid.summarize.statistics.verdicts import BAD, GOOD
 
 INDEX, FEED, TABLES, HISTORIES = "index.html", "feed.xml", "tables", "history"
 PICTURE, IMAGE = "chart.svg", "chart.png"  # of an experiment; the second for sites that link to it
 NOT_PUBLISHED = ("environment.parquet", "history.parquet")  # they name the host and its paths
+MOST_STEPS = 4  # that a line of a release names
 LETTERS = 8  # of a plan's digest, where two experiments would have one name
 
 
@@ -103,6 +108,35 @@ def write(
     fill_folder(folder, lambda staged: _write_site(staged, title, url, experiments, histories))
 
 
+def release_lines(experiments: Sequence[SiteEntry]) -> list[str]:
+    """Say of each release that several machines measured on how many it is slower or faster, and in which steps."""
+    by_release: dict[tuple[str, str | None, str, str], dict[str, Arm]] = {}
+    for experiment in experiments:
+        setup, facts = experiment.report.setup, experiment.report.data.facts.get("host", {})
+        machine = ", ".join(sorted({host.get("hostname", "") for host in facts.values()})) or experiment.host
+        for comparison in experiment.report.comparisons.leading:
+            for arm in arms(comparison) if comparison.layout.across == (BUILD,) and comparison.metric.better else ():
+                key = setup.title, setup.scale, arm.name, comparison.base
+                if arm.compared:
+                    by_release.setdefault(key, {})[machine] = arm
+    return [
+        f"{name} against {base}: {_outcomes(list(machines.values()))}"
+        for (_, _, name, base), machines in by_release.items()
+        if len(machines) > 1
+    ]
+
+
+def _outcomes(machines: Sequence[Arm]) -> str:
+    texts = []
+    for words in (BAD, GOOD):
+        cases = [arm.of(*words) for arm in machines if arm.of(*words)]
+        if cases:
+            steps = dict.fromkeys(case.row.step for members in cases for case in members)
+            named = ", ".join(units.first([*steps], MOST_STEPS))
+            texts.append(f"{cases[0][0].word} on {len(cases)} of {counted(len(machines), 'machine')} ({named})")
+    return "; ".join(texts) or f"no difference shown on {len(machines)} machines"
+
+
 def _write_site(
     folder: Path, title: str, url: str | None, experiments: Sequence[SiteEntry], histories: Sequence[History]
 ) -> None:
@@ -114,7 +148,8 @@ def _write_site(
     for history in histories:
         make_folder(folder / HISTORIES)
         write_text(folder / HISTORIES / f"{history.name}.html", history.page)
-    values = {"title": title, "url": address, "experiments": newest_first, "histories": histories}
+    values: dict[str, Any] = {"title": title, "url": address, "experiments": newest_first, "histories": histories}
+    values["releases"] = release_lines(newest_first)
     write_text(folder / FEED, _render("feed.xml.j2", {**values, "now": datetime.now(UTC)}))
     write_text(folder / INDEX, _render("index.html.j2", {**values, "hosts": hosts}))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
@@ -12,6 +13,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
+from http.client import HTTPException
 from pathlib import Path
 from types import FrameType, TracebackType
 from typing import Any, NamedTuple, NoReturn
@@ -153,6 +155,8 @@ class Hooks:
                 say(f"measured here: {counted(len(work.results), 'stage')}{work.elsewhere_note}")
             self._continue()
             print(work.products.brief(sys.stdout, self._duration_note(work.status)), flush=True)
+            if self.work.lacking:
+                notify(work.products.brief_text)
         elif is_terminal(sys.stderr):  # only a part of the plan was asked for: --until
             say(head(work.status))
         self.lock.close()
@@ -200,6 +204,9 @@ class Hooks:
             if not unstarted and not status.nodes_with(Status.FAILED, kind="build"):
                 self._continue()
             say(f"report of what was measured: {self.work.products.text}\n{self.work.products.page}")
+        if not (unstarted and unstarted.is_orderly):
+            status = job_status(self.work.store, self.work.plan.digest)
+            notify(f"{self.work.plan.title}: the run is not complete: {head(status)}")
         self.lock.close()
         if unstarted and unstarted.is_orderly:
             signals.exit_now(0)
@@ -384,6 +391,43 @@ def describe_next_round(work: RemainingWork, config: Mapping[str, Any]) -> str:
     reason = reasons[0] if reasons else "undecided"
     further = f"; and {len(reasons) - 1} more" if len(reasons) > 1 else ""
     return f"{reason}{further}\n{counted(count, 'stage')} more{advice}"
+
+
+# Somebody who is told: one POST of the last lines to the webhook of the site file
+
+LONGEST_POST, ANSWER_BYTES, POST_WAIT_S = 1_900, 1 << 16, 10  # characters that every chat takes, bytes, seconds
+
+
+def notify(text: str) -> None:
+    """Post the end of a run; what goes wrong is told without the address, which is a password."""
+    try:
+        address = current_site().webhook()
+        if address:
+            _post(address, text)
+    except OSError as error:
+        reason = (
+            getattr(error, "code", None) or error.strerror or getattr(error, "reason", None) or type(error).__name__
+        )
+        say(f"`notify` of the site file: nobody was told: {reason}")
+    except (ValueError, HTTPException) as error:
+        say(f"`notify` of the site file: nobody was told: {type(error).__name__}")
+
+
+def _post(address: str, text: str) -> None:
+    """Send what Slack, Mattermost and Teams read as `text`, and Discord as `content`; a redirection is not followed."""
+    from urllib.request import HTTPRedirectHandler, Request, build_opener
+
+    class NoRedirect(HTTPRedirectHandler):
+        def redirect_request(self, *_: Any) -> None:
+            return None
+
+    if not address.startswith(("https://", "http://")):
+        raise ValueError("no address of a webhook")
+    short = text if len(text) <= LONGEST_POST else f"{text[:LONGEST_POST]}…"
+    body = json.dumps({"text": f"```\n{short}\n```", "content": f"```\n{short}\n```"}).encode()
+    request = Request(address, body, {"Content-Type": "application/json", "User-Agent": "stepgrid"})
+    with build_opener(NoRedirect).open(request, timeout=POST_WAIT_S) as answer:
+        answer.read(ANSWER_BYTES)
 
 
 def can_restart() -> bool:

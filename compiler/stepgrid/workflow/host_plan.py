@@ -11,6 +11,7 @@ from contextvars import ContextVar
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
 from stepgrid.host import files
 from stepgrid.language.files import digest, reuse_checksums
@@ -119,9 +120,10 @@ def _check_agreement(site: Site, agree: Callable[[str], bool], problems: Problem
         "servers": [f"{server} ({entry.address})" for server, entry in site.servers.items()],
         "noise": [] if site.noise == LEAVE else [site.noise],
         "signers": [site.signers] if site.signers else [],
+        "notify": [urlsplit(site.notify).hostname or site.notify] if site.notify else [],
     }
     entries = {key: ", ".join(texts) for key, texts in risks.items() if texts}
-    content = (os.path.realpath(name), entries, site.servers)
+    content = (os.path.realpath(name), entries, site.servers, *([site.notify] if site.notify else []))
     agreement = digest(repr(content).encode())  # without passwords
     home = os.path.expanduser("~/.local/state")  # noqa: PTH111 - a user may have no home
     agreements = Path(os.environ.get("XDG_STATE_HOME") or home, "stepgrid", "site-files")

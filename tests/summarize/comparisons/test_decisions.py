@@ -65,3 +65,19 @@ def test_time_is_a_limit_too(within: float, expected: DecisionState, wanted: int
     limits = DecisionLimits(AdaptiveRepeat(3, 12, None, within), 0.02, LoadCosts(1000.0, CHAINS))
     [found] = decide([table(("edge", interval(1.025, 0.008)))], limits)
     assert (found.state, found.wanted) == (expected, wanted)
+
+
+def test_a_difference_of_releases_that_may_be_by_chance_is_confirmed() -> None:
+    def judged(axis: str, loads: int) -> Comparison:
+        found = table(("hyper", interval(1.10, 0.01, loads=loads)))
+        (row,) = found.rows
+        entries = row.entries[0], replace(row.entries[1], perhaps=True)
+        layout = ComparisonLayout({axis: "lru"}, (axis,), ())
+        return replace(found, layout=layout, rows=(replace(row, entries=entries),))
+
+    assert states(judged("cache", 3)) == [DecisionState.DECIDED]
+    assert states(judged("build", 3)) == [DecisionState.TENTATIVE]
+    assert states(judged("build", 12)) == [DecisionState.DECIDED], "the last look"
+    decisions = decide([judged("build", 3)], DecisionLimits(REPEAT, 0.02, LoadCosts()))
+    assert all(text.endswith("readww: perhaps by chance after 3 loads") for _, _, text in load_requests(decisions))
+    assert {wanted for _, wanted, _ in load_requests(decisions)} == {4}

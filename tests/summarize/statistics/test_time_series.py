@@ -78,6 +78,8 @@ def test_days_of_their_own_have_the_noise_of_days():
     assert sum(bool(found(0.05, 1.0)) for _ in range(TRIES)) <= ALPHA / 2 * TRIES
     assert sum(found(0.01, 0.9) == [7] for _ in range(TRIES)) >= 0.95 * TRIES
     assert changes(np.zeros((5, 3)), EFFECT, ALPHA, is_apart=True) == []
+    coarse = np.log([[0.009]] * 9 + [[0.010], [0.009], [0.010], [0.010]])
+    assert changes(coarse, EFFECT, ALPHA, is_apart=True) == [], "a clock of 1 ms"
 
 
 def interval(arm, base):

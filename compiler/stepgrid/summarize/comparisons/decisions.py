@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from stepgrid.model import units
 from stepgrid.model.metrics import QPS
-from stepgrid.model.plan import AdaptiveRepeat, Plan
+from stepgrid.model.plan import BUILD, AdaptiveRepeat, Plan
 from stepgrid.model.units import counted, duration
 from stepgrid.store.results import result_seconds
 from stepgrid.store.store import Store
@@ -22,6 +22,7 @@ from stepgrid.summarize.statistics.confidence_intervals import Interval
 class DecisionState(StrEnum):
     DECIDED = "decided"
     OPEN = "undecided so far"
+    TENTATIVE = "to be confirmed"
     INCOMPLETE = "waiting for loads that have no figures"
     GIVEN_UP = "given up"
     LAST = "undecided after the last load"
@@ -92,14 +93,18 @@ class DecisionLimits(Struct, frozen=True):
 
 def decide(comparisons: Sequence[Comparison], limits: DecisionLimits) -> tuple[Decision, ...]:
     """Decide all comparisons; a limit of time allows as many more loads as everything that is open leaves room for."""
-    cases = [case for comparison in comparisons for case in _judged_cases(comparison)]
-    decisions = [_decide_case(name, case, limits, None) for name, case in cases]
+    cases = [
+        (name, case, comparison.layout.across == (BUILD,))
+        for comparison in comparisons
+        for name, case in _judged_cases(comparison)
+    ]
+    decisions = [_decide_case(name, case, limits, None, of_builds) for name, case, of_builds in cases]
     if limits.repeat.within is None:
         return tuple(decisions)
     cost = limits.costs.seconds({cell for decision in decisions for cell in decision.cells})
     seconds = max(limits.repeat.within - limits.costs.spent, 0.0)
     loads = int(seconds // cost) if cost > 0 else limits.repeat.most
-    return tuple(_decide_case(name, case, limits, loads) for name, case in cases)
+    return tuple(_decide_case(name, case, limits, loads, of_builds) for name, case, of_builds in cases)
 
 
 def _judged_cases(comparison: Comparison) -> Iterator[tuple[str, Case]]:
@@ -110,13 +115,16 @@ def _judged_cases(comparison: Comparison) -> Iterator[tuple[str, Case]]:
             yield ", ".join(filter(None, (arms, comparison.point_name(case.row), case.row.step, metric))), case
 
 
-def _decide_case(name: str, case: Case, limits: DecisionLimits, more_loads: int | None) -> Decision:
+def _decide_case(name: str, case: Case, limits: DecisionLimits, more_loads: int | None, is_of_builds: bool) -> Decision:
+    """Decide a comparison; of builds a difference that may be by chance is measured again, as there are many."""
     interval = case.entry.interval
     if case.entry.idle and case.entry.verdict in verdicts.VERDICTS and case.entry.verdict not in verdicts.OPEN:
         return Decision(name, DecisionState.DECIDED)
     if case.entry.idle or interval is None:
         return Decision(name, DecisionState.IDLE, idle=case.entry.idle or "")
-    if _is_case_decided(case, interval, limits):
+    is_tentative = is_of_builds and case.entry.perhaps and interval.loads < limits.repeat.most and more_loads != 0
+    is_decided = _is_case_decided(case, interval, limits)
+    if is_decided and not is_tentative:
         return Decision(name, DecisionState.DECIDED, interval)
     if any(measured < planned for measured, planned in (case.point.loads, case.base.loads)):
         return Decision(name, DecisionState.INCOMPLETE, interval)
@@ -124,10 +132,11 @@ def _decide_case(name: str, case: Case, limits: DecisionLimits, more_loads: int 
     wanted = limits.repeat.next_look(interval.loads)
     if wanted is None or most <= interval.loads:
         return Decision(name, DecisionState.LAST if wanted is None else DecisionState.LATE, interval)
-    if verdicts.chance_of_decision(interval, most, limits.rule) < verdicts.HOPELESS:
+    if not is_decided and verdicts.chance_of_decision(interval, most, limits.rule) < verdicts.HOPELESS:
         return Decision(name, DecisionState.GIVEN_UP, interval)
     cells = tuple(dict.fromkeys(point.runs[0].cell for point in (case.point, case.base)))
-    return Decision(name, DecisionState.OPEN, interval, min(wanted, most), cells)
+    state = DecisionState.TENTATIVE if is_decided else DecisionState.OPEN
+    return Decision(name, state, interval, min(wanted, most), cells)
 
 
 def _is_case_decided(case: Case, interval: Interval, limits: DecisionLimits) -> bool:
@@ -140,10 +149,14 @@ def _is_case_decided(case: Case, interval: Interval, limits: DecisionLimits) -> 
 def load_requests(decisions: Sequence[Decision]) -> list[tuple[str, int, str]]:
     """List cell, loads and why, for the next plan of the spec."""
     return [
-        (cell, decision.wanted, f"{decision.name}: undecided after {counted(decision.loads, 'load')}")
+        (cell, decision.wanted, f"{decision.name}: {_state_text(decision)} after {counted(decision.loads, 'load')}")
         for decision in decisions
         for cell in decision.cells
     ]
+
+
+def _state_text(decision: Decision) -> str:
+    return "perhaps by chance" if decision.state is DecisionState.TENTATIVE else "undecided"
 
 
 def decision_sentences(decisions: Sequence[Decision], repeat: AdaptiveRepeat | None) -> Iterator[str]:

@@ -170,7 +170,10 @@ def _levels_apart(grid: Array, alpha: float) -> _Levels | None:
     counts = (~np.isnan(grid)).sum(axis=1)
     several = counts > 1
     variances = np.nanvar(grid[several], axis=1, ddof=1) / counts[several] if several.any() else np.zeros(1)
-    error = max(float(steps), math.sqrt(float(np.median(variances))), LEAST_NOISE)
+    distinct = np.unique(means)
+    # rows that agree to the digit are on steps of a coarse clock, not without noise
+    clock = float(np.diff(distinct).min()) / 2 if 1 < len(distinct) < rows else 0.0
+    error = max(float(steps), math.sqrt(float(np.median(variances))), clock, LEAST_NOISE)
     return _Levels(means, np.ones(rows), error, (rows - 1) / 2, alpha)
 
 
