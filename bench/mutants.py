@@ -1,10 +1,10 @@
 """Mutants: one operator, number or statement of a module is changed, and the tests that belong to it must fail.
 
-`python bench/mutants.py [--count N] [--seed N] [--seconds N] [--show] FILE` tries N mutants of the modules of MODULES
-(those of a seed are always the same) and appends a line of JSON for each to FILE; what has a line there is not tried
-again, so that it goes on where `--seconds` stopped it. It ends with the mutants that survived. `--show` only lists
-the mutants. All tests run once, which tells the functions that each calls (kept
-beside FILE: remove it when tests have changed); a mutant exists in the memory of a fork.
+`python bench/mutants.py [--count N] [--seed N] [--seconds N] [--of TEXT] [--show] FILE` tries N mutants of the
+modules of MODULES (those of a seed are always the same), and appends a line of JSON for each to FILE; what has a line
+there is not tried again, so that it goes on where `--seconds` stopped it. It ends with the mutants that survived.
+`--show` only lists the mutants. All tests run once, which tells the functions that each calls (kept beside FILE:
+remove it when tests have changed); a mutant exists in the memory of a fork.
 """
 
 from __future__ import annotations
@@ -206,6 +206,9 @@ class Loop:
         else:
             self._record_calls(session)
             store.write_bytes(msgspec.json.encode(self.calls))
+            os.execv(
+                sys.executable, sys.orig_argv
+            )  # forks of a process that has run all tests would inherit their threads
         for mutant in self.chosen:
             if time.monotonic() > self.until:
                 break
@@ -234,6 +237,8 @@ class Loop:
         items = self._items_for(session, mutant)
         began = time.monotonic()
         status = self._status(session, items, mutant)
+        if status not in (0, 1, -signal.SIGXCPU, -signal.SIGKILL):
+            raise SystemExit(f"{mutant.name}: its fork ended with {status}, which says nothing of the tests")
         attempt = Attempt(mutant.name, status != 0, len(items), round(time.monotonic() - began, 1))
         with self.file.open("a", encoding="utf-8") as stream:
             stream.write(json.dumps(msgspec.to_builtins(attempt)) + "\n")
@@ -267,19 +272,20 @@ class Loop:
                 os.dup2(null, stream)
             resource.setrlimit(resource.RLIMIT_CPU, (MOST_CPU_S, MOST_CPU_S))
             try:
-                if apply(mutant):
-                    for item in items:
-                        self.failed = False
-                        session.config.hook.pytest_runtest_protocol(item=item, nextitem=None)
-                        if self.failed:
-                            os._exit(1)
+                if not items or not apply(mutant):
+                    os._exit(0)
+                for item in items:
+                    self.failed = False
+                    session.config.hook.pytest_runtest_protocol(item=item, nextitem=None)
+                    if self.failed:
+                        os._exit(1)
                 os._exit(0)
             finally:
                 os._exit(2)
         _, status = os.waitpid(child, 0)
         with suppress(ProcessLookupError):
             os.killpg(child, signal.SIGKILL)
-        return status
+        return os.waitstatus_to_exitcode(status)
 
 
 def attempts_of(file: Path) -> dict[str, Attempt]:
@@ -293,9 +299,10 @@ def main() -> None:
     parser.add_argument("--count", type=int, default=200)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--seconds", type=float, default=float("inf"))
+    parser.add_argument("--of", default="", metavar="TEXT", help="only modules whose path has this text")
     parser.add_argument("--show", action="store_true")
     arguments = parser.parse_args()
-    chosen = sample(arguments.count, arguments.seed)
+    chosen = [entry for entry in sample(arguments.count, arguments.seed) if arguments.of in entry[0].path]
     if arguments.show:
         print(*(mutant.name for mutant, _ in chosen), sep="\n")
         return

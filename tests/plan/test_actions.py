@@ -7,9 +7,10 @@ from typing import Any
 import pytest
 
 from stepgrid.model.plan import Plan, PlannedAxis, PlannedReport, PlannedStage
+from stepgrid.model.records import replace
 from stepgrid.model.status import Action, NodeStatus, Status
 from stepgrid.plan import actions
-from stepgrid.plan.actions import NO_IMAGE, add_replays, arms, decide_action, leave_unsupported
+from stepgrid.plan.actions import NO_IMAGE, add_replays, arms, choose_base, decide_action, leave_unsupported
 from tests.conftest import Compile
 
 SPEC = """\
@@ -232,3 +233,14 @@ def test_the_stages_that_are_meant(plan: Plan) -> None:
     assert meant("fillseq") == ["fillseq"] * 2
     assert meant(load=True) == ["fillseq", "readww", "overwrite"] * 2
     assert actions.step_names(plan) == ["fillseq", "readww", "overwrite"]
+    for count, after in ((1, ["fillseq"]), (2, ["readww"])):  # without a checkpoint the load is the only stage
+        repeats = tuple(replace(repeat, stages=repeat.stages[:count]) for repeat in plan.cells[0].repeats)
+        stages = actions.select_stages([replace(plan.cells[0], repeats=repeats)])
+        assert [titles[stage] for stage in stages] == after * 2
+
+
+def test_without_a_base_the_first_axis_that_varies_is_it() -> None:
+    build, threads = PlannedAxis("build", ("r-1", "r-2")), PlannedAxis("threads", ("1",), ("readww",))
+    assert choose_base([build, threads, PlannedAxis("cache", ("lru", "hyper"), ("readww",))], {}) == {"cache": "lru"}
+    assert choose_base([build, threads], {}) == {"build": "r-1"}
+    assert choose_base([threads], {}) == {}
