@@ -1,12 +1,18 @@
 """The options of all commands: one name has one meaning and one form, and old words still mean what they meant."""
 
 import argparse
+import re
+import shlex
 from collections import defaultdict
 from collections.abc import Iterator
 
 import pytest
 
+from stepgrid import cli
 from stepgrid.cli.commands import COMMON, OLD_WORDS, command_parser, every_command, replace_old_words
+from stepgrid.package import PACKAGE
+from tests.cli.bundles import Capture
+from tests.cli.worlds import kept
 
 # An option that several commands have takes the same value in each, but for these: they name another thing.
 OTHER_VALUES = {
@@ -85,3 +91,35 @@ def test_a_help_explains_its_own_options_and_names_the_common_ones_in_one_line(
     for action in parser._actions:
         if action.option_strings and action.help != argparse.SUPPRESS:
             assert action.option_strings[-1] in text
+
+
+OFFERED = re.compile(r"`(stepgrid [a-z]+ [^`\n]+)`")
+
+
+def offered() -> Iterator[str]:
+    """With words that stand for what is filled in; `…` begins what a reader adds."""
+    for path in sorted(PACKAGE.rglob("*.py")):
+        for command in OFFERED.findall(path.read_text(encoding="utf-8")):
+            yield re.sub(r"\{[^{}]*\}", "x", command).replace(" …", "")
+
+
+def parsed(command: str, monkeypatch: pytest.MonkeyPatch) -> bool:
+    monkeypatch.setattr(cli, "_execute", lambda arguments, name: 0)
+    try:
+        return cli.main(shlex.split(command)[1:]) == 0
+    except SystemExit:
+        return False
+
+
+@pytest.mark.parametrize("command", sorted(set(offered())))
+def test_an_offered_command_is_one(command: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert parsed(command, monkeypatch), command
+
+
+@pytest.mark.usefixtures("folder")
+def test_explain_without_a_cell_shows_all(capsys: Capture) -> None:
+    kept()
+    assert cli.main(["explain", "a.yaml"]) == 0
+    whole = capsys.readouterr().out
+    assert cli.main(["explain", "a.yaml", "build=rocksdb-9.10.0,threads=2"]) == 0
+    assert capsys.readouterr().out.rstrip() in whole

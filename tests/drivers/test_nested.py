@@ -1,13 +1,18 @@
 """Maps among the settings come as the language hands them on: text that remembers where it stands."""
 
+import json
+from pathlib import Path
 from typing import Any, get_args
 
 import pytest
 
 from stepgrid.language.problems import Location
 from stepgrid.language.yaml import Map, Node, Seq, Text
+from stepgrid.model.figures import ParseError
 from stepgrid.plugins.registry import DRIVERS, driver
 from stepgrid.plugins.settings import Nested, Quantity
+from stepgrid_databases.drivers import client_report
+from stepgrid_databases.drivers.client_report import RateInterval
 
 HERE = Location("a.yaml", 1, 1)
 
@@ -89,3 +94,26 @@ def test_metrics() -> None:
     }
     path = _node({"p99": {"json": "$.p['99.00']", "times": "0.001"}})
     assert _kept("command", argv=_node(["ls"]), metrics=path)["metrics"]["p99"]["times"] == 0.001
+
+
+INTERVAL = {"report": "interval", "second": 1.0, "interval": 0.5, "operations": 10}
+
+
+def test_damaged_lines_are_skipped(tmp_path: Path) -> None:
+    path = tmp_path / client_report.FILE
+    path.write_text(f'{json.dumps(INTERVAL)}\n{"[" * 9999}\n{{"report": []}}\n3\n{{"report": "end", "sec')
+    report = client_report.read(path)
+    assert report.intervals == [RateInterval(1.0, 0.5, 10)]
+    with pytest.raises(ParseError, match=r"report\.jsonl: the client did not report its end$"):
+        client_report.read_whole(path)
+    with pytest.raises(ParseError, match=r"^report\.jsonl has no line of `end`$"):
+        report.last("end")
+
+
+def test_a_running_step(tmp_path: Path) -> None:
+    assert client_report.live(tmp_path) == ()
+    with client_report.ReportFile(tmp_path) as report:
+        report.write("interval", second=1.0, interval=1.0, operations=30, operation="insert")
+        report.write("interval", second=2.0, interval=1.0, operations=3, operation="query")
+    assert client_report.live(tmp_path, "query", "insert") == [(2.0, 3.0)]
+    assert client_report.live(tmp_path) == [(1.0, 30.0), (2.0, 3.0)]
