@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from stepgrid.model.plan import Plan, encode
 from stepgrid.plan.assembly import compile_spec
+from stepgrid.plan.identity import build_id
 from tests.conftest import HOST, Compile
 from tests.plan.test_difference import chain
 
@@ -160,6 +161,12 @@ def test_a_commit_is_one_build_wherever_its_repository_lies_and_a_branch_is_not(
         assert builds[-1].source["git"] == f"file://{tmp_path}/{folder}"
     assert builds[0].id == builds[1].id
     assert len({build.id for build in builds}) == 3
+
+
+def test_the_content_of_a_tree_is_its_identity_and_not_its_place_or_the_choice_of_its_files() -> None:
+    trees = ({"path": "a", "files": ["x"]}, {"path": "b", "files": ["x", "y"]}, {"path": "a"})
+    assert len({build_id("program", "1", tree, "content") for tree in trees}) == 1
+    assert build_id("program", "1", trees[0], "other") != build_id("program", "1", trees[0], "content")
 
 
 DB_BENCH = """\
