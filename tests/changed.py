@@ -1,8 +1,8 @@
 """Tests that belong to changed files: `python -m tests.changed [COMMIT]` prints their folders, for pytest.
 
 The rule: compiler/stepgrid/PACKAGE, compiler/stepgrid_databases/KIND and compiler/stepgrid_investigate/PACKAGE have
-their tests in tests/PACKAGE and tests/KIND (a plug-in's below it), a module of compiler/stepgrid_NAME in tests/NAME;
-specs, docs, scripts and bench in the folder of their name; every change has tests/test_house.py.
+their tests in tests/PACKAGE and tests/KIND (a plug-in's below it), a module of compiler/stepgrid_NAME in tests/NAME,
+or where HOMES says; specs, docs, scripts and bench in the folder of their name; every change has tests/test_house.py.
 """
 
 import subprocess
@@ -12,6 +12,15 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 ALWAYS = "tests/test_house.py"
+HOMES = {  # whose tests stand beside those of another package
+    "stepgrid_inspect": "cli",
+    "stepgrid_registries": "build",
+    "stepgrid_slurm": "workflow",
+    "clients": "drivers",
+    "mysqld": "engines/mysqld",
+    "postgres": "engines/postgres",
+    "report": "summarize",
+}
 
 
 def changed(since: str) -> list[str]:
@@ -31,7 +40,10 @@ def tests_of(files: Iterable[str]) -> Iterator[str]:
         elif parts[0] == "compiler" and len(parts) > 3:
             yield _nearest((*parts[2:-1], Path(file).stem))
         elif parts[0] == "compiler" and len(parts) > 2:
-            yield _nearest((parts[1].removeprefix("stepgrid_"), Path(file).stem))
+            home = HOMES.get(parts[1], parts[1].removeprefix("stepgrid").removeprefix("_"))
+            yield _nearest((home, Path(file).stem) if home else (Path(file).stem,))
+        elif parts[0] == "templates" and len(parts) > 2:
+            yield _nearest((HOMES.get(parts[1], "drivers"),))
         elif parts[0] == "packages" and len(parts) > 1:
             yield _nearest(parts[1:2])
         elif parts[0] in ("specs", "docs", "scripts", "bench"):
