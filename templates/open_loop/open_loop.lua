@@ -40,6 +40,7 @@ local function make(threads)
 end
 
 local function read_points()
+   if sysbench.opt.points ~= "" then return sysbench.opt.points end
    local file = assert(io.open("schedule.txt"))
    local points = file:read("*a")
    file:close()
@@ -182,7 +183,8 @@ return function(kind, module)
    require(kind)
    local options, kind_init, kind_thread_init = sysbench.cmdline.options, init, thread_init
    options.arrivals = {"even or poisson", "even"}
-   options.schedule_seconds = {"how long operations of schedule.txt begin; 0: there is no schedule", 0}
+   options.points = {"a rate that does not change; else schedule.txt has it", ""}
+   options.schedule_seconds = {"how long operations of a schedule begin; 0: there is none", 0}
    options.schedule_grace = {"seconds after these, for operations that are late", 0}
    options.insert_arrivals = {"inserts have moments of their own", false}
 

@@ -4,6 +4,9 @@ import pytest
 
 from stepgrid.collect import step_figures
 from stepgrid.collect.result_figures import read_result, stored_figures
+from stepgrid.collect.step_figures import trial
+from stepgrid.expand.search import AxisSearch
+from stepgrid.language.expressions import ExpressionError
 from stepgrid.model.records import replace
 from stepgrid.plugins.registry import driver
 from stepgrid.store.results import load_result
@@ -121,3 +124,12 @@ def test_a_command_that_the_program_of_a_step_wrote_is_none(made):
         (folder / "command.json").write_text(json.dumps(record))
     rows = [row for row in read_result(*made).environment if row[0] == "command"]
     assert not {name for _, _, name, _ in rows} & record.keys()
+
+
+def test_a_rate_that_clients_do_not_keep_up_with_does_not_hold():
+    search = AxisSearch("rate", "rate", 1, 1000, "max rate where p99_us < 5000", 4)
+    assert trial(search, 100, {"p99_us": 4000.0, "backlog": 0.0, "target_met": 1.0}).holds
+    assert not trial(search, 100, {"backlog": 7.0, "target_met": 1.0}).holds
+    assert not trial(search, 100, {"target_met": 0.0}).holds
+    with pytest.raises(ExpressionError):
+        trial(search, 100, {"target_met": 1.0})

@@ -45,6 +45,16 @@ def test_as_many_operations_are_due_as_the_rate_says(rate: int | dict[str, Any],
     assert abs(sum_until(rate, due) - expected) <= 0.011 * expected + 2 + 2 * around
 
 
+@given(rate=RATES)
+def test_the_rates_of_all_seconds_are_what_is_asked(rate: int | dict[str, Any]) -> None:
+    schedule = open_loop.parse_text(open_loop.text(open_loop.points(rate, 40.0, str)))
+    seconds = open_loop.rates_by_second(schedule, 40.0)
+    assert [second for second, _ in seconds] == [float(second) for second in range(1, 41)]
+    for second, asked in seconds:
+        middle = sum(rate_at(rate, second - 1 + (piece + 0.5) / 400) for piece in range(400)) / 400
+        assert asked == pytest.approx(middle, rel=0.02, abs=0.02 * max(value for _, value in schedule))
+
+
 def sum_until(rate: int | dict[str, Any], second: float, pieces: int = 8000) -> float:
     return sum(rate_at(rate, second * (piece + 0.5) / pieces) for piece in range(pieces)) * second / pieces
 

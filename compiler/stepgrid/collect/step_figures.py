@@ -72,6 +72,7 @@ class StepFigures(Struct, frozen=True):
 ENGINE = "engine"  # the source of counts that are neither a collector's nor a probe's
 DRAIN = "drain_seconds"  # the figure of a driver that its step went on after what it measured
 ALSO_RAN = "also_ran"  # the fact of a driver that other operations than those of `operations` were run
+BACKLOG = "backlog"
 TARGET, MET = "target_", "target_met"  # `target_x` is a target of `x`
 TRIED, HOLDS = "tried_value", "tried_holds"  # of a point of a search
 # whatever a parser of any plug-in meets in damaged output: the step says so, others go on
@@ -168,7 +169,13 @@ def trial(search: AxisSearch, value: int, metrics: Mapping[str, float]) -> Trial
     condition, names = parse_objective(search.objective), {**metrics, search.variable: float(value)}
     if condition.name not in names:
         raise ExpressionError(f"`{condition.name}` is not defined", condition.name)
-    return Trial(value, condition.holds(names), names[condition.name])
+    try:
+        holds = condition.holds(names)
+    except ExpressionError:
+        if not (names.get(BACKLOG) or names.get(MET) == 0):
+            raise
+        holds = False  # clients that did not keep up have no latency
+    return Trial(value, holds, names[condition.name])
 
 
 def _trial_figures(step: PlannedStep, record: StepRecord, metrics: Mapping[str, float]) -> dict[str, float]:

@@ -44,6 +44,9 @@ def by_column(buckets: Iterable[Bucket]) -> list[Buckets]:
     return [Buckets(name, least, most, operations) for name, (_, least, most, operations) in parts]
 
 
+ASKED = "asked"  # in place of an operation: the rate that all clients together were asked for
+
+
 class ClientRate(NamedTuple):
     """Work of one client in the interval up to a second since the step's start; no row for what it does not do."""
 

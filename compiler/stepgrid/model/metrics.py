@@ -161,6 +161,9 @@ ANSWERS = (
              f"As {name}_us, of a step with a rate, from when an operation was sent, without its wait for a client: "
              "what a closed loop calls latency.", STEP)
       for name in ("avg", "p50", "p75", "p95", "p99", "p99_9", "p99_99", "max")),
+    Metric("over_limit_pct", "%", "lower",
+           "Share of the seconds in which an operation took longer than `latency_limit`; with a rate, from when it was "
+           "due.", STEP),
     Metric("tried_value", "of the setting", None,
            "The value that a search on an axis tried: of a rate in bytes per second (docs/guides/search.md).", STEP),
     Metric("tried_holds", "1", None,

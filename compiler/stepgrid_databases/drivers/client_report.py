@@ -17,10 +17,11 @@ from typing import Any, NamedTuple, Self, TypeAlias
 from msgspec import Struct
 
 from stepgrid.host.failure import tail
-from stepgrid.model.figures import Buckets, ClientRate, Figures, ParseError, is_sustained
+from stepgrid.model.figures import ASKED, Buckets, ClientRate, Figures, ParseError, is_sustained
 from stepgrid.model.metrics import STEP, Metric
 from stepgrid.model.records import replace
 from stepgrid.plugins import driver
+from stepgrid_databases.drivers import open_loop
 
 FILE = "report.jsonl"
 PER_DOUBLING = 32  # buckets of a histogram, by the logarithm of a time, from 1 µs on
@@ -244,6 +245,19 @@ def operation_metrics(name: str) -> Iterator[Metric]:
     yield Metric(f"{name}_max_us", "us", "lower", f"Highest latency of `{name}`.", STEP)
 
 
+def over_limit(report: ClientReport, settings: Mapping[str, Any]) -> dict[str, float]:
+    """Give the share of the seconds in which some operation of some client took longer than the limit."""
+    longest: dict[int, float] = {}
+    for interval in report.intervals:
+        if interval.length >= SHORTEST and interval.longest is not None:
+            second = round(interval.second)
+            longest[second] = max(longest.get(second, 0.0), interval.longest)
+    limit = settings.get("latency_limit")
+    if limit is None or not longest:
+        return {}
+    return {"over_limit_pct": 100 * sum(seconds > limit for seconds in longest.values()) / len(longest)}
+
+
 def operation_figures(report: ClientReport, metrics: Mapping[str, float], warnings: Sequence[str] = ()) -> Figures:
     groups = operation_roles(report)
     figures = Figures(
@@ -312,8 +326,13 @@ def rated(report: ClientReport, figures: Figures, target: float | None = None) -
     if not services:
         return figures
     metrics, warnings, histograms = dict(figures.metrics), list(figures.warnings), figures.histograms
+    requested: list[ClientRate] = []
     if schedules:
-        line = schedules[-1]
+        line, file = schedules[-1], report.path.with_name(open_loop.FILE)
+        points = line.get("points") or (file.read_text(encoding="utf-8") if file.exists() else "")
+        schedule = open_loop.parse_text(points) if points else [(0.0, line["asked"] / line["length"])]
+        rates = open_loop.rates_by_second(schedule, line["length"])
+        requested = [ClientRate(0, second, ASKED, rate) for second, rate in rates]
         metrics["target_qps"] = line["asked"] / line["length"]
     if main := [line for line in services if line["operation"] != INSERT]:
         metrics |= {f"service_{name}": value for name, value in latencies(main).items()}
@@ -328,7 +347,9 @@ def rated(report: ClientReport, figures: Figures, target: float | None = None) -
             warnings.append(f"{BEHIND}: {reason}. {NO_LATENCY}")
             metrics = without_latency(metrics, operation)
             histograms = [item for item in histograms if (item.operation == INSERT) != (operation == INSERT)]
-    return replace(figures, metrics=metrics, warnings=warnings, histograms=histograms)
+    return replace(
+        figures, metrics=metrics, warnings=warnings, histograms=histograms, rates=[*figures.rates, *requested]
+    )
 
 
 def kept_up(figures: Figures, rate: float | None) -> Figures:

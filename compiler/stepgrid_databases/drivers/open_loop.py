@@ -31,8 +31,13 @@ def grace(duration: float) -> int:
 
 
 def files(settings: Mapping[str, Any], read_file: Callable[[str], str]) -> Mapping[str, str]:
-    """Give the schedule as a file: it is part of a step's identity, and a trace is by its content."""
-    return {FILE: text(points(settings["rate"], settings["duration"], read_file))} if has_rate(settings) else {}
+    """Give a rate that changes as a file: a trace is part of a step's identity by its content.
+
+    A number is not in a file: a search chooses it when the step runs.
+    """
+    if not isinstance(settings.get("rate"), Mapping):
+        return {}
+    return {FILE: text(points(settings["rate"], settings["duration"], read_file))}
 
 
 def points(rate: int | Mapping[str, Any], duration: float, read_file: Callable[[str], str]) -> Sequence[Point]:
@@ -92,6 +97,31 @@ def text(schedule: Sequence[Point]) -> str:
 
 def _decimal(value: float) -> str:
     return f"{value:.6f}".rstrip("0").rstrip(".")
+
+
+def parse_text(content: str) -> list[Point]:
+    pairs = (part.partition(":") for part in content.strip().split(","))
+    return [(float(second or 0), float(rate)) if colon else (0.0, float(second)) for second, colon, rate in pairs]
+
+
+def rates_by_second(schedule: Sequence[Point], length: float) -> list[Point]:
+    """Give the mean rate of each second that a schedule asks for, by the second's end."""
+    seconds, totals = range(1, math.ceil(length) + 1), [0.0]
+    ends = list(pairwise((*schedule, (math.inf, schedule[-1][1]))))
+    at, before = 0, 0.0
+    for second in seconds:
+        while second >= ends[at][1][0]:
+            before += _area(ends[at], ends[at][1][0])
+            at += 1
+        totals.append(before + _area(ends[at], second))
+    return [(float(second), totals[second] - totals[second - 1]) for second in seconds]
+
+
+def _area(piece: tuple[Point, Point], second: float) -> float:
+    """Count the operations of a piece up to a second within it."""
+    (start, first), (end, last) = piece
+    slope = (last - first) / (end - start) if end > start else 0.0
+    return (second - start) * (first + slope * (second - start) / 2)
 
 
 def moments(schedule: Sequence[Point], arrivals: str | None, seed: int) -> Iterator[float]:

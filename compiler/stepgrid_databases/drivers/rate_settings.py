@@ -7,7 +7,7 @@ from typing import Annotated, Literal, Self, TypeAlias
 from pydantic import AfterValidator, Discriminator, Field, Tag, ValidationInfo, model_validator
 
 from stepgrid.language.validation import quantity, sentence_error
-from stepgrid.plugins.settings import InnerCount, Late, Nested, Settings
+from stepgrid.plugins.settings import DURATION, InnerCount, Late, Nested, Seconds, Settings
 from stepgrid_databases.drivers.open_loop import SHAPES
 
 Span: TypeAlias = Annotated[float, quantity("duration"), Field(gt=0, strict=True, allow_inf_nan=False)]
@@ -52,6 +52,14 @@ Rate: TypeAlias = Annotated[
         description="operations per second of all clients: a number, or {ramp:, over:}, {sine:, period:}, "
         "{steps:, hold:}, {trace:}; latency counts from when one should have begun"
     ),
+]
+
+
+LatencyLimit: TypeAlias = Annotated[
+    Seconds | None,
+    DURATION,
+    Late(),
+    Field(description="the part of the time in which an operation takes longer is told (over_limit_pct)"),
 ]
 
 

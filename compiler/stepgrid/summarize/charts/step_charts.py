@@ -13,6 +13,7 @@ from msgspec import Struct
 
 from stepgrid.collect.series import Span, dips, mark_stalls
 from stepgrid.model import units
+from stepgrid.model.figures import ASKED
 from stepgrid.model.plan import BUILD, PlannedAxis
 from stepgrid.model.table import group
 from stepgrid.model.units import number
@@ -224,9 +225,21 @@ def over_time(report: Report, section: StepPoints, marks: Marks) -> list[Chart]:
             for arranged in groups[name][:MOST_LINES]
         ]
         title = ", ".join(filter(None, (f"{section.step}: QPS over time", name)))
-        panel = Panel("QPS", lines, _stalls(line.loads[0] for line in lines))
+        stalls = _stalls(line.loads[0] for line in lines)
+        lines += _requested_rates(report, groups[name][:MOST_LINES])
+        panel = Panel("QPS", lines, stalls)
         charts.append(Chart(title, forms.over_time(title, [panel], marks), note=_series_note(report, section)))
     return charts
+
+
+def _requested_rates(report: Report, members: Sequence[ArrangedPoint]) -> list[TimeLine]:
+    """Give the rates that clients were asked for over time."""
+    details, lines = report.data.details, []
+    for arranged in members:
+        runs = [run for run in arranged.point.runs if ASKED in details.client_operations.get(run.place, ())]
+        if runs:
+            lines.append(TimeLine(f"{arranged.arm}, {ASKED}", [details.client_lines(runs[0].place, ASKED)[0].points]))
+    return lines
 
 
 def _series_note(report: Report, section: StepPoints) -> str:

@@ -89,7 +89,7 @@ def parse(folder: Path, settings: Mapping[str, Any]) -> Figures:
             qps = _series(outputs, declared)
         except NoFigureError as error:
             warnings.append(f"series{NO_FIGURE}{error}")
-    return Figures(
+    figures = Figures(
         metrics,
         {str(line["name"]): str(line["value"]) for line in report.of("fact")},
         qps=qps,
@@ -97,6 +97,7 @@ def parse(folder: Path, settings: Mapping[str, Any]) -> Figures:
         histograms=client_report.histograms(report),
         rates=client_report.client_rates(report.intervals),
     )
+    return client_report.rated(report, figures)
 
 
 def read_sample(folder: Path, settings: Mapping[str, Any]) -> Iterator[SampleFigure]:

@@ -95,6 +95,7 @@ def parse(folder: Path, settings: Mapping[str, Any]) -> Figures:
             **(_index_throughput(report) if action == "index" else _throughput(report, roles, main)),
             **({} if action == "index" else _target(roles, settings)),
             **_extremes(roles),
+            **client_report.over_limit(report, settings),
             **_rates(intervals, main),
             **({"min_id_probe_seconds": max(probes)} if probes else {}),
             **client_report.percentiles(counts["query"]),

@@ -10,7 +10,7 @@ from pydantic_core import PydanticCustomError
 
 from stepgrid.language.validation import sentence_error
 from stepgrid.plugins.settings import COUNT, DURATION, ActionFields, ActionSettings, Count, Flag, WholeSeconds, uses
-from stepgrid_databases.drivers.rate_settings import Arrivals, Rate
+from stepgrid_databases.drivers.rate_settings import Arrivals, LatencyLimit, Rate
 from stepgrid_databases.drivers.sysbench.lua_client import CLIENT
 
 Statement = Annotated[str, StringConstraints(min_length=1, pattern=r"^[^;]+$")]
@@ -25,7 +25,9 @@ class InsertBenchmarkSettings(ActionSettings):
         "load": uses("rows", f"{_ALL} rows_per_commit session {_CREATED}"),
         "index": uses("", f"{_ALL} indexes first_rows"),
         "insert": uses("rows", _INSERTS),
-        "query": uses("duration", f"{_INSERTS} insert_rate query rows_per_query indexes ends rate arrivals"),
+        "query": uses(
+            "duration", f"{_INSERTS} insert_rate query rows_per_query indexes ends rate arrivals latency_limit"
+        ),
         "check": uses(""),
     }
 
@@ -53,6 +55,7 @@ class InsertBenchmarkSettings(ActionSettings):
     ] = "rows"
     rate: Rate = None
     arrivals: Arrivals = None
+    latency_limit: LatencyLimit = None
     data_length_min: Annotated[Count, COUNT, Field(le=4000, description="characters of `data`, at least")] = 10
     data_length_max: Annotated[Count, COUNT, Field(le=4000, description="characters of `data`, at most")] = 20
     partitions: Annotated[Count | None, COUNT, Field(description="partitions of a table, by ranges of its ids")] = None

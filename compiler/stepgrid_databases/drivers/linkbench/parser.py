@@ -46,7 +46,8 @@ def parse(folder: Path, settings: Mapping[str, Any]) -> Figures:
     if settings["action"] == "load":
         return operation_figures(report, _load_metrics(report))
     lists = float(sum(line["history"] for line in report.of("graph")))
-    return operation_figures(report, {**operation_latencies(report), "continued_lists": lists})
+    metrics = {**operation_latencies(report), "continued_lists": lists}
+    return operation_figures(report, {**metrics, **client_report.over_limit(report, settings)})
 
 
 def _load_metrics(report: ClientReport) -> dict[str, float]:

@@ -22,7 +22,7 @@ from stepgrid.plugins.settings import (
     check_mix,
     uses,
 )
-from stepgrid_databases.drivers.rate_settings import Arrivals, Rate
+from stepgrid_databases.drivers.rate_settings import Arrivals, LatencyLimit, Rate
 from stepgrid_databases.drivers.sysbench.lua_client import CLIENT
 
 Operation = Literal[
@@ -70,7 +70,9 @@ class Lists(Settings):
 class LinkBenchSettings(ActionSettings):
     ACTIONS: ClassVar[Mapping[str, ActionFields]] = {
         "load": uses("ids", "loaders link_types link_size node_size table_options"),
-        "request": uses("ids duration", "requesters mix link_size node_size popularity multiget lists rate arrivals"),
+        "request": uses(
+            "ids duration", "requesters mix link_size node_size popularity multiget lists rate arrivals latency_limit"
+        ),
         "check": uses(""),
     }
 
@@ -107,5 +109,6 @@ class LinkBenchSettings(ActionSettings):
     ] = Field(default_factory=Lists)
     rate: Rate = None
     arrivals: Arrivals = None
+    latency_limit: LatencyLimit = None
     table_options: Annotated[str, Field(description="what follows a CREATE TABLE, as row_format=compressed")] = ""
     client: Annotated[str, Field(min_length=1, description="the build of sysbench that runs it, by its name")] = CLIENT

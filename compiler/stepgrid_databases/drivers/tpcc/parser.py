@@ -51,7 +51,9 @@ def parse(folder: Path, settings: Mapping[str, Any]) -> Figures:
         "rolled_back_orders": rolled_back,
         "skipped_deliveries": skipped,
     }
-    return operation_figures(report, {**rates, **metrics}, _small_tables(settings))
+    return operation_figures(
+        report, {**rates, **metrics, **client_report.over_limit(report, settings)}, _small_tables(settings)
+    )
 
 
 def _small_tables(settings: Mapping[str, Any]) -> list[str]:

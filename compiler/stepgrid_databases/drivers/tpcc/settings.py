@@ -21,7 +21,7 @@ from stepgrid.plugins.settings import (
     check_mix,
     uses,
 )
-from stepgrid_databases.drivers.rate_settings import Arrivals, Rate
+from stepgrid_databases.drivers.rate_settings import Arrivals, LatencyLimit, Rate
 from stepgrid_databases.drivers.sysbench.lua_client import CLIENT
 from stepgrid_databases.drivers.tpcc import CUSTOMERS, ITEMS
 
@@ -35,7 +35,7 @@ MIX: Mapping[Transaction, float] = {
 class TpccSettings(ActionSettings):
     ACTIONS: ClassVar[Mapping[str, ActionFields]] = {
         "load": uses("warehouses", "loaders items customers table_options"),
-        "run": uses("warehouses duration", "clients items customers mix think rate arrivals"),
+        "run": uses("warehouses duration", "clients items customers mix think rate arrivals latency_limit"),
         "check": uses(""),
     }
 
@@ -71,6 +71,7 @@ class TpccSettings(ActionSettings):
     ] = False
     rate: Rate = None
     arrivals: Arrivals = None
+    latency_limit: LatencyLimit = None
     table_options: Annotated[str, Field(description="what follows a CREATE TABLE, as row_format=compressed")] = ""
     client: Annotated[str, Field(min_length=1, description="the build of sysbench that runs it, by its name")] = CLIENT
 
