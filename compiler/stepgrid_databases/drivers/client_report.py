@@ -338,9 +338,9 @@ def rated(report: ClientReport, figures: Figures, target: float | None = None) -
         metrics |= {f"service_{name}": value for name, value in latencies(main).items()}
     metrics["backlog"] = float(sum(line["left"] for line in (*services, *schedules)))
     inserts = sum(line["left"] for line in services if line["operation"] == INSERT)
+    is_short = target is not None and not is_sustained(metrics["qps"], target)
     for late, operation in ((metrics["backlog"] - inserts, ""), (inserts, INSERT)):
-        is_short = target is not None and not is_sustained(metrics["qps"], target)
-        if late or is_short:
+        if late or (is_short and not operation):
             reason = (
                 f"{late:,.0f} {operation or 'operation'}s were due and never begun" if late else "it missed its rate"
             )
