@@ -41,7 +41,7 @@ CASES = cases(Path(__file__).with_name("reports.yaml"))
 LEVELS = (1.0, 1.002, 0.998)  # of three loads, where a case says nothing else
 KEPT = ("answer", "read with care", "by other metrics", "changes", "claims", "differences")
 WORDS = ("status", "reason", "warnings", "minutes", "build", "client", "kind")  # of an arm: no metrics
-ALSO = {"causes": ("why: ",), "setup": ("what the arms", "what the steps"), "next": ("what next",)}
+ALSO = {"causes": ("why: ",), "cost": ("decision",), "setup": ("what the arms", "what the steps"), "next": ("what next",)}
 
 
 def of_load(value: Any, load: int) -> Any:

@@ -100,7 +100,7 @@ def test_a_brief_of_many_rows_and_arms_has_a_row_for_each_step(here: Path) -> No
         "  QPS / cache=lru   cache-of-a-long-name-0   cache-of-a-long-name-1",
         "  readww            ▲1.20×                   ▲1.40×",
         "  overwrite         ▲1.20×                   ▲1.40×",
-        "  and 4 arms more: stepgrid report specs/cache.yaml --all",
+        "  not shown: 4 arms: stepgrid report specs/cache.yaml --all",
     ]
     assert max(map(len, lines)) <= 80
 

@@ -211,7 +211,7 @@ def _difference(arm: Arm, certain: Sequence[ArmCase]) -> _Words:
     extremes = [_extreme(cases, arm) for cases in by_word.values()] if len(certain) > 1 else [certain[0].text]
     over_all = f"over all points {_pooled_text(arm.pooled)}" if arm.pooled else ""
     kind = BOTH if len(by_word) > 1 else _KINDS.get(certain[0].word, NONE)
-    if len(by_word) == 1 and len(certain) == len(arm.compared) and not _is_wide(certain):
+    if len(by_word) == 1 and len(certain) == len(arm.compared) and not is_wide(certain):
         detail = f"of {base_and_place(certain, arm)}"
         return _Words(_amount(certain, arm), detail, sureness, [*extremes, over_all, counts_of_rest], kind)
     if parts := _parts(arm):
@@ -219,7 +219,7 @@ def _difference(arm: Arm, certain: Sequence[ArmCase]) -> _Words:
     outcomes = Counter(case.word for case in arm.compared)
     counts = ", ".join(f"{word} in {count}" for word, count in outcomes.most_common())
     headline = f"{arm.metric} {counts} of {len(arm.compared)} {point_noun(arm)[1]}"
-    detail = f"against {arm.comparison.base}{in_step(arm)}: {_spread(arm.compared, arm)}"
+    detail = f"against {arm.comparison.base}{in_step(arm)}: {spread(arm.compared, arm)}"
     return _Words(headline, detail, sureness, [other_counts(arm, [case.word for case in arm.compared])], kind)
 
 
@@ -256,12 +256,12 @@ def _divide(arm: Arm, position: int) -> list[_PointPart]:
         if label is None or None in outcomes or len(outcomes) > 1:
             return []
         part = _PointPart(axis, (label,), cases)
-        same_parts = [one for one in parts if one.outcome == part.outcome and not _is_wide([*one.cases, *cases])]
+        same_parts = [one for one in parts if one.outcome == part.outcome and not is_wide([*one.cases, *cases])]
         for other in same_parts[:1]:
             parts.remove(other)
             part = _PointPart(axis, (*other.labels, label), [*other.cases, *cases])
         parts.append(part)
-    if len(parts) < 2 or len(groups) > MOST_PARTS or any(_is_wide(part.cases) for part in parts):
+    if len(parts) < 2 or len(groups) > MOST_PARTS or any(is_wide(part.cases) for part in parts):
         return []
     return sorted(
         parts,
@@ -285,7 +285,7 @@ def _part_texts(parts: Sequence[_PointPart], arm: Arm) -> Iterator[str]:
         amount = "the same" if all(case.word == SAME for case in cases) else "no difference shown"
         reserve = ", perhaps by less than counts" if cases[0].word == DIFFERENT else ""
         if cases[0].word in (*DIFFERENCES, DIFFERENT):
-            amount = _span([case.ratio for case in cases])
+            amount = span([case.ratio for case in cases])
             base = f"the {arm.metric} of {arm.comparison.base}{in_step(arm).removeprefix(',')}"
             amount = amount.removesuffix(" of") if number else f"{amount} {base}"
         is_name = axis in ("step", BUILD)
@@ -300,7 +300,7 @@ def _pooled_difference(arm: Arm, pooled: PooledRatio) -> _Words:
     dissenting = [f"{word} {locate(arm.of(word), arm)}" for word in words if word != verdict]
     notes = [_pooled_text(pooled), alone, *dissenting, other_counts(arm, DIFFERENCES)]
     detail = f"of {arm.comparison.base}{in_step(arm)}, over {all_points(arm)}"
-    headline = f"{_span([pooled.ratio])} the {arm.metric}"
+    headline = f"{span([pooled.ratio])} the {arm.metric}"
     kind = BOTH if dissenting else _KINDS.get(verdict, NONE)
     return _Words(headline, detail, f"{verdict}, {_certainty(pooled)}", notes, kind)
 
@@ -335,7 +335,7 @@ def _zero(arm: Arm, cases: Sequence[ArmCase]) -> _Words:
 def _busy(arm: Arm, cases: Sequence[ArmCase]) -> _Words:
     """Say that others' load decides nothing, and what it leaves to be told."""
     ratios = [case.ratio for case in _with_ratio(cases)]
-    amount = f": {_span(ratios).removesuffix(' of')} came out" if ratios else ""
+    amount = f": {span(ratios).removesuffix(' of')} came out" if ratios else ""
     detail = f"against {base_and_place(cases, arm)}{amount}"
     return _Words(f"{arm.metric} {BUSY}", detail, DOT.join(arm.supporting), [other_counts(arm, (BUSY,))])
 
@@ -397,7 +397,7 @@ def _builds_finding(build_arms: Sequence[Arm]) -> Finding | None:
         words = dict.fromkeys(case.word for case in arm.compared)
         notes.append(f"{short_build(arm.name)} {', '.join(f'{word} {locate(arm.of(word), arm)}' for word in words)}")
     kinds = {_KINDS.get(case.word, NONE) for case in cases}
-    amount = _spread(cases, *build_arms) if _is_wide(cases) else _span([case.ratio for case in cases])
+    amount = spread(cases, *build_arms) if is_wide(cases) else span([case.ratio for case in cases])
     return Finding(
         noun,
         base,
@@ -413,9 +413,9 @@ def _builds_finding(build_arms: Sequence[Arm]) -> Finding | None:
 
 
 def _amount(cases: Sequence[ArmCase], arm: Arm) -> str:
-    if _is_wide(cases):
-        return f"{_spread(cases, arm)}, the {arm.metric}"
-    return f"{_span([case.ratio for case in cases])} the {arm.metric}"
+    if is_wide(cases):
+        return f"{spread(cases, arm)}, the {arm.metric}"
+    return f"{span([case.ratio for case in cases])} the {arm.metric}"
 
 
 def _with_ratio(cases: Sequence[ArmCase]) -> list[ArmCase]:
@@ -424,12 +424,12 @@ def _with_ratio(cases: Sequence[ArmCase]) -> list[ArmCase]:
     return [case for case in measured if not case.entry.refusal] or measured
 
 
-def _is_wide(cases: Sequence[ArmCase]) -> bool:
+def is_wide(cases: Sequence[ArmCase]) -> bool:
     ratios = [case.ratio for case in _with_ratio(cases)]
     return bool(ratios) and max(ratios) > WIDEST * min(ratios)
 
 
-def _spread(cases: Sequence[ArmCase], *of_arms: Arm) -> str:
+def spread(cases: Sequence[ArmCase], *of_arms: Arm) -> str:
     """Name the median, and both ends with their places: median 0.86×, from 0.24× in scan to 2.31× in point-query."""
     ranked = sorted(_with_ratio(cases), key=lambda case: case.ratio)
     ends = []
@@ -443,7 +443,7 @@ def _spread(cases: Sequence[ArmCase], *of_arms: Arm) -> str:
     return f"median {units.times(middle)}, from {' to '.join(ends)}"
 
 
-def _span(ratios: Sequence[float]) -> str:
+def span(ratios: Sequence[float]) -> str:
     """Write 1.10-1.14×, or 7-11 % of."""
     low, high = min(ratios), max(ratios)
     if high < SHARE_BELOW:

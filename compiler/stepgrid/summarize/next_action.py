@@ -17,6 +17,7 @@ from stepgrid.summarize import sentences
 from stepgrid.summarize.arms import UNCOMPARED, Arm, arms, locate, other_counts
 from stepgrid.summarize.comparisons.builds import AS_SHIPPED, ReportedBuild, quality_rows
 from stepgrid.summarize.comparisons.ladders import versions
+from stepgrid.summarize.cost import cost_line, latency_line
 from stepgrid.summarize.findings import FEWEST_CERTAIN
 from stepgrid.summarize.report import Report
 from stepgrid.summarize.setup import spec_words
@@ -76,6 +77,10 @@ def decision(report: Report) -> str:
         action = f"stay with {comparison.base}" if is_loss else "depends on the row"
         return _decided(report, f"{action}: {'; '.join(map(_outcome, named))}", named)
     if any(tally.undecided for tally in tallies):
+        if all(2 * tally.worse >= len(tally.arm.compared) for tally in tallies):
+            outcomes = units.first([*map(_outcome, tallies)], MOST_ARMS)
+            text = f"stay with {comparison.base}: no other arm is shown to be better; {'; '.join(outcomes)}"
+            return _decided(report, text, tallies)
         count, total = sum(tally.undecided for tally in tallies), sum(len(tally.arm.compared) for tally in tallies)
         return _open(report, f"{counted(total, 'comparison')}, {'all' if count == total > 1 else count} undecided")
     return _stay(report, tallies)
@@ -123,8 +128,10 @@ def _change(report: Report, tallies: Sequence[_Tally], newest: _Tally | None) ->
 def _gain(tally: _Tally) -> str:
     """Say how much an arm gains that loses nothing: `faster at 2 of 4 points, worse at none by QPS`."""
     cases = tally.arm.of(*verdicts.GOOD)
-    count = "all" if len(cases) == tally.points > 1 else f"{len(cases)} of"
+    count = "all" if len(cases) == tally.points else f"{len(cases)} of"
     gain = f"{cases[0].word} at {count} {counted(tally.points, 'point')}, worse at none by {tally.arm.metric}"
+    if tally.points == 1:
+        gain = f"{cases[0].word} by {tally.arm.metric}"
     return ", ".join(filter(None, (gain, tally.remark)))
 
 
@@ -228,6 +235,8 @@ def lines(report: Report) -> Iterator[tuple[str, str]]:
     """Yield what stands below the answer, by its name; commands stand in backquotes."""
     command, repeat = more_command(report), repeat_command(report)
     yield "decision", decision(report)
+    yield "cost", cost_line(report)
+    yield "latency", latency_line(report)
     yield "not compared", uncompared(report)
     yield "why", sentences.reason_line(report)
     yield "measure more", f"`{command}`" if command else ""

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from functools import cache, partial
+from itertools import chain
 
 from msgspec import Struct, field
 
@@ -28,7 +29,16 @@ from stepgrid.summarize.comparisons.comparison import ComparedMetric, Comparison
 from stepgrid.summarize.comparisons.comparison_axes import StepPoints
 from stepgrid.summarize.comparisons.conditions import Conditions
 from stepgrid.summarize.comparisons.decisions import Decision, LoadCosts
-from stepgrid.summarize.comparisons.judgement import BESIDE, RatioEvidence, compare, judge, mark_perhaps, pool
+from stepgrid.summarize.comparisons.judgement import (
+    BESIDE,
+    COSTS,
+    TAILS,
+    RatioEvidence,
+    compare,
+    judge,
+    mark_perhaps,
+    pool,
+)
 from stepgrid.summarize.comparisons.ladders import Ladder, date_ladder, version_ladder
 from stepgrid.summarize.comparisons.noise_floor import noise_floors
 from stepgrid.summarize.data.points import AxisAnswers, Point, find_searches, points, searched_axes
@@ -61,6 +71,7 @@ class Comparisons(Struct, frozen=True):
     ladders: tuple[Ladder, ...] = ()
     decisions: tuple[Decision, ...] = ()
     supporting: tuple[Comparison, ...] = ()  # what a busy host can still tell of the leading metric's points
+    costs: tuple[Comparison, ...] = ()  # what the same work costs
     searches: tuple[AxisAnswers, ...] = ()  # on live grids; their points are in no other table
 
     @property
@@ -148,7 +159,8 @@ def make_report(
     judged = judge(unjudged, evidence, axes, intervals)
     pooled = [pool(comparison, sections, evidence, alpha) for comparison in judged]
     comparisons = mark_perhaps(pooled, evidence.effect, alpha)
-    supporting = _supporting_comparisons(comparisons, sections, evidence, setup, able)
+    judge_by = partial(_judge_by, sections, evidence, setup, able)
+    is_busy = any(case.entry.verdict == BUSY for comparison in comparisons for case in comparison.cases())
     inputs = TableInputs(axes, setup.base, measured, evidence.caveat, intervals)
     prepared, long = report_tables.tables(header.report.tables, inputs)
     ladders = (
@@ -173,7 +185,8 @@ def make_report(
         Comparisons(
             sections=sections,
             all=comparisons,
-            supporting=supporting,
+            supporting=judge_by(BESIDE) if is_busy else (),
+            costs=judge_by([*chain.from_iterable(COSTS.values()), *TAILS]),
             claims=tuple(judge_claims(header.report.claims, axes, points, evidence.caveat, claim_evidence)),
             ladders=tuple(ladder for ladder in ladders if ladder),
             decisions=decisions.decide(comparisons, limits) if limits else (),
@@ -204,20 +217,12 @@ def adjust(report: Report, change: Callable[[Report], Report]) -> Report:
     return replace(change(report), against=against and (lambda base: adjust(against(base), change)))
 
 
-def _supporting_comparisons(
-    comparisons: Sequence[Comparison],
-    sections: Sequence[StepPoints],
-    evidence: RatioEvidence,
-    setup: ReportSetup,
-    able: str | None,
+def _judge_by(
+    sections: Sequence[StepPoints], evidence: RatioEvidence, setup: ReportSetup, able: str | None, names: Iterable[str]
 ) -> tuple[Comparison, ...]:
-    """Judge what others' load does not change, where it leaves a comparison undecided."""
-    if not any(case.entry.verdict == BUSY for comparison in comparisons for case in comparison.cases()):
-        return ()
-    names = {name for section in sections for run in section.runs for name in run.metrics}
-    metrics = [
-        ComparedMetric(name, METRICS[name].unit, METRICS[name].better) for name in BESIDE if name in names & {*METRICS}
-    ]
+    """Judge the points by metrics that the report does not lead with; less of each is better."""
+    measured = {name for section in sections for run in section.runs for name in run.metrics}
+    metrics = [ComparedMetric(name, METRICS[name].unit, "lower") for name in names if name in measured & {*METRICS}]
     unjudged = [comparison for metric in metrics for comparison in compare(sections, setup.base, able, metric)]
     return tuple(judge(unjudged, evidence, setup.axes, ratio_intervals(unjudged, setup.alpha)))
 

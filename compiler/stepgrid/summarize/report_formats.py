@@ -12,7 +12,7 @@ from stepgrid.language.problems import nearest
 from stepgrid.model.metrics import QPS
 from stepgrid.model.table import Table
 from stepgrid.package import __version__
-from stepgrid.summarize import absolute_figures, claims, formats, sentences, summary_text
+from stepgrid.summarize import absolute_figures, claims, formats, next_action, sentences, summary_text
 from stepgrid.summarize.comparisons.comparison import (
     Case,
     Comparison,
@@ -109,8 +109,8 @@ def markdown(report: Report, has_chart: bool = True) -> str:
         blocks += [markdown_table(table).strip() for table in answer.tables]
     if compared and report.setup.loads[1] > 1:
         blocks.append(f"*{escape_markdown(sentences.legend(report))}*")
-    if reason := sentences.reason_line(report):
-        blocks.append(f"**Why:** {escape_markdown(reason)}")
+    actions = ((name.capitalize(), text) for name, text in next_action.lines(report) if text)
+    blocks.append(_items(f"**{name}:** {_markdown(text)}" for name, text in actions))
     blocks.append(
         _section("Claims", (escape_markdown(claims.brief_line(claim)) for claim in report.comparisons.claims))
     )

@@ -27,7 +27,7 @@ from stepgrid.plugins.collector import FUNCTIONS
 from stepgrid.plugins.layout import MARK
 from stepgrid.summarize import why
 from stepgrid.summarize.arms import ArmCase, arms
-from stepgrid.summarize.causes import Cause, causes
+from stepgrid.summarize.causes import NO_CAUSE, Cause, causes, subject
 from stepgrid.summarize.comparisons.builds import NO_VERDICT
 from stepgrid.summarize.comparisons.comparison import DOUBT, RATIO, Case, Comparison
 from stepgrid.summarize.comparisons.comparison_axes import StepPoints
@@ -104,6 +104,9 @@ def _explained(cases: Sequence[Case]) -> Iterator[tuple[Point, Point]]:
 
 def reason_line(report: Report) -> str:
     chains = {axis: why.chain_text(arm_causes) for axis, arm_causes in reasons(report).items()}
+    is_own = report.setup.plan and not is_imported(report.setup.spec)
+    if not chains and is_own and any(case.entry.is_difference for case in _cases(report)):
+        return NO_CAUSE[subject(report.setup.metric)]
     return "".join(chains.values()) if len(chains) == 1 else DOT.join(map(": ".join, chains.items()))
 
 

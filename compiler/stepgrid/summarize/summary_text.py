@@ -30,6 +30,7 @@ from stepgrid.summarize.comparisons.comparison import (
 )
 from stepgrid.summarize.comparisons.comparison_axes import StepPoints
 from stepgrid.summarize.comparisons.decisions import decision_sentences
+from stepgrid.summarize.cost import cost_line
 from stepgrid.summarize.findings import findings, findings_by_metric
 from stepgrid.summarize.formats import SENTENCES, text_lines
 from stepgrid.summarize.report import Report
@@ -63,6 +64,9 @@ def text(report: Report, page: Path | None) -> str:
     banners = filter(None, (sentences.incomplete(report), sentences.banner(report)))
     subtitle = wrap(sentences.subtitle(report), "", "", SENTENCES)
     blocks = [[title, "=" * len(title), *subtitle, *banners], _answer(report)]
+    actions = dict(next_action.lines(report))
+    texts = [actions["decision"], *(f"{name}: {actions[name]}" for name in ("cost", "latency") if actions[name])]
+    blocks.append(_titled("decision", _wrapped(filter(None, texts))))
     care = doubts(report)
     blocks.append(_titled(f"read with care ({len(care)})", _wrapped(care)))
     differences = (*report.notes.differs, *report.notes.left_out)
@@ -347,7 +351,10 @@ def brief_lines(report: Report, page: Path | None, width: int, paint: Paint) -> 
     room -= len(entries)
     tables = (_table(report, rows, width, table_paint) for rows in range(room, FEWEST_ROWS, -1))
     table = next((lines for lines in tables if len(lines) <= room), _table(report, FEWEST_ROWS, width, table_paint))
-    return [*heads, *table, *entries, *page_lines, *next_lines]
+    cost_lines = _fold("cost", cost_line(report), width) if cost_line(report) else []
+    if len(cost_lines) > min(room - len(table), 2):  # it takes the place of no row
+        cost_lines = [fit(f"{_label('cost')}{cost_line(report)}", width)][: max(room - len(table), 0)]
+    return [*heads, *table, *entries, *cost_lines, *page_lines, *next_lines]
 
 
 def _entry_lines(report: Report, room: int, width: int, paint: Paint) -> Iterator[str]:
@@ -422,7 +429,7 @@ def _table(report: Report, most: int, width: int, paint: Paint) -> list[str]:
     omitted = [(len(rows) - most, "row" if is_pooled else "better row"), (len(widths) - count, "arm")]
     if names := ", ".join(counted(number, noun) for number, noun in omitted if number > 0):
         command = f"stepgrid report {setup.spec_words(report.setup)} --all" if report.setup.plan else "--all"
-        texts.append(f"{INDENT}and {names} more: {command}")
+        texts.append(f"{INDENT}not shown: {names}: {command}")
     return [*texts, *_legend(report, comparison, lines, width, is_pooled)]
 
 

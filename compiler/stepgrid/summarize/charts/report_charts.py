@@ -28,6 +28,7 @@ from stepgrid.summarize.comparisons.comparison import (
     Comparison,
     figure_text,
 )
+from stepgrid.summarize.comparisons.judgement import TAILS
 from stepgrid.summarize.data.points import AxisAnswers, Point, mean
 from stepgrid.summarize.report import Report
 from stepgrid.summarize.statistics import confidence_intervals, verdicts
@@ -37,7 +38,6 @@ BARS = "bars: 95 % intervals, an arrow where one goes on"
 MOST_REACH = 4  # times its lower end: a bar of a wider interval would hide the other rows
 MOST_DOTS = 10  # loads that are drawn one by one
 MOST_RATIOS = 16  # rows of a chart of ratios
-TAILS = {"p99_us": "p99", "read_p99_us": "read p99", "write_p99_us": "write p99", "seek_p99_us": "seek p99"}
 
 # Figures and ratios
 

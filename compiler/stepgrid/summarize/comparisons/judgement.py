@@ -50,6 +50,12 @@ BESIDE = {  # what is judged beside a metric that a busy host leaves undecided, 
     "write_amplification": "write amplification",
     "perf_user_instructions": "instructions",
 }
+COSTS = {  # what the same work costs, by its name in a sentence; the first of its metrics that is measured counts
+    "CPU per operation": ("server_cpu_us_per_op", "cpu_us_per_op"),
+    "bytes written per operation": ("write_kb_per_op",),
+    "memory": ("server_rss_bytes", "process_rss_bytes"),
+}
+TAILS = {"p99_us": "p99", "read_p99_us": "read p99", "write_p99_us": "write p99", "seek_p99_us": "seek p99"}
 FEWEST_ZEROS = 3  # loads of each side: by chance alone three of six lie first once in 20 times
 Reason = Callable[[Point, Point], str | None]
 Marked = TypeVar("Marked", ArmEntry, PooledRatio)

@@ -1,0 +1,98 @@
+"""Cost of each arm for the same work: CPU and bytes written per operation, and memory, where loads show a ratio."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
+
+from stepgrid.model import units
+from stepgrid.summarize.arms import Arm, ArmCase, arms, locate
+from stepgrid.summarize.charts.step_charts import MOST_ROWS
+from stepgrid.summarize.comparisons.comparison import RATIO, Comparison
+from stepgrid.summarize.comparisons.judgement import COSTS, TAILS
+from stepgrid.summarize.findings import is_wide, span, spread
+from stepgrid.summarize.report import Report
+from stepgrid.summarize.statistics.verdicts import DIFFERENCES, SAME
+from stepgrid.summarize.why import DASH
+
+MOST_ARMS = 3
+OPERATIONS = "a metric `operations` gives CPU and bytes written per operation"
+
+
+@lru_cache(1)  # page, text and brief have the same
+def cost_line(report: Report) -> str:
+    """Write `against cache=all, cache=half: 0.87–0.91× the CPU per operation; not decided: memory`."""
+    comparison = _compared(report)
+    if comparison is None:
+        return ""
+    costs = {name: _arms(report, comparison, metrics) for name, metrics in COSTS.items()}
+    measured = {name: members for name, members in costs.items() if members}
+    if not measured:
+        return f"not measured: {OPERATIONS}"
+    open_names = [name for name, members in measured.items() if not any(map(_decided, members))]
+    remarks = [("not decided", open_names), ("not measured", [name for name in costs if name not in measured])]
+    notes = [f"{word}: {', '.join(names)}" for word, names in remarks if names]
+    amounts = units.first([*_amounts(comparison, measured)], MOST_ARMS)
+    amounts[:1] = [f"against {comparison.base}, {text}" for text in amounts[:1]]
+    return "; ".join([*amounts, *notes])
+
+
+def latency_line(report: Report) -> str:
+    """Write the p99 of the base and the ratios of the arms, for a heat map, which has no room for it."""
+    comparison = _compared(report)
+    if (
+        comparison is None
+        or len(comparison.rows) * len(comparison.arms) <= MOST_ROWS
+        or comparison.metric.name in TAILS
+    ):
+        return ""
+    members = next(filter(None, (_arms(report, comparison, (name,)) for name in TAILS)), [])
+    if not members:
+        return ""
+    metric = members[0].comparison.metric.name
+    points = (row.entries[0].point for row in members[0].comparison.rows)
+    figures = [spread[0] for point in points if point and (spread := point.spread(metric))]
+    ends = DASH.join(dict.fromkeys(units.latency(end) for end in (min(figures), max(figures))))
+    amounts = units.first([*_amounts(comparison, {TAILS[metric]: members})], MOST_ARMS)
+    return "; ".join([f"{TAILS[metric]} of {comparison.base} {ends}", *(amounts or ["ratios not decided"])])
+
+
+def _compared(report: Report) -> Comparison | None:
+    comparison = next(iter(report.comparisons.leading), None)
+    has_ratios = comparison and any(entry.kind == RATIO for row in comparison.rows for entry in row.entries)
+    return comparison if has_ratios else None
+
+
+def _arms(report: Report, comparison: Comparison, metrics: Sequence[str]) -> list[Arm]:
+    """List the arms by the first of these metrics that is measured."""
+    for name in metrics:
+        for other in report.comparisons.costs:
+            if other.metric.name == name and other.layout.base == comparison.layout.base:
+                return [arm for arm in arms(other) if arm.compared]
+    return []
+
+
+def _amounts(comparison: Comparison, measured: Mapping[str, Sequence[Arm]]) -> Iterator[str]:
+    """Write for each arm what differs, then what is the same."""
+    for labels in comparison.arms[1:]:
+        members = [(name, arm) for name, all_arms in measured.items() for arm in all_arms if arm.labels == labels]
+        texts = [text for name, arm in members if (text := _amount(arm, name))]
+        if texts:
+            texts.sort(key=lambda text: text.startswith("the same"))
+            yield f"{comparison.arm_name(labels)}: {', '.join(texts)}"
+
+
+def _decided(arm: Arm) -> list[ArmCase]:
+    return arm.of(*DIFFERENCES, SAME)
+
+
+def _amount(arm: Arm, name: str) -> str:
+    cases = _decided(arm)
+    if not cases:
+        return ""
+    place = f" {locate(cases, arm)}" if len(cases) < len(arm.compared) else ""
+    if all(case.word == SAME for case in cases):
+        return f"the same {name}{place}"
+    if is_wide(cases):
+        return f"{name} {spread(cases, arm)}"
+    return f"{cases[0].text if len(cases) == 1 else span([case.ratio for case in cases])} the {name}{place}"
