@@ -155,7 +155,7 @@ def test_a_commit_is_one_build_wherever_its_repository_lies_and_a_branch_is_not(
     builds = []
     for commit, folder in (("a" * 40, "one"), ("a" * 40, "two"), ("main", "one"), ("main", "two")):
         spec = tmp_path / folder / "gate.yaml"
-        spec.parent.mkdir(exist_ok=True)
+        (spec.parent / ".git").mkdir(parents=True, exist_ok=True)
         spec.write_text(GATE.replace("COMMIT", commit))
         builds.append(compile_spec(str(spec), None, HOST).builds[0])
         assert builds[-1].source["git"] == f"file://{tmp_path}/{folder}"

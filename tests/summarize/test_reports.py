@@ -29,6 +29,7 @@ from stepgrid.model.plan import (
 from stepgrid.model.records import StepSetup, replace
 from stepgrid.plan.difference import Link
 from stepgrid.plugins.metrics import METRICS
+from stepgrid.store.plans import Request
 from stepgrid.summarize import next_action, summary_text
 from stepgrid.summarize.comparisons.decisions import decision_sentences
 from stepgrid.summarize.data.tables_reader import Run, StepDetails, Tables
@@ -41,7 +42,12 @@ CASES = cases(Path(__file__).with_name("reports.yaml"))
 LEVELS = (1.0, 1.002, 0.998)  # of three loads, where a case says nothing else
 KEPT = ("answer", "read with care", "by other metrics", "changes", "claims", "differences")
 WORDS = ("status", "reason", "warnings", "minutes", "build", "client", "kind")  # of an arm: no metrics
-ALSO = {"causes": ("why: ",), "cost": ("decision",), "setup": ("what the arms", "what the steps"), "next": ("what next",)}
+ALSO = {
+    "causes": ("why: ",),
+    "cost": ("decision",),
+    "setup": ("what the arms", "what the steps"),
+    "next": ("what next",),
+}
 
 
 def of_load(value: Any, load: int) -> Any:
@@ -189,6 +195,7 @@ def report_of(case: Mapping[str, Any]) -> tuple[Plan, Report]:
         better={name: METRICS[name].better or "" for name in names if name in METRICS} | case.get("better", {}),
         details=Growth.of(runs, case.get("grown", {})),
     )
+    tables = replace(tables, request=Request(**case["request"]) if "request" in case else None)
     tables = replace(tables, better={name: better for name, better in tables.better.items() if better})
     stages = {stage.id: stage for stage in plan.stages}
     builds = {build.id: build for build in plan.builds}

@@ -177,16 +177,16 @@ def test_a_row_of_the_comparison(
         (
             {"seek_p99_us": 18987.0, "drain_l0_files": 12.0},
             ["seek p99", "L0 debt"],
-            ["18,987", "12"],
+            ["19.0k", "12"],
             "L0 debt: ",
         ),
         (
             {"dead_rows": 1234567.0, "bloat_bytes": 3 * 2.0**20},
             ["dead rows", "bloat"],
-            ["1,234,567", "3 MiB"],
+            ["1.23M", "3 MiB"],
             "bloat: ",
         ),
-        ({"write_amplification": 0.5}, ["w-amp"], ["0.500"], "w-amp: "),
+        ({"write_amplification": 0.5}, ["w-amp"], ["0.5"], "w-amp: "),
     ],
 )
 def test_figures_of_some_steps_alone(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
 import stat
@@ -10,6 +11,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path, PurePath
 from typing import Any, NamedTuple
+from urllib.parse import unquote, urlsplit
 
 from stepgrid.expand.axes import Axis, Choice, Point
 from stepgrid.expand.builds import Build
@@ -25,7 +27,7 @@ from stepgrid.language.models import OptionSet, Spec, SpecCollector, SpecProbe
 from stepgrid.language.problems import MOST_SHOWN, Location, Problems, close_names, nearest
 from stepgrid.language.requirements import is_python
 from stepgrid.language.site import may_read
-from stepgrid.language.sources import LIBRARIES
+from stepgrid.language.sources import LIBRARIES, source_parts
 from stepgrid.language.spec_file import Document, definition_location
 from stepgrid.language.yaml import Map, Node, Seq, Text, key_location, node_location
 from stepgrid.model.plan import ENGINE_WARM, runs_already
@@ -393,8 +395,13 @@ _REQUESTED = {START: "what the page cache holds", MEMORY: "what memory it may ta
 
 
 def check_local_programs(builds: Iterable[Build], spec: str, problems: Problems) -> None:
-    """Check that the system would start programs of local folders: else their build fails, or the first step."""
+    """Check local repositories, and that the system would start programs of folders: else their builds fail."""
     for build in builds:
+        for source in source_parts(build.source):
+            if folder := _folder_without_repository(str(source.get("git", ""))):
+                message = f"build `{build.name}`: {folder} holds no git repository"
+                hint = "`git:` names the folder of `.git`"
+                problems.add("wrong-source", build.where, message, hint, len(build.family))
         plugin, flags = engine(build.engine), build.recipe.get("flags", {})
         if "path" not in build.source or not isinstance(plugin, DeclaredBuilds):
             continue
@@ -405,6 +412,13 @@ def check_local_programs(builds: Iterable[Build], spec: str, problems: Problems)
                 continue  # the build says what is missing
             for message, hint in _start_faults(path, LIBRARIES in build.source):
                 problems.add("wrong-source", build.where, f"build `{build.name}`: `{name}` {message}", hint)
+
+
+def _folder_without_repository(url: str) -> str | None:
+    """Find a local folder that git would not clone; one that is not here is reported by the build."""
+    folder = unquote(urlsplit(url).path) if url.startswith("file:") else ""
+    is_lacking = os.path.isdir(folder) and not any(map(os.path.exists, (f"{folder}/.git", f"{folder}/objects")))  # noqa: PTH112 - no right to look is an answer
+    return folder if is_lacking else None
 
 
 def _start_faults(path: str, has_libraries: bool) -> Iterator[tuple[str, str]]:

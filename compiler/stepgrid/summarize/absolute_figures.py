@@ -6,9 +6,10 @@ from collections.abc import Callable, Iterator
 from functools import lru_cache, partial
 
 from stepgrid.model import units
-from stepgrid.model.metrics import QPS, SLOW, VARIATION
+from stepgrid.model.metrics import SLOW, VARIATION
 from stepgrid.model.status import Status
 from stepgrid.model.table import NOTHING, Cell, Column, Table, status_cell
+from stepgrid.summarize.comparisons.comparison import ComparedMetric, figure_text
 from stepgrid.summarize.comparisons.comparison_axes import StepPoints
 from stepgrid.summarize.data.points import Point
 from stepgrid.summarize.report import Report
@@ -105,14 +106,14 @@ def _states(section: StepPoints) -> Iterator[tuple[Point, str | None]]:
 def _columns(report: Report, section: StepPoints) -> list[tuple[Column, Show]]:
     names = set[str]().union(*(run.metrics for run in section.runs))
     return [
-        (_head("QPS", "" if report.setup.loads[1] == 1 else "mean"), _mean),
+        (_head("QPS", "" if report.setup.loads[1] == 1 else "mean"), _rate),
         (_head("lowest-highest", "of the loads"), _range),
         (_head("95 %", "of the mean"), _interval),
         (_head("variation", "of seconds"), lambda point: _percent(point, VARIATION)),
         (_head("slow", "seconds"), lambda point: _percent(point, SLOW)),
         *(_metric(name, name, report.data.units.get(name, "")) for name in own_metrics(section)),
         *(_metric(*metric) for metric in METRICS if metric[0] in names),
-        *(_metric(*metric, show=partial(units.figure, unit=metric[2])) for metric in GARBAGE if metric[0] in names),
+        *(_metric(*metric) for metric in GARBAGE if metric[0] in names),
     ]
 
 
@@ -120,20 +121,25 @@ def _head(name: str, unit: str) -> Column:
     return Column(name, unit=unit, is_text=True)
 
 
-def _metric(name: str, head: str, unit: str, show: Callable[[float], str] | None = None) -> tuple[Column, Show]:
+def _metric(name: str, head: str, unit: str) -> tuple[Column, Show]:
     """Make a column of means; sizes have their unit beside each figure."""
-    form = show or ("{:g}".format if unit == FILES else units.rate)
+    form = partial(units.short_figure, unit=unit)
     return _head(head, "" if unit == SIZE else unit), lambda point: _mean(point, name, form)
 
 
-def _mean(point: Point, metric: str = QPS, show: Callable[[float], str] = units.rate) -> Cell | None:
+def _rate(point: Point) -> Cell | None:
+    spread = point.spread()
+    return Cell(figure_text(point, ComparedMetric()), value=spread[0]) if spread else None
+
+
+def _mean(point: Point, metric: str, show: Callable[[float], str]) -> Cell | None:
     spread = point.spread(metric)
     return Cell(show(spread[0]), value=spread[0]) if spread else None
 
 
 def _range(point: Point) -> Cell | None:
     spread = point.spread() if point.loads[0] > 1 else None
-    return Cell(f"{units.rate(spread[1])}-{units.rate(spread[2])}", interval=spread[1:]) if spread else None
+    return Cell("-".join(map(units.short_figure, spread[1:])), interval=spread[1:]) if spread else None
 
 
 def _interval(point: Point) -> Cell | None:

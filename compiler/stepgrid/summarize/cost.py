@@ -90,9 +90,9 @@ def _amount(arm: Arm, name: str) -> str:
     cases = _decided(arm)
     if not cases:
         return ""
-    place = f" {locate(cases, arm)}" if len(cases) < len(arm.compared) else ""
+    location = f" {locate(cases, arm)}" if len(cases) < len(arm.compared) else ""
     if all(case.word == SAME for case in cases):
-        return f"the same {name}{place}"
+        return f"the same {name}{location}"
     if is_wide(cases):
         return f"{name} {spread(cases, arm)}"
-    return f"{cases[0].text if len(cases) == 1 else span([case.ratio for case in cases])} the {name}{place}"
+    return f"{cases[0].text if len(cases) == 1 else span([case.ratio for case in cases])} the {name}{location}"

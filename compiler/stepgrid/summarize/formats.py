@@ -14,6 +14,7 @@ from typing import Any
 
 from stepgrid.host.terminal_output import INDENT, WIDTH, wrap
 from stepgrid.model import units
+from stepgrid.model.plan import BUILD
 from stepgrid.model.records import replace
 from stepgrid.model.table import NOTHING, Cell, Column, Table, group
 
@@ -133,7 +134,7 @@ def escape_markdown(text: str) -> str:
 # CSV and TSV: a table under its name as a comment; figures that people get rounded have all their digits.
 
 COMMA, TAB = ",", "\t"
-_NAMES = ("step", "arm", "base")  # columns of names: an arm called 2k stays 2k
+_NAMES = ("step", "arm", "base", BUILD)  # columns of names: an arm or a build called 2k stays 2k
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 _NUMBER = re.compile(r"[+-]?[\d.,]+(?:[eE][+-]?\d+)?[x%]?")
 
@@ -276,7 +277,7 @@ def _html_cells(table: Table, row: tuple[Cell, ...]) -> Iterator[str]:
     status, span = table.lacking(row), sum(not column.label for column in table.columns)
     for cell, column in zip(row, table.columns, strict=True):
         if column.label:
-            yield f"<th{cell_data(cell, is_label=True)}>{html_text(cell.text)}</th>"
+            yield f"<th{cell_data(cell, column.name or '-')}>{html_text(cell.text)}</th>"
         elif status is None:
             yield _html_cell(cell)
         elif span:
@@ -289,13 +290,15 @@ def _html_cell(cell: Cell, span: str = "") -> str:
     return f'<td{span} class="number{kind}"{cell_data(cell)}>{escape(cell.text)}</td>'
 
 
-def cell_data(cell: Cell, is_label: bool = False) -> str:
-    """Write what a page sorts by and copies as CSV: a figure or value of an axis, a ratio, the ends of its interval."""
+def cell_data(cell: Cell, label: str = "") -> str:
+    """Write what a page sorts by and copies as CSV: a figure or value of an axis, a ratio, the ends of its interval.
+
+    `label`: the name of the axis."""
     ratio = cell.value if cell.verdict else None
     value = cell.figure if cell.verdict else cell.value
-    if is_label and not _NUMBER.fullmatch(cell.text):
+    if label and label not in _NAMES and not _NUMBER.fullmatch(cell.text):
         value = units.number(cell.text)
-    digits = _label_digits if is_label else _digits
+    digits = _label_digits if label else _digits
     values = (("figure", (value,)), ("v", (ratio,)), ("ends", cell.interval or (None,)))
     return "".join(
         f' data-{name}="{" ".join(digits(number) for number in numbers if number is not None)}"'

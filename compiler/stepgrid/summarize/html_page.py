@@ -159,10 +159,10 @@ def _body(table: Table) -> Markup:
     return Markup(html_body(table))
 
 
-def _data(cell: Cell, is_label: bool = False) -> Markup:
+def _data(cell: Cell, label: str = "") -> Markup:
     from markupsafe import Markup
 
-    return Markup(cell_data(cell, is_label))
+    return Markup(cell_data(cell, label))
 
 
 def quoted(text: str) -> Markup:

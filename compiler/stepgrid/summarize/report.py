@@ -241,6 +241,7 @@ def _setup(header: Plan, tables: Tables, measured: Tables, links: Links) -> Repo
     return ReportSetup(
         title=header.title,
         plan=header.digest,
+        request=tables.request,
         spec=header.spec,
         scale=header.scale,
         axes=axes,

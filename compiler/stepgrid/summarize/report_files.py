@@ -75,9 +75,7 @@ def read_report(store: Store, plan: str) -> Report:
     header = plan_file.read(store.plan(plan))
     tables = tables_reader.load(store.tables(plan), [axis.name for axis in header.axes])
     costs = load_costs(store, header) if header.until and header.until.within is not None else LoadCosts()
-    report = make_report(header, tables, costs, links=links_of(header))
-    request = newest_request(store, header)
-    report = adjust(report, lambda one: replace(one, setup=replace(one.setup, request=request)))
+    report = make_report(header, replace(tables, request=newest_request(store, header)), costs, links=links_of(header))
     for name in MEMORIES.names():
         report = adjust(report, MEMORIES.get(name).recall(store, header))
     return report

@@ -250,7 +250,7 @@ def _curve(search: AxisAnswers) -> Table:
 
 
 def _figure(value: float | None) -> str:
-    return NOTHING if value is None else units.figure(value)
+    return NOTHING if value is None else units.short_figure(value)
 
 
 def _median(axis: SearchedAxis, values: Sequence[int]) -> str:

@@ -247,7 +247,7 @@ def steps_in_brief(measured: Mapping[str, Sequence[Point]]) -> str:
     texts = []
     for name, points in measured.items():
         figures = [spread[0] for point in points if (spread := point.spread())]
-        rates = f"{_range(figures, units.rate)} QPS" if figures else ""
+        rates = f"{_range(figures, units.short_figure)} QPS" if figures else ""
         if text := ", ".join(filter(None, (_time_and_size(measured, name)[0], rates))):
             texts.append(f"{name}: {text}")
     omitted = [f"{len(texts) - BRIEF} more below"] if len(texts) > BRIEF else []

@@ -194,7 +194,7 @@ def trade_offs(report: Report, section: StepPoints, marks: Marks) -> list[Chart]
         for (_, arm, point), rate in qps:
             if spread := point.spread(metric):
                 labels = filter(None, comparison_axes.key(point, arranged.groups))
-                note = f"{units.rate(rate)} QPS, {show(spread[0])}"
+                note = f"{units.short_figure(rate)} QPS, {show(spread[0])}"
                 points.append(Mark(spread[0], rate, " · ".join(labels), arm, note))
         # the best of all points by costs, or of each arm by gains
         groups = group((point.arm if is_gain else "", point) for point in points).values()

@@ -250,7 +250,7 @@ def _unpaired(point: Point, base: Point, metric: ComparedMetric) -> str:
     if loads[0] == loads[1] or not common or idleness(point, base, metric.name):
         return ""
     spreads = (side.of_loads(common.__contains__).spread(metric.name) for side in (point, base))
-    arm_text, base_text = (units.figure(spread[0], metric.unit) for spread in spreads if spread)
+    arm_text, base_text = (units.short_figure(spread[0], metric.unit) for spread in spreads if spread)
     return f"in the {counted(len(common), 'load')} that both have {arm_text}, {base_text} of the base"
 
 

@@ -25,6 +25,7 @@ from stepgrid.model.result_schema import axis_columns
 from stepgrid.model.status import Status
 from stepgrid.model.table import group
 from stepgrid.plugins.collector import FUNCTIONS
+from stepgrid.store.plans import Request
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -316,6 +317,7 @@ class Tables(Struct, frozen=True):
     better: Mapping[str, str] = {}  # metric -> higher or lower, where one of them is
     history: tuple[PastFigure, ...] = ()
     probes: tuple[str, ...] = ()  # metrics of their names
+    request: Request | None = None  # that the plan was run by, where it was run here
     details: StepDetails = field(default_factory=StepDetails)
 
     @property
