@@ -47,7 +47,7 @@ def add_explain_arguments(parser: argparse.ArgumentParser) -> None:
         "cell",
         metavar="CELL",
         nargs="?",
-        help="a cell id as in `stepgrid plan SPEC --format json`, or axis=label,… (default: every cell)",
+        help="a cell's id, or labels: cache=lru,threads=1 (all cells)",
     )
     parser.add_argument("--step", metavar="NAME", help="only this step")
     parser.add_argument(

@@ -40,7 +40,13 @@ def add_judge_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--base", metavar="ARM", default="", help="the arm to compare with (the first)")
     add_gate(parser, "what counts as a difference (2%%)")
     parser.add_argument("--null", action="store_true", help="how often equal arms would be called different")
-    parser.add_argument("--how", nargs="?", const="", metavar="TOOL", help="print the loop that gives good loads")
+    parser.add_argument(
+        "--how",
+        nargs="?",
+        const="",
+        metavar="TOOL",
+        help="print a shell loop that measures the arms in turn, with this tool (all)",
+    )
     parser.add_argument("--all", action="store_true", help="list everything, not only what differs")
     parser.add_argument("--format", choices=FORMATS, default="text", help="the output format (text)")
     add_output(parser)

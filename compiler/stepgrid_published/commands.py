@@ -113,7 +113,12 @@ def add_published_arguments(parser: argparse.ArgumentParser) -> None:
     kinds = ", ".join(IMPORTERS.names()) or "none is installed"
     parser.add_argument("kind", metavar="KIND", help=f"the kind of published results: {kinds}")
     parser.add_argument("folder", metavar="DIR", type=Path, help="folder of the published results")
-    parser.add_argument("--legacy", metavar="OUT", type=Path, help="folder for the published summaries")
+    parser.add_argument(
+        "--legacy",
+        metavar="OUT",
+        type=Path,
+        help="also write the summaries in the form of the scripts, into this folder",
+    )
     parser.add_argument(
         "--skip-unknown", action="store_true", help="skip unknown lines and files; the report lists them"
     )

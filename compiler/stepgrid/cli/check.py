@@ -44,7 +44,7 @@ def add_check_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="[STEP=]FILE",
         action="append",
         default=[],
-        help="read a sample of a step's output: what each metric would be (a folder: its stdout, stderr and files)",
+        help="show what each metric would be in a sample of a step's output (a folder: its stdout, stderr and files)",
     )
 
 
