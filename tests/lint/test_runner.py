@@ -73,8 +73,8 @@ def test_ten_thousand_cells_cost_little(tmp_path, monkeypatch):
 
 
 OF_ANY_SPEC = {
-    "base-without-cell", "checkpoint-missing", "clients-over-cores", "loads-repeated",
-    "mixed-durability", "mixed-quality", "no-repeats", "option-renamed", "ref-open", "rows-few",
+    "base-without-cell", "checkpoint-missing", "clients-over-cores", "links-repeated", "loads-repeated",
+    "mixed-durability", "mixed-quality", "no-repeats", "option-renamed", "ref-open", "relinks-without-link", "rows-few",
     "shared-programs", "step-short",
 }  # fmt: skip
 

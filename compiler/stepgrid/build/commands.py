@@ -19,6 +19,7 @@ from typing import IO
 from msgspec import Struct
 
 from stepgrid.build.error import BuildError
+from stepgrid.build.relink import install_linkers
 
 TOOLS = Path("/")  # the current folder of whatever is given no other
 TEMPORARY = "tmp"  # in the attempt: what a killed program leaves goes with it
@@ -55,6 +56,7 @@ class Commands(Struct, frozen=True):
 
     log: Path
     folder: Path  # of the attempt, whose files they make
+    link: int = 1  # of the program that is compiled
 
     def run(
         self,
@@ -80,6 +82,9 @@ class Commands(Struct, frozen=True):
         """Return the exit status; output goes to the log. Compiler flags of the user's shell do not reach it."""
         began = self._begin(argv, cwd)
         inherited = {name: value for name, value in self._environment().items() if name not in _COMPILER_VARIABLES}
+        if self.link > 1:
+            linkers = install_linkers(self.folder.absolute() / TEMPORARY / "linkers", self.log.absolute(), self.link)
+            inherited["PATH"] = f"{linkers}:{inherited.get('PATH', os.defpath)}"
         with self.log.open("ab") as log:
             status, _, _ = _run_supervised(argv, timeout, cwd or TOOLS, {**inherited, **(env or {})}, log)
         self._end(status, began)

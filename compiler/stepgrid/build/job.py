@@ -20,6 +20,7 @@ from stepgrid.build.pins import pin
 from stepgrid.build.ready_programs import recipe_of
 from stepgrid.build.recipe import BuiltPrograms, Material, Order, source_of
 from stepgrid.build.record import CheckedBuild, FinishedBuild, absolute
+from stepgrid.build.relink import relinked_files
 from stepgrid.host import cluster_job
 from stepgrid.host.disk import disk_full, is_disk_full
 from stepgrid.host.failure import DISK_FULL, end_of_log, first_error
@@ -29,7 +30,7 @@ from stepgrid.host.processes.signals import Interrupted, kill_marked
 from stepgrid.language.site import current_site
 from stepgrid.language.sources import source_key, source_parts
 from stepgrid.model import units
-from stepgrid.model.plan import PlannedBuild
+from stepgrid.model.plan import LINK, PlannedBuild
 from stepgrid.model.records import AttemptRecord, FailureRecord, replace
 from stepgrid.plugins.engine import IdentityError
 from stepgrid.plugins.registry import require_builder
@@ -85,7 +86,7 @@ def _attempt(store: Store, build: PlannedBuild, waited: float) -> int:
 def produce(build: PlannedBuild, folder: Path, waited: float = 0.0) -> str:
     """Obtain, check and record a build in its folder; return a line that sums it up. `waited`: for the host."""
     began, folder = time.monotonic(), folder.absolute()  # commands run in several folders
-    commands = Commands(folder / BUILD_LOG, folder)
+    commands = Commands(folder / BUILD_LOG, folder, int(str(build.recipe.get(LINK, 1))))
     order = Order(build, require_builder(build.engine), folder, commands, current_site())
     source, recipe = source_of(build.source), recipe_of(build, order.engine)
     description = source.describe(build.source)
@@ -95,15 +96,25 @@ def produce(build: PlannedBuild, folder: Path, waited: float = 0.0) -> str:
     output = recipe.make(order, material)
     remove_history(folder)
     _refuse_replaced_programs(build)
-    checked = check(order, material, output)
+    checked, unchanged = check(order, material, output), _unchanged_link(build, folder)
+    if unchanged:
+        warnings = (*checked.identity.warnings, unchanged)
+        checked = replace(checked, identity=checked.identity._replace(warnings=warnings))
     shutil.rmtree(folder / TEMPORARY, ignore_errors=True)  # several programs may have shared it
     seconds = time.monotonic() - began
     finished = FinishedBuild(source.route, recipe.name, material, output, checked, seconds, waited)
     record.write(folder, build, finished)
     assertions = {True: ", assertions enabled", False: ", no assertions", None: ""}[checked.identity.assertions]
     version = "" if checked.identity.version == UNTOLD else f", version {checked.identity.version}"
-    warning = f"; {material.warning}" if material.warning else ""
-    return f"{description}, built in {units.duration(seconds)}{version}{assertions}{warning}"
+    sentences = "".join(f"; {text}" for text in (material.warning, unchanged) if text)
+    return f"{description}, built in {units.duration(seconds)}{version}{assertions}{sentences}"
+
+
+def _unchanged_link(build: PlannedBuild, folder: Path) -> str:
+    """Say that a further link of a program is the same as its first."""
+    if LINK not in build.recipe or relinked_files(folder / BUILD_LOG):
+        return ""
+    return "no file of it was linked of several objects of its tree: its links are alike"
 
 
 def _refuse_replaced_programs(build: PlannedBuild) -> None:

@@ -39,7 +39,7 @@ from stepgrid.language.sources import (
     source_kind,
     source_parts,
 )
-from stepgrid.model.plan import Plan, PlannedBuild
+from stepgrid.model.plan import LINK, Plan, PlannedBuild
 from stepgrid.model.site import Site
 from stepgrid.store.paths import StorePaths
 
@@ -171,7 +171,7 @@ class PinAnswers(Struct, frozen=True):
 def moving_sources(plans: Iterable[Plan]) -> dict[str, MovingSource]:
     sources: dict[str, MovingSource] = {}
     for plan in plans:
-        for build in plan.builds:
+        for build in (build for build in plan.builds if LINK not in build.recipe):
             names = {build.name, *(cell.labels["build"] for cell in plan.cells if cell.build == build.id)}
             names |= {name.removesuffix(f"-{build.version}") for name in names}
             for source in filter(can_move, source_parts(build.source)):

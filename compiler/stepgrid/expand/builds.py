@@ -69,6 +69,7 @@ class Build(Struct, frozen=True, eq=False):
     recipe: Mapping[str, Any] = {}  # flags, extensions
     service: models.Service | None = None  # of a server program that no engine here knows
     requirements: Text | tuple[Text, ...] = ()  # of its scripts: a file, or a list
+    relinks: int = 1  # links, each with an order of its object files
 
     @property
     def server_placeholders(self) -> tuple[str, ...]:
@@ -146,6 +147,7 @@ class Families:
             recipe=recipe,
             service=self._service(family, links, engine),
             requirements=self._requirements(family, links, engine),
+            relinks=_nearest_value(links, "relinks") or 1,
         )
         merged, suites = template.source, {name: {"suite": suite} for name, (_, suite) in releases.items() if suite}
         return [

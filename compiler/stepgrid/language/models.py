@@ -165,6 +165,7 @@ class SpecBuild(Model):
     extends: Label | None = None
     abstract: bool = False
     patches: tuple[Label, ...] = ()
+    relinks: Count | None = None  # links of one program, for one load after the other
     flags: dict[str, Annotated[Label, accepts(Label | tuple[Label, ...])]] = {}
     extensions: dict[str, Label] = {}
     requirements: Label | Annotated[tuple[Label, ...], Field(min_length=1)] | None = None

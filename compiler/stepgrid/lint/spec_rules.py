@@ -401,6 +401,42 @@ def _programs_of_others(build: Build, versions: Iterable[str]) -> Iterator[LintF
             yield LintFinding(build.where, message, hint, width=len(build.family))
 
 
+LINKED = tuple(kind for kind in TREES if kind != "pypi")  # sources whose programs are linked here
+
+
+def _without_link(subject: LintSubject) -> Iterator[LintFinding]:
+    """Find builds that cannot be linked in several orders."""
+    clients = {build.family for build in subject.expansion.clients}
+    for build, where in _relinked_builds(subject):
+        kind, reason = source_kind(build.source), ""
+        if kind not in LINKED:
+            reason = f"a {kind} source brings programs that are linked already"
+        elif isinstance(engine(build.engine), DeclaredBuilds) and "command" not in build.recipe.get("flags", {}):
+            reason = "nothing is linked without `flags: {command: …}`"
+        elif build.family in clients:
+            reason = "a client has one link for all loads"
+        if reason:
+            hint = f"leave `relinks` out; programs of these sources are linked here: {', '.join(LINKED)}"
+            yield LintFinding(where, f"build `{build.family}`: {reason}", hint, width=len("relinks"))
+
+
+def _repeated_links(subject: LintSubject) -> Iterator[LintFinding]:
+    loads = subject.spec.repeat.highest
+    for build, where in _relinked_builds(subject):
+        if build.relinks < loads:
+            message = f"`{build.family}` has {build.relinks} links for {loads} loads: intervals count loads of one link"
+            hint = f"`relinks: {loads}`, or {build.relinks} loads"
+            yield LintFinding(where, f"{message} as independent", hint, width=len("relinks"))
+
+
+def _relinked_builds(subject: LintSubject) -> Iterator[tuple[Build, Location]]:
+    """Yield one build of each family that has several links."""
+    builds = {build.family: build for build in (*subject.expansion.builds, *subject.expansion.clients)}
+    for build in builds.values():
+        if build.relinks > 1:
+            yield build, subject.places.key("builds", build.family, "relinks")
+
+
 _CORE_NAMES = ("step", "measured", *_COUNTS, "hardware.smt", "hardware.threads")
 
 
@@ -434,5 +470,7 @@ RULES = (
     Rule("no-repeats", "a comparison without repeated loads", _no_repeats),
     Rule("ref-open", "a ref that may be a branch, without a lock file", _open_refs),
     Rule("checkpoint-missing", "a checkpoint that would save hours", _missing_checkpoint),
+    Rule("relinks-without-link", "relinks of a program that is linked already", _without_link, "error"),
+    Rule("links-repeated", "more loads than links of a program", _repeated_links),
     Rule("loads-repeated", "loads that differ only in options which change no database", _repeated_loads),
 )  # fmt: skip

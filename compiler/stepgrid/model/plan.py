@@ -19,6 +19,7 @@ BUILD_PREFIX = "b-"
 STAGE_PREFIX = "s-"
 
 CLIENT, FILES = "client", "files"  # of a step's setup: the id of its client's build; name of a file -> checksum
+LINK = "link"  # of a build's recipe: the number of an order of its object files, from 2; link 1 has no number
 BUILD = "build"  # the axis of builds, among the labels of every cell
 ENGINE_WARM = "engine-warm"  # a start of a stage: the engine loads its own cache before the first step
 SERVICE = "service"  # likewise: what a build's server program is started, reached and stopped by

@@ -30,6 +30,7 @@ from stepgrid.model.plan import (
     ALL,
     BUILD,
     CHANGED,
+    LINK,
     Json,
     Plan,
     PlannedAxis,
@@ -192,13 +193,18 @@ def _assemble(
     """Plan the cells. With errors it is a draft: nothing more is reported."""
     spec, is_narrowed = document.spec, bool(context.only or problems.errors)
     problems = Problems() if problems.errors else problems
-    builds = [
-        _plan_build(build, pins[build.name], context.find_build) for build in (*expansion.builds, *expansion.clients)
-    ]
-    ids = {build.name: build.id for build in builds}
+    links = {
+        build.name: [_plan_build(link, pins[build.name], context.find_build) for link in _links(build)]
+        for build in (*expansion.builds, *expansion.clients)
+    }
+    ids = {name: [build.id for build in builds] for name, builds in links.items()}
     axis_names = [axis.name for axis in expansion.axes]
     tree = StageTree(spec, axis_names, ids, _load_counts(document, context.loads))
     cells = tree.add_others(expansion.cells, [tree.add(cell) for cell in expansion.cells])
+    used = {draft.build for draft in tree.drafts.values()}  # fewer loads than links leave some out
+    builds = [
+        build for numbered in links.values() for build in numbered if LINK not in build.recipe or build.id in used
+    ]
     _check_identical_points(expansion, cells, problems)
     axes = _axes(expansion, cells)
     _check_profiled_steps(document, cells, problems)
@@ -351,6 +357,13 @@ def _sibling_programs(build: Build) -> list[Mapping[str, str]]:
 def _warn_of_unused_pins(spec: str, sources: Iterable[Mapping[str, Any]], problems: Problems) -> None:
     keys = {source_key(part) for source in sources for part in source_parts(source) if can_move(part)}
     lock_file.warn_of_unused(lock_file.read(spec, Problems()), keys, problems)
+
+
+def _links(build: Build) -> Iterator[Build]:
+    """Yield a build for each of its links; the first is the build as it is without `relinks`."""
+    yield build
+    for number in range(2, build.relinks + 1):
+        yield replace(build, name=f"{build.name}-link-{number}", recipe={**build.recipe, LINK: number})
 
 
 def _plan_build(build: Build, pins: Pins, find_build: FindBuild) -> PlannedBuild:

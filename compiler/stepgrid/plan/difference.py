@@ -15,6 +15,7 @@ from stepgrid.language.sources import source_key, source_parts
 from stepgrid.model.plan import (
     CLIENT,
     FILES,
+    LINK,
     SERVICE,
     Plan,
     PlannedBuild,
@@ -105,6 +106,7 @@ def _declared_inputs(build: str, old: PlannedBuild, new: PlannedBuild) -> Iterat
         field = f"content of {name}" if "path" in sources.get(name, {}) else field
         yield from _value_inputs(field, _short_pin(old.pins.get(name)), _short_pin(new.pins.get(name)), where)
     yield from _value_inputs(f"{build}.patches", _patch_checksums(old), _patch_checksums(new), where)
+    yield from _value_inputs(f"{build}.{LINK}", old.recipe.get(LINK, 1), new.recipe.get(LINK, 1), where)
     for name in ("extensions", "flags"):
         tables = [value if isinstance(value := side.recipe.get(name), Mapping) else {} for side in (old, new)]
         yield from _map_inputs(f"{build}.{name}", tables[0], tables[1], where)

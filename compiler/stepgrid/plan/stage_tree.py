@@ -37,6 +37,7 @@ CELL_PREFIX = "c-"
 
 Labels: TypeAlias = Mapping[str, str]
 Seeds: TypeAlias = tuple[int, ...]  # of the steps of a segment
+_Roots: TypeAlias = "tuple[_Root, ...]"  # one for each link of a build: load after load takes the next
 _Key: TypeAlias = "tuple[_Root, str | None, Segment, Seeds, int, int]"  # root, parent, steps, seeds, load, run
 
 
@@ -83,20 +84,20 @@ class _Root(Struct, frozen=True, eq=False):
 class StageTree:
     """A tree that grows by cells; a stage that it has already is shared.
 
-    `axes`: names, in the order of a cell's points; `builds`: ids by name."""
+    `axes`: names, in the order of a cell's points; `builds`: ids of the links of a build, by its name."""
 
     def __init__(
         self,
         spec: Spec,
         axes: Sequence[str],
-        builds: Mapping[str, str],
+        builds: Mapping[str, Sequence[str]],
         loads: LoadCounts,
     ) -> None:
         self.drafts: dict[str, Draft] = {}
         self.machines: dict[str, Mapping[str, Json]] = {}
         self.profiles: dict[str, str] = {}  # a measured stage -> the one that profiles it
         self._spec, self._axes, self._builds, self._loads = spec, axes, builds, loads
-        self._roots: dict[tuple[str, int, str, str], _Root] = {}
+        self._roots: dict[tuple[str, int, str, str], _Roots] = {}
         self._ids: dict[_Key, str] = {}
         self._texts: dict[ResolvedStep, tuple[str, str]] = {}  # that identify a step
         self._readings: dict[str, str] = {}  # what is read of the output, by id
@@ -110,14 +111,14 @@ class StageTree:
             axis: point.label for axis, point in zip(self._axes, cell.choice.points, strict=True) if point is not None
         }
         node = CELL_PREFIX + identity.text_digest(encode(labels))
-        root, segments = self._root(cell, node), cell.segments
+        roots, segments = self._link_roots(cell, node), cell.segments
         runs = self._spec.repeat.runs if len(segments) > 1 else 1  # without a checkpoint nothing can fork
-        loads = self._loads.of(lambda load: [stage for stage, _ in self._chain(segments, root, load, 0)][-1])
+        loads = self._loads.of(lambda load: [stage for stage, _ in self._chain(segments, roots, load, 0)][-1])
         indices = [(load, run) for load in range(loads) for run in range(runs)]
-        repeats = tuple([self._repeat(segments, labels, root, load, run) for load, run in indices])
+        repeats = tuple([self._repeat(segments, labels, roots, load, run) for load, run in indices])
         if self._spec.profile is not None and repeats:
-            self._profile(self._spec.profile, segments, labels, root, repeats)
-        return PlannedCell(node, labels, root.build, self._cell_steps(segments), repeats)
+            self._profile(self._spec.profile, segments, labels, roots, repeats)
+        return PlannedCell(node, labels, roots[0].build, self._cell_steps(segments), repeats)
 
     def add_others(self, cells: Sequence[Cell], planned: Sequence[PlannedCell]) -> tuple[PlannedCell, ...]:
         """Add loads that other hosts measured, behind those of this one; such a load has one number in all cells.
@@ -137,11 +138,11 @@ class StageTree:
         records = self._loads.records
         host_loads = records.imported(planned.repeats[0].stages[-1]) if planned.repeats else ()
         for origin, load in sorted(host_loads):
-            root = self._root(cell, planned.id, origin)
+            roots = self._link_roots(cell, planned.id, origin)
             for run in sorted({repeat.run for repeat in planned.repeats}):
-                chain = [node for node, _ in self._chain(cell.segments, root, load, run)]
+                chain = [node for node, _ in self._chain(cell.segments, roots, load, run)]
                 if all(map(records.measured, chain)):
-                    yield (origin, load), self._repeat(cell.segments, planned.labels, root, load, run)
+                    yield (origin, load), self._repeat(cell.segments, planned.labels, roots, load, run)
 
     def stages(self) -> tuple[PlannedStage, ...]:
         drafts = list(self.drafts.values())
@@ -173,7 +174,7 @@ class StageTree:
         profile: Profile,
         segments: Sequence[Segment],
         labels: Labels,
-        root: _Root,
+        roots: _Roots,
         repeats: Sequence[PlannedRepeat],
     ) -> None:
         """Add stages that do the same again, from the same images, under a profiler: one for each load."""
@@ -181,7 +182,7 @@ class StageTree:
         if CHANGED in names or not names:
             names |= {*self._loads.records.profiled(repeats[0].stages[-1])}
         for repeat in repeats:
-            for node, key in self._chain(segments, root, repeat.load, repeat.run) if not repeat.run else ():
+            for node, key in self._chain(segments, roots, repeat.load, repeat.run) if not repeat.run else ():
                 steps = tuple([_under_profiler(step, profile, names) for step in key[2].steps])
                 if node not in self.profiles and steps != key[2].steps:
                     observed = (*key[:2], Segment(steps, key[2].seed_keys, key[2].expects), *key[3:])
@@ -189,7 +190,7 @@ class StageTree:
                     self._add_draft(stage, observed, labels, (repeat.load, 0))
                     self.drafts[stage].is_profile = True
 
-    def _root(self, cell: Cell, node: str, origin: str = "") -> _Root:
+    def _link_roots(self, cell: Cell, node: str, origin: str = "") -> _Roots:
         key = (cell.choice.build.name, id(cell.hardware), "" if self._spec.share else node, origin)
         if key not in self._roots:
             machine = identity.machine(cell.hardware)
@@ -198,7 +199,8 @@ class StageTree:
             tables = (table.get(identity.DESCRIBED) for table in (self.machines.get(name, {}), machine))
             described = {key: facts for table in tables if isinstance(table, Mapping) for key, facts in table.items()}
             self.machines[name] = {**machine, **({identity.DESCRIBED: described} if described else {})}
-            self._roots[key] = _Root(self._builds[cell.choice.build.name], name, key[2], origin)
+            builds = self._builds[cell.choice.build.name]
+            self._roots[key] = tuple([_Root(build, name, key[2], origin) for build in builds])
         return self._roots[key]
 
     def _cell_steps(self, segments: Sequence[Segment]) -> tuple[CellStep, ...]:
@@ -222,19 +224,20 @@ class StageTree:
             )
         return self._steps[heads]
 
-    def _repeat(self, segments: Sequence[Segment], labels: Labels, root: _Root, load: int, run: int) -> PlannedRepeat:
+    def _repeat(self, segments: Sequence[Segment], labels: Labels, roots: _Roots, load: int, run: int) -> PlannedRepeat:
         chain: list[str] = []
-        for node, key in self._chain(segments, root, load, run):
+        for node, key in self._chain(segments, roots, load, run):
             draft = self.drafts.get(node)
             if draft is None:
                 self._add_draft(node, key, labels, (load, run if chain else 0))
             else:
                 draft.labels = {axis: label for axis, label in draft.labels.items() if labels.get(axis) == label}
             chain.append(node)
-        return PlannedRepeat(load, run, tuple(chain), root.origin)
+        return PlannedRepeat(load, run, tuple(chain), roots[0].origin)
 
-    def _chain(self, segments: Sequence[Segment], root: _Root, load: int, run: int) -> Iterator[tuple[str, _Key]]:
+    def _chain(self, segments: Sequence[Segment], roots: _Roots, load: int, run: int) -> Iterator[tuple[str, _Key]]:
         """Yield the stages of a repeat, whether or not it is planned."""
+        root = roots[load % len(roots)]
         parent: str | None = None
         seeded = zip(segments, self._segment_seeds(segments, load, run), strict=True)
         for position, (segment, seeds) in enumerate(seeded):
@@ -297,7 +300,7 @@ class StageTree:
     def _setup_values(self, setup: ResolvedSetup) -> StepSetup:
         if setup.client is None:
             return setup.values
-        return replace(setup.values, client=self._builds[setup.client.name])
+        return replace(setup.values, client=self._builds[setup.client.name][0])
 
 
 RAMP = 0.25  # of a step that is shorter than the time between two windows

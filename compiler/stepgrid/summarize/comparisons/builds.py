@@ -16,7 +16,7 @@ from typing import Any
 from msgspec import Struct
 
 from stepgrid.language.sources import REQUIREMENTS
-from stepgrid.model.plan import BUILD, PlannedAxis
+from stepgrid.model.plan import BUILD, LINK, PlannedAxis
 from stepgrid.model.table import group
 from stepgrid.plan.difference import CHECKSUM_DIGITS
 from stepgrid.summarize.data.points import Point
@@ -126,9 +126,10 @@ def _build(node: str, record: Mapping[str, str], names: Sequence[str], is_client
     recipe: Mapping[str, Any] = parsed("declared", {}).get("recipe", {})
     texts = [json.dumps(recipe.get("flags", {})), *warnings]
     sanitizers = {name.lower() for text in texts for match in _SANITIZER.findall(text) for name in match if name}
+    link = f", link {recipe[LINK]}" if LINK in recipe and names else ""
     return ReportedBuild(
         node,
-        ", ".join(names) or record.get("name", node),  # the record has the name of the spec that made it
+        ", ".join(names) + link or record.get("name", node),  # the record has the name of the spec that made it
         version_text(record.get("version"), record.get("route")),
         record.get("route"),
         parsed("artifacts", []),
