@@ -18,7 +18,18 @@ from stepgrid.host.files import read_json
 from stepgrid.host.locks import LockBusy, lock_holders, locked
 from stepgrid.model import result_schema
 from stepgrid.model.metrics import QPS, Metric
-from stepgrid.model.plan import CellStep, Json, Option, Options, Plan, PlannedCell, PlannedStage, PlannedStep, Value
+from stepgrid.model.plan import (
+    WITHOUT_OPTIONS,
+    CellStep,
+    Json,
+    Option,
+    Options,
+    Plan,
+    PlannedCell,
+    PlannedStage,
+    PlannedStep,
+    Value,
+)
 from stepgrid.model.records import BuildRecord, replace
 from stepgrid.model.status import BrokenRecord, NodeStatus, Result, Status
 from stepgrid.plan.expectations import COUNTERS, INDEXES, ROWS, STATE, Fields, counted_figures, names_of_step, violation
@@ -332,9 +343,6 @@ def _failures(store: Store, plan: Plan) -> Rows:
 def _facts(scope: str, subject: str, facts: Mapping[str, object]) -> Rows:
     for _, _, name, value in fact_rows(scope, None, facts):
         yield {"scope": scope, "subject": subject, "name": name, "value": value}
-
-
-WITHOUT_OPTIONS = "command"  # a kind of step that the engine's options do not reach
 
 
 def requested_options(stages: Sequence[PlannedStage]) -> dict[str, dict[str, list[Value | None]]]:

@@ -10,15 +10,17 @@ import hashlib
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
+from itertools import takewhile
 from pathlib import Path
 
 from msgspec import MsgspecError, Struct, msgpack
 
+from stepgrid.collect.series import effect
 from stepgrid.collect.step_figures import StepFigures, read_step
 from stepgrid.host.files import find_record, read_bytes, write_cache
 from stepgrid.host.noise import unnamed_record
 from stepgrid.model.plan import PlannedStep
-from stepgrid.model.records import CommandRecord, Facts, NoiseRecord, plain
+from stepgrid.model.records import CommandRecord, Facts, NoiseRecord, StepRecord, plain, replace
 from stepgrid.model.result_schema import QUERY_PLANS
 from stepgrid.model.status import Result
 from stepgrid.plugins.registry import read_settings, runner
@@ -42,7 +44,7 @@ class ResultFigures(Struct, frozen=True):
 def read_result(result: Result, steps: Sequence[PlannedStep]) -> ResultFigures:
     """Read the raw output of all steps, and keep their figures unless some cannot be read."""
     parts = zip(result.folders, steps, result.steps, strict=True)
-    readings = [read_step(folder, step, record) for folder, step, record in parts]
+    readings = with_effects(steps, result.steps, [read_step(folder, step, record) for folder, step, record in parts])
     figures = ResultFigures(
         readings,
         [folder.name for folder in result.folders],
@@ -54,6 +56,25 @@ def read_result(result: Result, steps: Sequence[PlannedStep]) -> ResultFigures:
         body = msgpack.encode(figures)
         with suppress(OSError):  # a read-only or full store is no reason to fail
             write_cache(figures_file(result.folder, steps), hashlib.sha256(body).digest() + body)
+    return figures
+
+
+def with_effects(
+    steps: Sequence[PlannedStep], records: Sequence[StepRecord], readings: Sequence[StepFigures]
+) -> list[StepFigures]:
+    """Add to each step that ran beside another one what it did to that."""
+    figures = list(readings)
+    main = 0
+    for index, step in enumerate(steps):
+        if not step.is_beside:
+            main = index
+            continue
+        group = takewhile(lambda other: steps[other].is_beside, range(main + 1, len(steps)))
+        company = [records[other] for other in group if other != index]
+        change = effect(records[index], records[main], company, readings[main].qps, readings[main].p99)
+        reading = readings[index]
+        metrics, facts = {**change.metrics, **reading.metrics}, {**reading.facts, **change.facts}
+        figures[index] = replace(reading, metrics=metrics, facts=facts)
     return figures
 
 

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import accumulate, chain, groupby, pairwise
 from operator import attrgetter, itemgetter
 from statistics import NormalDist, fmean, median
+from typing import NamedTuple
 
 from msgspec import Struct
 
 from stepgrid.model.figures import ClientRate
 from stepgrid.model.metrics import SLOW, VARIATION
+from stepgrid.model.records import StepRecord, unix_time
 
 Points = Sequence[tuple[float, float]]  # (second, operations per second)
 Span = tuple[float, float]  # seconds
@@ -166,3 +168,108 @@ def stall_figures(rates: Iterable[ClientRate]) -> dict[str, float]:
             marks = list(chain.from_iterable(map(mark_stalls, by_client[name].values())))
             figures[f"{name}_stalled_pct"] = 100 * sum(marks) / len(marks)
     return figures
+
+
+# What a step does to the one that it runs beside: the rate and latency of that before, while and after it ran, by
+# seconds since the start of the other step, of those in which the same steps ran beside it as when this one began.
+
+BACK = 0.95  # of the rate before, at which it is back
+LAG = 1.0  # seconds
+COST = "cost"  # a fact
+TOGETHER = 3  # intervals whose mean must be back: one alone is noise
+
+
+class Effect(NamedTuple):
+    metrics: Mapping[str, float]
+    facts: Mapping[str, str] = {}
+
+
+def spans(record: StepRecord, start: float) -> list[Span]:
+    """List when a step ran, in seconds since the start of another one."""
+    rounds = record.rounds or (((record.started, record.ended),) if record.started and record.ended else ())
+    times = [(unix_time(began), unix_time(ended)) for began, ended in rounds]
+    return [(began - start, ended - start) for began, ended in times if began is not None and ended is not None]
+
+
+def effect(record: StepRecord, main: StepRecord, company: Sequence[StepRecord], qps: Points, p99: Points) -> Effect:
+    """Compare the figures of a step before, while and after `record` ran; `company`: what else ran beside it."""
+    start = unix_time(main.started)
+    own_spans = spans(record, start) if start is not None else []
+    if start is None or not own_spans:
+        return Effect({})
+    metrics = {"beside_seconds": record.seconds or 0.0}
+    if record.rounds:
+        metrics["beside_rounds"] = float(len(own_spans))
+    if len(qps) < 2:
+        return Effect(metrics, {COST: "cannot be told: the step that it ran beside has no series of QPS"})
+    company_spans = [(runs[0][0], runs[-1][1]) for other in company if (runs := spans(other, start))]
+    presence = _Company(company_spans, own_spans[0][0])
+    rates, latencies = _parts(qps, own_spans, presence), _parts(p99, own_spans, presence)
+    means = {name: fmean(values) for name, values in rates.items() if values}
+    metrics |= {f"main_qps_{name}": mean for name, mean in means.items()}
+    metrics |= _ratios("main_qps", means) | _ratios(
+        "main_p99", {name: median(values) for name, values in latencies.items() if values}
+    )
+    if "before" in means and (recovery := _recovery(qps, own_spans[-1][1], means["before"])) is not None:
+        metrics["main_recovery_seconds"] = recovery
+    return Effect(metrics, dict(_facts(means)))
+
+
+class _Company(NamedTuple):
+    """Others beside the same step; between the rounds of one it is there, too."""
+
+    spans: Sequence[Span]
+    start: float  # of the one that is looked at
+
+    def at(self, second: float) -> Collection[int]:
+        return [index for index, (began, ended) in enumerate(self.spans) if began <= second < ended]
+
+    def is_same(self, span: Span) -> bool:
+        return all(self.at(second) == self.at(self.start) for second in (*span, fmean(span)))
+
+
+def _parts(points: Points, own_spans: Sequence[Span], company: _Company) -> dict[str, list[float]]:
+    """Split the values of a series into those before, while and after it ran.
+
+    A point has the end of its interval. The first is a start-up; and a client's seconds begin up to `LAG` after its
+    program, so that those at an edge count only where there are no others."""
+    parts: dict[str, list[float]] = {"before": [], "during": [], "after": []}
+    edge = list[float]()
+    for (began, _), (ended, value) in pairwise(points):
+        if not company.is_same((began, ended)):
+            continue
+        if ended <= own_spans[0][0] - LAG:
+            parts["before"].append(value)
+        elif began >= own_spans[-1][1]:
+            parts["after"].append(value)
+        elif any(first <= began and ended <= last - LAG for first, last in own_spans):
+            parts["during"].append(value)
+        elif any(first <= (began + ended) / 2 < last for first, last in own_spans):
+            edge.append(value)
+    return {**parts, "during": parts["during"] or edge}
+
+
+def _ratios(name: str, figures: Mapping[str, float]) -> dict[str, float]:
+    base = figures.get("before")
+    if not base:
+        return {}
+    names = {"during": f"{name}_ratio", "after": f"{name}_after_ratio"}
+    return {metric: figures[part] / base for part, metric in names.items() if part in figures}
+
+
+def _recovery(points: Points, end: float, before: float) -> float | None:
+    """Find when the rate was back; a mean of fewer intervals than `TOGETHER` tells nothing."""
+    after = [(began, value) for (began, _), (_, value) in pairwise(points) if began >= end - 1]
+    for index in range(len(after) - TOGETHER + 1):
+        if fmean(value for _, value in after[index : index + TOGETHER]) >= BACK * before:
+            return max(0.0, after[index][0] - end)
+    return None
+
+
+def _facts(means: Mapping[str, float]) -> Iterator[tuple[str, str]]:
+    if "before" not in means:
+        yield COST, "cannot be told: the step that it ran beside has no second before it, with the same others"
+    elif "during" not in means:
+        yield COST, "cannot be told: it ran for less than an interval of the step that it ran beside"
+    elif "after" not in means:
+        yield "time after it", "unknown: it ended when the step did that it ran beside, or later"

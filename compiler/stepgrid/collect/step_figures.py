@@ -7,6 +7,7 @@ import math
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from statistics import median
 from typing import Any, NamedTuple
 
 from msgspec import Struct
@@ -44,6 +45,7 @@ from stepgrid.model.plan import PlannedStep
 from stepgrid.model.records import StepRecord
 from stepgrid.plugins.driver import DerivedFigures, RateTargets
 from stepgrid.plugins.registry import driver, parse_step, require_runner
+from stepgrid.store.paths import ROUND_FOLDER
 
 Columns = Mapping[str, Sequence[float | None]]
 
@@ -65,6 +67,7 @@ class StepFigures(Struct, frozen=True):
     start: Mapping[str, Any] = {}  # what it began with, by the names of model.step_start
     plans: Mapping[str, str] = {}  # of its statements
     samples: Columns = {}  # by second
+    p99: Sequence[tuple[float, float]] = ()  # of latency, by second, in microseconds
 
 
 # Reading raw output.
@@ -82,6 +85,8 @@ _FAULTS = (ParseError, OSError, ValueError, ArithmeticError, LookupError, TypeEr
 def read_step(folder: Path, step: PlannedStep, record: StepRecord) -> StepFigures:
     try:
         planned = as_run(step, record)
+        if step.is_beside:
+            return _read_beside(folder, planned, record)
         files = frozenset(os.listdir(folder))  # noqa: PTH208 - names: most steps have none of what is looked for
         stated = stated_figures(folder) if STATED in files else None
         output = stated or parse_step(require_runner(planned.kind), folder, planned.settings)
@@ -89,6 +94,34 @@ def read_step(folder: Path, step: PlannedStep, record: StepRecord) -> StepFigure
         return _step_figures(_Raw(folder, files, record, samples), planned, output)
     except _FAULTS as error:
         return StepFigures(error=f"{step.name}: {error}")
+
+
+def _read_beside(folder: Path, step: PlannedStep, record: StepRecord) -> StepFigures:
+    """Read what ran beside another step: of several rounds the median of each figure. Its client is all it used."""
+    folders = [folder / f"{ROUND_FOLDER}{number + 1}" for number in range(len(record.rounds))] or [folder]
+    outputs, warnings = list[Figures](), list(record.warnings)
+    for part in folders:
+        try:
+            outputs.append(parse_step(require_runner(step.kind), part, step.settings))
+        except ParseError:
+            if not record.exit:
+                raise
+            warnings.append("it was stopped when the step beside it ended: it has no figures of its own")
+    names = dict.fromkeys(name for output in outputs for name in output.metrics)
+    values = {name: [output.metrics[name] for output in outputs if name in output.metrics] for name in names}
+    metrics = {**rate_targets(step), **{name: median(figures) for name, figures in values.items()}}
+    metrics |= {**_derived_figures(step, metrics), **_target_figures(metrics)}
+    if record.cpu_seconds is not None:
+        metrics["client_cpu_seconds"] = record.cpu_seconds
+    only = outputs[0] if len(outputs) == 1 else Figures({})
+    return StepFigures(
+        metrics={name: value for name, value in metrics.items() if math.isfinite(value)},
+        facts=dict(outputs[0].facts) if outputs else {},
+        warnings=[*(warning for output in outputs for warning in output.warnings), *warnings],
+        qps=[(second, rate) for second, rate in only.qps],
+        histograms=list(only.histograms),
+        rates=list(only.rates),
+    )
 
 
 class _Raw(NamedTuple):
@@ -143,6 +176,7 @@ def _step_figures(raw: _Raw, step: PlannedStep, output: Figures) -> StepFigures:
         start=server.start,
         plans=step_plans(folder) if STATISTICS in raw.files else {},
         samples=series(raw.samples),
+        p99=[(second, latency) for second, latency in output.p99],
     )
 
 

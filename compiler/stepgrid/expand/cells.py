@@ -61,8 +61,9 @@ def expand(
     names = Names(swept, machines)
     chosen = axes.chosen_builds(document, all_builds, problems)
     step_entries = [entry for entry in entries if isinstance(entry, StepEntry)]
-    checks.check_probes(document, step_entries, all_builds, problems)
-    checks.check_collectors(document, step_entries, problems)
+    main_entries = [entry for entry in step_entries if entry.timing is None]
+    checks.check_probes(document, main_entries, all_builds, problems)
+    checks.check_collectors(document, main_entries, all_builds, problems)
     if not chosen and not problems.errors:
         where = document.nodes.at.get("builds", document.nodes.where)
         problems.add("no-builds", where, "no build is left to measure", "all of them are `abstract`", len("builds"))

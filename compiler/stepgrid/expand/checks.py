@@ -30,6 +30,7 @@ from stepgrid.language.site import may_read
 from stepgrid.language.sources import LIBRARIES, source_parts
 from stepgrid.language.spec_file import Document, definition_location
 from stepgrid.language.yaml import Map, Node, Seq, Text, key_location, node_location
+from stepgrid.model import units
 from stepgrid.model.plan import ENGINE_WARM, runs_already
 from stepgrid.model.units import counted
 from stepgrid.plugins.driver import PID_PLACEHOLDER, PLACEHOLDERS
@@ -57,9 +58,14 @@ def check_probes(document: Document, steps: Sequence[StepEntry], builds: Collect
             message = f"no cell takes the probe `{probe.name}`: {engines} has no SQL"
             problems.add("unused-probe", probe.name.where, message, "`command` takes any program", len(probe.name))
         owner = f"probe `{probe.name}`: `command`"
-        check_placeholders(owner, probe.command or (), probe.name.where, PLACEHOLDERS, problems)
+        placeholders = (*PLACEHOLDERS, *_server_placeholders(builds))
+        check_placeholders(owner, probe.command or (), probe.name.where, placeholders, problems)
     if document.spec.probes:
         _check_probe_names(document.spec.probes, steps, problems)
+
+
+def _server_placeholders(builds: Iterable[Build]) -> list[str]:
+    return [*dict.fromkeys(name for build in builds for name in build.server_placeholders)]
 
 
 def _complain_of_probe(probe: SpecProbe, predicate: str, problems: Problems) -> None:
@@ -88,7 +94,9 @@ COLLECTOR_SETTINGS = ("frequency", "call_graph", "events", "every")
 _FOLDER = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")
 
 
-def check_collectors(document: Document, steps: Iterable[StepEntry], problems: Problems) -> None:
+def check_collectors(
+    document: Document, steps: Iterable[StepEntry], builds: Iterable[Build], problems: Problems
+) -> None:
     """Check that each collector has one form, settings that it takes, a name of its own, and steps that exist."""
     step_names = {name for step in steps for name in (step.name, step.base)}
     nodes = document.nodes.get("collectors")
@@ -107,7 +115,7 @@ def check_collectors(document: Document, steps: Iterable[StepEntry], problems: P
             if step not in step_names:
                 message = f"collector `{name}`: there is no step `{step}`"
                 problems.add("undefined-name", step.where, message, nearest(step, step_names), len(step))
-        placeholders = (*PLACEHOLDERS, PID_PLACEHOLDER)
+        placeholders = (*PLACEHOLDERS, PID_PLACEHOLDER, *_server_placeholders(builds))
         owner = f"collector `{name}`: `command`"
         check_placeholders(owner, collector.command or (), name.where, placeholders, problems)
         if name in names:
@@ -335,6 +343,7 @@ class SegmentChecks:
             self._check_names(segments)
             for segment in segments:
                 self._check_segment(choice.build, segment)
+                self._check_beside(segment)
 
     def _check_names(self, segments: Sequence[Segment]) -> None:
         names = [step.head.name for segment in segments for step in segment.steps]
@@ -363,6 +372,21 @@ class SegmentChecks:
                 message = f"the option `{name}` does not reach the service of build `{build.family}`"
                 hint = f"add `\"{{options}}\"` to its `argv`, or a word with `{{{{ options['{name}'] }}}}`"
                 self._problems.add("unused-option", Location.read(step.options[name].where), message, hint, len(name))
+
+    def _check_beside(self, segment: Segment) -> None:
+        """Check that what runs beside a step begins before the step is over, as far as its duration tells."""
+        main: ResolvedStep | None = None
+        for step in segment.steps:
+            timing = step.setup.values.timing
+            if timing is None:
+                main = step
+                continue
+            duration = main.settings.values.get("duration") if main else None
+            if main and isinstance(duration, int | float) and timing.at >= duration > 0:
+                name, where = step.head.name, self._steps[step.head.name].where
+                message = f"`{name}` begins at {units.duration(timing.at)}, when `{main.head.name}` is over"
+                hint = f"that runs for {units.duration(duration)}"
+                self._problems.add("beside-form", where, message, hint, len(name.removeprefix(f"{main.head.name}/")))
 
     def _check_options(self, first: ResolvedStep, second: ResolvedStep) -> None:
         for name in sorted(first.options.keys() | second.options.keys()):

@@ -79,7 +79,13 @@ class Segment(Struct, frozen=True, eq=False):
     @classmethod
     def of(cls, steps: Iterable[ResolvedStep | None], expects: tuple[Text, ...]) -> Segment:
         resolved = tuple([step for step in steps if step is not None])
-        return cls(resolved, tuple([f"{step.head.kind}/{step.settings.seed_key}" for step in resolved]), expects)
+        return cls(resolved, tuple([_seed_key(step) for step in resolved]), expects)
+
+
+def _seed_key(step: ResolvedStep) -> str:
+    """Name what a step does, for its seed: what runs beside another one changes no seed of a step that does not."""
+    timing = step.setup.values.timing
+    return f"{f'beside {timing.number}/' if timing else ''}{step.head.kind}/{step.settings.seed_key}"
 
 
 class EvaluationContext(NamedTuple):

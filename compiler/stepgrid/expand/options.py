@@ -305,8 +305,11 @@ def _used_settings(entry: StepEntry) -> Collection[str]:
 FAULTY = object()  # a value whose fault is reported
 _STEP_KEYS = (
     "use", "name", "as", "kind", "when", "times", "for", "warmup", "measured", "mutates", "params", "options",
-    "checkpoint",
+    "checkpoint", "beside",
 )  # fmt: skip
+
+
+_BESIDE_KEYS = ("at", "after", "every", "wait", "cpus")
 
 
 class _Field(NamedTuple):
@@ -394,11 +397,12 @@ class SettingsResolver:
             keys = [(name, node, link.key_location(name, step.where)) for name, node in extra.items()]
             for name, node, where in (*params, *keys):
                 by_name.setdefault(name, []).append(LayerEntry(node, node_location(node, where)))
+        keys_of_step = (*_STEP_KEYS, *(_BESIDE_KEYS if step.timing else ()))
         for name, entries in by_name.items():
             if name not in names and not any(name in link.params for link in step.links):
                 where = key_location(entries[-1].node, step.links[-1].key_location(name, step.where))
                 message = f"`{name}` is no setting of {step.kind} (step `{step.base}`)"
-                self._problems.add("unknown-setting", where, message, nearest(name, [*names, *_STEP_KEYS]), len(name))
+                self._problems.add("unknown-setting", where, message, nearest(name, [*names, *keys_of_step]), len(name))
         return by_name
 
     @cached_property

@@ -125,11 +125,16 @@ class SetupResolver:
         self.needs_settings = bool(client_engine(entry.kind) or self._attaching or self._reading)
         self._is_server = engine(build.engine).server
         probes = [probe for probe in spec.probes if takes_probe(build, probe)]
-        self._constant = StepSetup(
-            before=tuple(_probe_request(probe) for probe in probes if is_timed(entry, probe.before)),
-            after=tuple(_probe_request(probe) for probe in probes if is_timed(entry, probe.after)),
-            collectors=tuple(_collector_values(item) for item in spec.collectors if is_observed(item, entry)),
-            search=entry.search.to_json() if entry.search is not None else {},
+        collectors = [item for item in spec.collectors if is_observed(item, entry)]
+        self._constant = (
+            StepSetup(timing=entry.timing)
+            if entry.timing
+            else StepSetup(
+                before=tuple(_probe_request(probe) for probe in probes if is_timed(entry, probe.before)),
+                after=tuple(_probe_request(probe) for probe in probes if is_timed(entry, probe.after)),
+                collectors=tuple(map(_collector_values, collectors)),
+                search=entry.search.to_json() if entry.search is not None else {},
+            )
         )
         self._bases: dict[Any, tuple[ResolvedSetup, Mapping[str, InputFile]]] = {}  # without a service
 
@@ -197,6 +202,8 @@ class SetupResolver:
             launch |= _launch_values(point.launch)
             secrets |= {*_secret_names(launch)}
         launch.pop("secret", None)
+        if self._entry.cpus is not None:
+            launch["cpus"] = str(self._entry.cpus)
         request = LaunchRequest(**launch)  # type: ignore[arg-type]  # as its model has checked
         setup = replace(
             self._constant,

@@ -19,13 +19,14 @@ from stepgrid.language.problems import Location, Problems, nearest, nearest_name
 from stepgrid.language.spec_file import Document
 from stepgrid.language.yaml import Map, Text, key_location, width
 from stepgrid.model import units
-from stepgrid.model.records import replace
+from stepgrid.model.records import Timing, replace
 from stepgrid.plugins.collector import OwnMetrics
-from stepgrid.plugins.driver import Placeholders
+from stepgrid.plugins.driver import Placeholders, ServerRestarts, Waiting
 from stepgrid.plugins.registry import DRIVERS, driver
 
 FORMS = ("use", "name", "checkpoint")
 UNKNOWN = ""  # the name of what could not be read
+_ATTRIBUTES = {"for": "for_", "beside": "companions"}  # by keys
 
 
 class StepEntry(Struct, frozen=True):
@@ -42,10 +43,14 @@ class StepEntry(Struct, frozen=True):
     variables: Mapping[str, Text] = {}  # of a live grid
     search: AxisSearch | None = None  # of which it is one point
     search_at: Location | None = None  # of the search's objective
+    companions: tuple[StepEntry, ...] = ()  # that run beside it
+    timing: Timing | None = None  # of one that runs beside another
+    cpus: Text | None = None  # of a companion
+    main_whens: tuple[Text, ...] = ()  # of the step that it runs beside
 
     @property
     def whens(self) -> tuple[Text, ...]:
-        return tuple(link.when for link in self.links if link.when is not None)
+        return (*self.main_whens, *(link.when for link in self.links if link.when is not None))
 
     def flag(self, field: str, default: bool) -> bool:
         value = _nearest_value(self.links, field)
@@ -138,7 +143,48 @@ class _EntryReader:
             return unknown
         options = tuple(layer for link in links for layer in link.options)
         label = str(step.as_ or name)
-        return StepEntry(label, kind, position, name.where, links, options, label, label)
+        entry = StepEntry(label, kind, position, name.where, links, options, label, label)
+        return replace(entry, companions=self._companions(entry))
+
+    def _companions(self, entry: StepEntry) -> tuple[StepEntry, ...]:
+        """Read the steps that run beside a step, in the order of the spec; those with faults are reported."""
+        companions: list[StepEntry] = []
+        for number, step in enumerate(_nearest_value(entry.links, "companions") or (), 1):
+            companion = self.read(step, entry.position)
+            if isinstance(companion, Checkpoint):
+                if companion.name:
+                    self._report_beside(companion.where, "a checkpoint is a place between steps: none is beside one")
+                continue
+            self._check_companion(entry, companion)
+            after = self._companion_number(step.after, companions) if step.after is not None else 0
+            timing = Timing(number=number, at=step.at, period=step.period, after=after, stops=not step.wait)
+            companions.append(replace(companion, timing=timing, cpus=step.cpus))
+        return tuple(companions)
+
+    def _check_companion(self, entry: StepEntry, companion: StepEntry) -> None:
+        for key in ("beside", "for", "times", "warmup"):
+            link = next(
+                (link for link in companion.links if getattr(link, _ATTRIBUTES.get(key, key)) is not None), None
+            )
+            if link is not None:
+                where = link.key_location(key, companion.where)
+                self._report_beside(where, f"`{companion.name}` runs beside `{entry.name}`: it takes no `{key}`", key)
+        for step, role in ((companion, "runs beside no other step"), (entry, "has no other step beside it")):
+            if isinstance(driver(step.kind), ServerRestarts | Waiting):
+                self._report_beside(companion.where, f"a step of kind {step.kind} {role}", companion.name)
+
+    def _companion_number(self, name: Text, companions: Sequence[StepEntry]) -> int:
+        timings = {entry.name: entry.timing for entry in companions}
+        timing = timings.get(str(name))
+        if timing is None:
+            hint = nearest(name, timings) if timings else "it is the first of its list"
+            self._problems.add("undefined-name", name.where, f"no step beside, above it, is `{name}`", hint, len(name))
+        elif timing.period is not None:
+            self._report_beside(name.where, f"`{name}` runs again and again: nothing is after it", name)
+        return timing.number if timing else 0
+
+    def _report_beside(self, where: Location, message: str, quoted: str = "") -> None:
+        self._problems.add("beside-form", where, message, width=len(quoted) or 1)
 
     def _report_form(self, step: SpecStep, forms: Mapping[str, Text], where: Location) -> None:
         for key in step.model_extra or {}:
@@ -225,6 +271,23 @@ def _write_out(entry: StepEntry, problems: Problems) -> Iterator[StepEntry | Che
             if warmup is not None:
                 yield _warming_step(step, warmup)
             yield step
+            yield from _companions_of(step)
+
+
+def _companions_of(step: StepEntry) -> Iterator[StepEntry]:
+    """Name what runs beside a step, which is measured where that is, and there wherever that is."""
+    unmeasured = SpecStep.model_validate({"measured": Text("false", step.where)})
+    for companion in step.companions:
+        name = companion.name
+        yield replace(
+            companion,
+            name=f"{step.name}/{name}",
+            base=f"{step.base}/{name}",
+            table_name=f"{step.table_name}/{name}",
+            links=companion.links if step.flag("measured", True) else (*companion.links, unmeasured),
+            variables=step.variables,
+            main_whens=step.whens,
+        )
 
 
 def _is_sound(entry: StepEntry, values: Values, times: int, problems: Problems) -> bool:

@@ -217,6 +217,7 @@ class SpecStep(Model):
     mutates: bool | None = None
     # assertions over its figures; of a checkpoint, over those of the step before it
     expects: Annotated[tuple[Label, ...] | None, accepts(tuple[Label, ...] | Label | None)] = None
+    companions: tuple[CompanionUse, ...] | None = Field(default=None, alias="beside")  # that run at the same time
     params: FreeMap = {}
     options: Options = ()
     _nodes: Map | None = PrivateAttr(None)
@@ -241,6 +242,17 @@ class SpecStep(Model):
         return self._nodes.at.get(name, default) if self._nodes is not None else default
 
 
+class BesideStep(SpecStep):
+    """A step that runs at the same time as the one that lists it."""
+
+    at: Duration = Field(default=0.0, ge=0)  # since the start of that step, or since the end of `after`
+    period: Duration | None = Field(default=None, alias="every", gt=0)  # from the start of a round to the next
+    after: Label | None = None  # another of the list, when it has ended
+    wait: bool = True  # else the end of the step stops it
+    cpus: Label | None = None  # a list such as 0-3,8
+
+
+CompanionUse = Annotated[BesideStep, accepts(BesideStep | Label)]
 Steps = tuple[Annotated[SpecStep, accepts(SpecStep | Label)], ...]
 
 

@@ -245,12 +245,15 @@ def _build(node: Node) -> Node:
     return _apply(node, {"options": _list, "flags": _all(_words)})
 
 
+_STEP_LISTS: Mapping[str, Rule] = {"options": _list, "expects": _list}
+
+
 def _step(node: Node) -> Node:
     if isinstance(node, Text):
         return _under("use", node)
     # a variable of a live grid is a list; a map is a search
     variables = _all(lambda v: _list(v) if isinstance(v, Text) else v)
-    return _apply(node, {"options": _list, "expects": _list, "for": variables})
+    return _apply(node, {**_STEP_LISTS, "for": variables, "beside": lambda v: _all(_step)(_list(v))})
 
 
 def _axis(name: str, axis: Node, sweep: Map) -> Node:

@@ -70,6 +70,7 @@ class Figures(Struct, frozen=True):
     window: tuple[float, float] | None = None  # seconds since the command's start; None = all of it was measured
     latencies: Sequence[Mapping[str, float | str]] = ()  # mean, deviation and percentiles by operation, as printed
     file_reads: Sequence[Mapping[str, float | str]] = ()  # the same of the engine's reads of files, by level
+    p99: Sequence[tuple[float, float]] = ()  # (seconds since start, microseconds): latency of the same intervals
     rates: Sequence[ClientRate] = ()  # of clients that report one by one; `qps` is the rate of all together
 
 

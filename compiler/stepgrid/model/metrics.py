@@ -195,6 +195,27 @@ VARIANCE = (
            "than chance (1 %), is no steady state.", STEADY),
 )  # fmt: skip
 
+_BESIDE = "the series of the step that it ran beside"
+
+BESIDE = (
+    Metric("beside_seconds", "s", "lower",
+           "Wall time of a step that ran beside another one; of several rounds the median.", "the step's own program"),
+    Metric("beside_rounds", "rounds", None, "Rounds of a step that ran every so many seconds.", "the step beside it"),
+    Metric("main_qps_ratio", "ratio", "higher",
+           "QPS of the step that it ran beside: while it ran / before it began, in seconds in which the same others "
+           "ran beside that. Its first interval does not count. 0.82: it cost 18 % of the QPS.", _BESIDE),
+    Metric("main_qps_after_ratio", "ratio", "higher", "The same, after it had ended / before it began.", _BESIDE),
+    Metric("main_qps_before", "operations/s", "higher", "Mean QPS of that step before it began.", _BESIDE),
+    Metric("main_qps_during", "operations/s", "higher", "Mean QPS of that step while it ran.", _BESIDE),
+    Metric("main_qps_after", "operations/s", "higher", "Mean QPS of that step after it had ended.", _BESIDE),
+    Metric("main_p99_ratio", "ratio", "lower",
+           "Median of the seconds' 99th percentile of latency of that step: while it ran / before it began.", _BESIDE),
+    Metric("main_p99_after_ratio", "ratio", "lower", "The same, after it had ended / before it began.", _BESIDE),
+    Metric("main_recovery_seconds", "s", "lower",
+           "Time from its end until the QPS of that step, the mean of 3 intervals, was back at 95 % of what it was "
+           "before. Absent where it did not come back.", _BESIDE),
+)  # fmt: skip
+
 _LATENCIES: Mapping[str, str] = {
     "avg_us": "Mean latency",
     "p50_us": "Median latency",
@@ -497,6 +518,7 @@ MEMORY = (
 CORE_SECTIONS: Mapping[str, tuple[Metric, ...]] = {
     "Throughput": THROUGHPUT,
     "Throughput over time": VARIANCE,
+    "Work beside work": BESIDE,
     "Inserts and searches": ANSWERS,
     "Statements": (),
     "Sysbench": (),

@@ -23,6 +23,7 @@ LINK = "link"  # of a build's recipe: the number of an order of its object files
 BUILD = "build"  # the axis of builds, among the labels of every cell
 ENGINE_WARM = "engine-warm"  # a start of a stage: the engine loads its own cache before the first step
 SERVICE = "service"  # likewise: what a build's server program is started, reached and stopped by
+WITHOUT_OPTIONS = "command"  # a kind of step that the engine's options do not reach
 TIMEOUT = "timeout"  # of its parts: how long somebody waits changes no figure, and is no part of identity
 
 
@@ -75,6 +76,11 @@ class PlannedStep(Struct, frozen=True):
     def client(self) -> str | None:
         """The build of its client, where that is one of its own."""
         return self.setup.client
+
+    @property
+    def is_beside(self) -> bool:
+        """Tell whether it runs beside the step before it."""
+        return self.setup.timing is not None
 
 
 class PlannedStage(Struct, frozen=True):

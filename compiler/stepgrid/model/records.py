@@ -113,6 +113,16 @@ class ProbeRequest(PlannedRequest, frozen=True, kw_only=True):
     counters: str | tuple[str, ...] = ()
 
 
+class Timing(PlannedRequest, frozen=True, kw_only=True):
+    """When a step runs beside the step before it that has no such request."""
+
+    number: int  # of those of one step, as the spec lists them, from 1
+    at: float = 0.0  # seconds, since the start of the step or the end of `after`
+    period: float | None = None  # seconds from the start of a round to that of the next
+    after: int = 0  # the number of another
+    stops: bool = False  # the end of the step stops it
+
+
 class StepSetup(PlannedRequest, frozen=True, kw_only=True):
     launch: LaunchRequest = LaunchRequest()
     start: str | None = None  # what the caches hold
@@ -123,6 +133,7 @@ class StepSetup(PlannedRequest, frozen=True, kw_only=True):
     after: tuple[ProbeRequest, ...] = ()
     collectors: tuple[Mapping[str, Json], ...] = ()
     search: Mapping[str, Json] = {}
+    timing: Timing | None = None  # of one that runs beside another
     client: str | None = None  # the id of its build
     files: Mapping[str, str] = {}  # name -> checksum
     inputs: Mapping[str, str] = {}  # name of a file that its command reads -> path
@@ -356,7 +367,7 @@ class JournalEvent(Record, frozen=True, kw_only=True):
 class StepRecord(Record, frozen=True, kw_only=True):
     """step.json, and an entry of result.json"""
 
-    sparse = frozenset({"probes", "counters", "launch", "client", "search", "suspended", "warnings"})
+    sparse = frozenset({"probes", "counters", "launch", "client", "search", "suspended", "warnings", "rounds"})
 
     name: str = ""
     kind: str = ""
@@ -379,6 +390,7 @@ class StepRecord(Record, frozen=True, kw_only=True):
     search: int | None = None  # the value that was tried
     suspended: float | None = None
     warnings: tuple[str, ...] = ()
+    rounds: tuple[tuple[str, str], ...] = ()  # start and end of each, of a step that runs again and again
 
     @property
     def cpu_seconds(self) -> float | None:

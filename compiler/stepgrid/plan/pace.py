@@ -18,6 +18,7 @@ from stepgrid.plugins.registry import driver, engine
 
 NEWEST_RESULTS = 64  # that the pace is taken from: the latest say most
 LONGEST_PAUSE = 30.0  # seconds between two stages of one run: in a longer one something else happened
+BESIDE = "beside"  # in place of settings, of a step that runs beside another one
 BEFORE_STEPS, AFTER_STEPS = 0.5, 0.1  # shares of the time around its steps that a stage spends before and after them
 
 
@@ -79,6 +80,9 @@ class MeasuredStage(NamedTuple):
 
 def _step_forms(stage: PlannedStage, engine_name: str) -> Iterator[StepForm]:
     for step in stage.steps:
+        if step.is_beside:  # it takes no time of its own
+            yield StepForm(engine_name, step.kind, BESIDE, 0.0, True)
+            continue
         text = json.dumps(step.settings, sort_keys=True)
         try:
             kind = driver(step.kind)
@@ -135,6 +139,7 @@ class Pace:
         total, declared = result.seconds or 0.0, sum(form.declared for form in forms)
         if None in times or len(times) != len(forms):  # an old or imported record: by what is declared
             times = [total * (form.declared / declared if declared else 1 / len(forms)) for form in forms]
+        times = [0.0 if form.settings == BESIDE else time for form, time in zip(forms, times, strict=True)]
         for form, seconds in zip(forms, times, strict=True):
             self._add_step(form, seconds or 0.0)
         if result.ended is None or created is None:

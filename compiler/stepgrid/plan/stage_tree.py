@@ -284,7 +284,7 @@ class StageTree:
     def _add_draft(self, node: str, key: _Key, labels: Labels, index: tuple[int, int]) -> None:
         root, parent, segment, seeds, _, _ = key
         steps = tuple([self._planned_step(step, seed) for step, seed in zip(segment.steps, seeds, strict=True)])
-        seconds = sum([step.settings.seconds for step in segment.steps])
+        seconds = sum([step.settings.seconds for step in segment.steps if not step.setup.values.timing])
         if parent is not None:
             self.drafts[parent].children.append(node)
         self.drafts[node] = Draft(node, parent, root.build, root.hardware, *index, steps, seconds, labels)

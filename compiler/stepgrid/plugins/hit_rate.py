@@ -19,12 +19,16 @@ HITS = 20.0  # so many are not all missed by chance
 
 
 def expected_percent(steps: Sequence[PlannedStep]) -> list[float | None]:
-    """Ask the drivers about a sequence of steps that begins without a database; None if a share is unknown."""
+    """Ask the drivers about a sequence of steps that begins without a database; None if a share is unknown.
+
+    What runs beside another step has a share that nobody knows, and is not in the sequence."""
     shares: list[float | None] = [None] * len(steps)
-    for kind in {step.kind for step in steps}:
+    positions = [at for at, step in enumerate(steps) if not step.is_beside]
+    sequence = [steps[at] for at in positions]
+    for kind in {step.kind for step in sequence}:
         plugin = find_driver(kind)
-        rates = plugin.hit_rates(steps) if isinstance(plugin, HitRates) else ()
-        for at, rate in enumerate(rates):
+        rates = plugin.hit_rates(sequence) if isinstance(plugin, HitRates) else ()
+        for at, rate in zip(positions, rates, strict=False):
             if steps[at].kind == kind and rate is not None:
                 shares[at] = 100 * rate
     return shares

@@ -7,25 +7,30 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from itertools import takewhile
 from pathlib import Path
+from statistics import median
 from typing import NamedTuple, cast
 
 from msgspec import Struct
 
 from stepgrid.expand.search import AxisSearch, Trial, next_boundary, next_peak, parse_objective
 from stepgrid.host.failure import StageError, end_of_log, explaining_log
+from stepgrid.host.files import write_json
 from stepgrid.host.processes.signals import MARK, kill_marked
+from stepgrid.host.processes.supervision import ProcessEnd, Watch
+from stepgrid.host.processes.timetable import Entry, Timetable
 from stepgrid.language.expressions import ExpressionError
 from stepgrid.language.files import checksum, reuse_checksums
-from stepgrid.model.plan import PlannedStage, PlannedStep
-from stepgrid.model.records import StepRecord
-from stepgrid.plugins.registry import server_engine
+from stepgrid.model.plan import WITHOUT_OPTIONS, PlannedStage, PlannedStep
+from stepgrid.model.records import StepRecord, Timing, replace
+from stepgrid.plugins.registry import require_runner, server_engine
 from stepgrid.plugins.server import LoadedTables
 from stepgrid.run.attempt import Attempt
 from stepgrid.run.collectors import draw
 from stepgrid.run.options import AcceptedOptions
 from stepgrid.run.server import serving
 from stepgrid.run.server_process import ReachedServer
-from stepgrid.run.step import StepRun, refuse_unknown_kinds
+from stepgrid.run.step import StepEnd, StepRun, describe, refuse_unknown_kinds
+from stepgrid.store.paths import ROUND_FOLDER
 from stepgrid.store.store import Store
 
 
@@ -52,8 +57,8 @@ class StageRun(Struct, frozen=True):
         finished: list[FinishedStep] = []
         try:
             with serving(self.attempt, self.stage, self.folder, self.data, accepted) as server:
-                for index, options in enumerate(accepted):
-                    finished.append(self._run_step(index, options, server, finished))
+                for indices in group_steps(self.stage.steps):
+                    finished += self._run_steps(indices, accepted, server, finished)
                 if server and self.stage.children:
                     refuse_empty(server, [step for step in finished if step.step.mutates])
         finally:
@@ -63,32 +68,128 @@ class StageRun(Struct, frozen=True):
         records = [step.record for step in finished]
         return [server.add_warnings(record) for record in records] if server else records
 
-    def _run_step(
-        self, index: int, options: AcceptedOptions, server: ReachedServer | None, finished: Sequence[FinishedStep]
-    ) -> FinishedStep:
-        attempt, planned = self.attempt, self.stage.steps[index]
-        value = choose_value(planned, finished)
-        folder = self.folder / "steps" / f"{index}-{re.sub(r'[^A-Za-z0-9_.+=,@-]', '_', planned.name)}"
-        folder.mkdir(parents=True)
+    def _run_steps(
+        self,
+        indices: range,
+        accepted: Sequence[AcceptedOptions],
+        server: ReachedServer | None,
+        finished: Sequence[FinishedStep],
+    ) -> list[FinishedStep]:
+        """Run a step, and beside it those that follow it in the list."""
+        main, *companion_runs = [self._prepare_step(index, accepted[index], server, finished) for index in indices]
+        companions, planned = Companions(companion_runs), main.planned
         seconds = planned.settings.get("duration")
-        attempt.journal(
+        self.attempt.journal(
             "step",
             name=planned.name,
-            folder=str(folder.relative_to(attempt.folder)),
+            folder=str(main.folder.relative_to(self.attempt.folder)),
             kind=planned.kind,
-            index=index,
+            index=indices[0],
             of=len(self.stage.steps),
             declared=seconds if isinstance(seconds, int | float) and seconds > 0 else None,
         )
+        records = [main.run(companions.timetable), *companions.records()]
+        pairs = zip([main, *companion_runs], records, strict=True)
+        return [FinishedStep(step.planned, record, step.folder) for step, record in pairs]
+
+    def _prepare_step(
+        self, index: int, options: AcceptedOptions, server: ReachedServer | None, finished: Sequence[FinishedStep]
+    ) -> StepRun:
+        planned, data = self.stage.steps[index], self.data
+        folder = self.folder / "steps" / f"{index}-{re.sub(r'[^A-Za-z0-9_.+=,@-]', '_', planned.name)}"
+        folder.mkdir(parents=True)
+        if planned.is_beside and server is None and planned.kind != WITHOUT_OPTIONS:
+            # an embedded engine opens a database once: a second one of its programs has a database of its own
+            data = self.data.with_name(f"{self.data.name}-{index}")
+            data.mkdir()
+        value = choose_value(planned, finished)
         history = partial(self._history, planned)
-        step = StepRun(attempt, planned, folder, self.data, options, server, value, self.replay, history)
-        return FinishedStep(planned, step.run(), folder)
+        return StepRun(self.attempt, planned, folder, data, options, server, value, self.replay, history)
 
     def _history(self, step: PlannedStep) -> Sequence[PlannedStep]:
         """List the steps that made its database, from an empty one on, up to this step of the stage."""
         before = takewhile(lambda stage: stage.id != self.stage.id, self.attempt.job.ancestors())
         steps = self.stage.steps
         return [*(step for stage in before for step in stage.steps), *steps[: steps.index(step) + 1]]
+
+
+# Steps that run beside another one: their rounds by a timetable, and a record of each
+
+
+class BesideRun(NamedTuple):
+    step: StepRun
+    timing: Timing
+    ends: list[StepEnd]  # of its rounds
+
+
+class Companions:
+    """Steps beside another one of the same stage."""
+
+    def __init__(self, steps: Sequence[StepRun]) -> None:
+        timings = [(step, step.planned.setup.timing) for step in steps]
+        self._companions = [BesideRun(step, timing, []) for step, timing in timings if timing is not None]
+        self.timetable = Timetable([
+            Entry(
+                timing.number,
+                companion.step.planned.name,
+                partial(self._run_round, companion),
+                timing.at,
+                timing.period,
+                timing.after,
+                timing.stops,
+            )
+            for companion in self._companions
+            for timing in (companion.timing,)
+        ])  # fmt: skip
+        for step in steps:  # what cannot be made fails the step before it begins
+            step.make_command(require_runner(step.planned.kind))
+
+    def records(self) -> Iterator[StepRecord]:
+        """Write and return their records, in order."""
+        for companion in self._companions:
+            record = describe_rounds(companion.step, companion.ends, is_repeated=companion.timing.period is not None)
+            write_json(companion.step.folder / "step.json", record, durable=False)
+            companion.step.attempt.journal("step beside ended", **record.to_json())
+            yield record
+
+    def _run_round(self, companion: BesideRun, number: int, started: Watch, ending: Watch) -> None:
+        step = companion.step
+        if companion.timing.period is not None:
+            step = replace(step, folder=step.folder / f"{ROUND_FOLDER}{number}")
+            step.folder.mkdir()
+        end = step.run_beside(started, ending)
+        companion.ends.append(end)
+        if companion.timing.number not in self.timetable.stopped:
+            step.refuse_beside(end.process, end.deadline)
+
+
+def describe_rounds(step: StepRun, ends: Sequence[StepEnd], is_repeated: bool) -> StepRecord:
+    """Make the record of a step that ran beside another one; of rounds the time is their median."""
+    process = _join([end.process for end in ends])
+    record = describe(step.planned, ends[0]._replace(process=process), step.accepted.dropped)
+    if not is_repeated:
+        return record
+    return replace(record, rounds=tuple((end.process.started, end.process.ended) for end in ends))
+
+
+def _join(processes: Sequence[ProcessEnd]) -> ProcessEnd:
+    last = processes[-1]
+    return replace(
+        last,
+        started=processes[0].started,
+        seconds=median(process.seconds for process in processes),
+        user=sum(process.user for process in processes),
+        system=sum(process.system for process in processes),
+        max_rss=max(process.max_rss for process in processes),
+        suspended=sum(process.suspended for process in processes),
+    )
+
+
+def group_steps(steps: Sequence[PlannedStep]) -> Iterator[range]:
+    """Group the indices of steps: one of the sequence, and those that run beside it."""
+    starts = [index for index, step in enumerate(steps) if not step.is_beside]
+    for start, end in zip(starts, [*starts[1:], len(steps)], strict=True):
+        yield range(start, end)
 
 
 # What the stages after a checkpoint start from

@@ -46,8 +46,8 @@ from stepgrid.plugins.collector import (
     Target,
 )
 from stepgrid.plugins.driver import Context, command_words
-from stepgrid.plugins.registry import COLLECTORS, DRIVERS, server_engine
-from stepgrid.plugins.server import Access, Connection, SessionWaits, counter_differences
+from stepgrid.plugins.registry import COLLECTORS, DRIVERS, engine, server_engine
+from stepgrid.plugins.server import Access, ClientEnvironment, Connection, SessionWaits, counter_differences
 from stepgrid.run.attempt import BEFORE, COLLECTORS_FOLDER, PROBES_FOLDER, attach, describe_failure, is_real, last_line
 from stepgrid.run.server_process import LAST_WORDS, ReachedServer
 
@@ -120,7 +120,8 @@ class ActiveCollectors(Struct):
         target = Target(tuple(sorted(ProcessGroup(engine).members())) or (engine,), folder, client)
         try:
             words, env = self._command(declaration, target, engine)
-            record = CommandRecord(argv=tuple(words), environment=env, pids=tuple(target.pids), client=client)
+            public_env = hide_client_secrets(self.context, env)
+            record = CommandRecord(argv=tuple(words), environment=public_env, pids=tuple(target.pids), client=client)
             write_json(folder / COMMAND, record, durable=False)
             process = supervision.spawn(Program(words, env, folder))
         except (LookupError, ValueError) as error:
@@ -142,9 +143,24 @@ class ActiveCollectors(Struct):
             return command.argv, environment(command.argv[0], command.env)
         if kind is not None:
             words = kind.argv(self.site.tool(kind.tool), declaration, target)
-        else:
-            words = command_words(declaration["command"], {}, context, {"pid": str(engine)})
-        return words, environment(words[0], {})
+            return words, environment(words[0], {})
+        command = client_command(declaration["command"], context, {"pid": str(engine)})
+        return command.argv, environment(command.argv[0], command.env)
+
+
+def client_command(words: Sequence[str], context: Context, extra: Mapping[str, str] | None = None) -> Command:
+    """Make a command that finds the server as a step of kind command does: by its words and its environment."""
+    server = context.server
+    names = {**(server.placeholders() if server else {}), **(extra or {})}
+    client: object = engine(server.engine) if server else None
+    env = client.client_environment(server) if server and isinstance(client, ClientEnvironment) else {}
+    return Command(command_words(words, {}, context, names), env)
+
+
+def hide_client_secrets(context: Context, env: Mapping[str, str]) -> dict[str, str]:
+    client: object = engine(context.server.engine) if context.server else None
+    secrets = client.secret_variables if isinstance(client, ClientEnvironment) else ()
+    return {name: "***" if name in secrets else value for name, value in env.items()}
 
 
 class _Running(Struct, frozen=True):
@@ -252,7 +268,7 @@ class ProbeRunner(Struct, frozen=True):
 
     def _run_command(self, words: Sequence[str], counters: Sequence[str], name: str, folder: Path) -> ProbeReading:
         try:
-            command = Command(command_words(words, {}, self.context))
+            command = client_command(words, self.context)
         except LookupError as error:
             raise StageError(f"probe {name}: {error.args[0]}", self.step) from None
         if not counters:
@@ -280,7 +296,10 @@ class ProbeRunner(Struct, frozen=True):
         """Run a program to its end; return its wall time."""
         folder.mkdir(parents=True)
         env = environment(command.argv[0], command.env)
-        write_json(folder / "command.json", CommandRecord(argv=tuple(command.argv), environment=env), durable=False)
+        public_env = hide_client_secrets(self.context, env)
+        write_json(
+            folder / "command.json", CommandRecord(argv=tuple(command.argv), environment=public_env), durable=False
+        )
         attach(folder, command.files)
         pid = self.server.companion if self.server else None
         companion = None if pid is None else Companion(pid)

@@ -32,6 +32,7 @@ from stepgrid.host.processes.supervision import (
     environment,
     supervise,
 )
+from stepgrid.host.processes.timetable import Timetable
 from stepgrid.host.sampling import Sampler
 from stepgrid.language.files import holds_data
 from stepgrid.model.figures import ParseError
@@ -138,16 +139,48 @@ class StepRun(Struct, frozen=True):
     def launch(self) -> LaunchRequest:
         return launch_request(self.attempt.job.store, self.planned)
 
-    def run(self) -> StepRecord:
-        """Run it; return its record. StageError if it failed."""
+    def run(self, timetable: Timetable | None = None) -> StepRecord:
+        """Run it, with what runs beside it; return its record. StageError if it failed."""
         try:
-            return self._run()
+            with closing(timetable or Timetable()) as companions:
+                return self._run(companions)
         except OSError as error:
             if is_disk_full(error):  # ours was the write that found no room
                 raise self._failure(disk_full(self.data, self.folder)) from None
             raise
 
-    def _run(self) -> StepRecord:
+    def run_beside(self, started: Watch, ending: Watch) -> StepEnd:
+        """Run its program beside that of another step, without sampler, collectors and readings of the server."""
+        kind, launch = require_runner(self.planned.kind), dict[str, Any]()
+        plan, folder = self._write_command(kind), StepFolder(self.folder)
+        deadline = seconds_allowed(plan.command, kind.estimate(self.settings))
+
+        def begin(pid: int) -> None:
+            started(pid)
+            self.attempt.journal(STARTED, name=self.planned.name, pid=pid)
+            launch.update(check_launch(pid, self.launch))
+
+        try:
+            with caged(plan.memory) as cage:
+                program = Program(plan.argv, environment(plan.program, plan.command.env), self.folder, cage=cage)
+                companion = self.server.companion if self.server else None
+                server = None if companion is None else Companion(companion)
+                process = supervise(program, deadline, begin, ending, server)
+        except (MissingError, LaunchError) as error:
+            raise StageError(str(error), self.planned.name) from None
+        finally:
+            if is_real(self.folder):
+                forget(self.folder, plan.command.secrets)
+                forget_password(self.folder)
+        self._refuse_planted(folder)
+        return StepEnd(process, deadline, None, {}, launch)
+
+    def refuse_beside(self, process: ProcessEnd, deadline: float) -> None:
+        """Raise what is wrong with it."""
+        if message := self._explain(require_runner(self.planned.kind), process, deadline, ()):
+            raise self._failure(message, exited_well=not process.exit)
+
+    def _run(self, companions: Timetable) -> StepRecord:
         kind, launch = require_runner(self.planned.kind), dict[str, Any]()
         plan = self._write_command(kind)
         deadline = seconds_allowed(plan.command, kind.estimate(self.settings))
@@ -163,7 +196,7 @@ class StepRun(Struct, frozen=True):
         step_folder = StepFolder(self.folder)
         is_looked_at = self.server and self.planned.measured and not (self.replay or isinstance(kind, ServerRestarts))
         with SessionSampler(self.server.access if self.server and is_looked_at else None) as sessions:
-            process = self._supervise(plan, deadline, sampler, launch)
+            process = self._supervise(plan, deadline, sampler, launch, companions)
         self._refuse_planted(step_folder)
         keep_database_files(self.folder, self.data, plan.command.keep)
         if self.server and isinstance(kind, ServerRestarts):
@@ -177,8 +210,12 @@ class StepRun(Struct, frozen=True):
                 with suppress(OSError):  # figures stand without them
                     write_json(self.folder / STATISTICS_FOLDER / PLANS_FILE, plans, durable=False)
             self._keep_events(process)
-        message = self._explain(kind, process, deadline, plan.command.keep)
-        lost = self._lost_server(bool(message))
+        companions.finish()
+        failure = companions.failure
+        message = None if failure else self._explain(kind, process, deadline, plan.command.keep)
+        lost = self._lost_server(bool(message or failure))
+        if failure and not lost:
+            raise failure
         if not (message or lost):
             probes |= self._run_probes(AFTER)
         self._refuse_planted(step_folder)
@@ -201,13 +238,7 @@ class StepRun(Struct, frozen=True):
 
     def _write_command(self, kind: Runner) -> LaunchPlan:
         """Make the command; write its record, in which secrets are hidden, and its files."""
-        try:
-            plan = plan_launch(kind.command(self.settings, self.accepted.options, self._context()), self.launch)
-        except (RefusedError, LaunchError) as error:
-            raise StageError(str(error), self.planned.name) from None
-        except (LookupError, ValueError) as error:
-            message = f"no {self.planned.kind} command can be made: {error}"
-            raise StageError(message, self.planned.name) from None
+        plan = self.make_command(kind)
         command = plan.command
         client: object = engine(self.server.access.engine) if self.server else None
         secrets = client.secret_variables if isinstance(client, ClientEnvironment) else ()
@@ -218,6 +249,15 @@ class StepRun(Struct, frozen=True):
         write_json(self.folder / "command.json", record, durable=False)
         attach(self.folder, {**self.planned.files, **command.files})
         return plan
+
+    def make_command(self, kind: Runner) -> LaunchPlan:
+        try:
+            return plan_launch(kind.command(self.settings, self.accepted.options, self._context()), self.launch)
+        except (RefusedError, LaunchError) as error:
+            raise StageError(str(error), self.planned.name) from None
+        except (LookupError, ValueError) as error:
+            message = f"no {self.planned.kind} command can be made: {error}"
+            raise StageError(message, self.planned.name) from None
 
     def _context(self) -> Context:
         job, planned = self.attempt.job, self.planned
@@ -281,16 +321,28 @@ class StepRun(Struct, frozen=True):
             (self.folder / STATISTICS_FOLDER).mkdir(exist_ok=True)
             write_json(self.folder / STATISTICS_FOLDER / EVENT_FILE, {"events": rows}, durable=False)
 
-    def _supervise(self, plan: LaunchPlan, deadline: float, sampler: Sampler, launch: dict[str, Any]) -> ProcessEnd:
+    def _supervise(
+        self, plan: LaunchPlan, deadline: float, sampler: Sampler, launch: dict[str, Any], companions: Timetable
+    ) -> ProcessEnd:
         """Run the program to its end; `launch` gets how it was found to run."""
         env = environment(plan.program, plan.command.env)
         companion = self._companion(require_runner(self.planned.kind), sampler)
         try:
             with caged(plan.memory) as cage, self._collecting() as collectors:
-                started = self._watch_start(sampler, launch, collectors, cage if plan.scoped else None)
+                watch = self._watch_start(sampler, launch, collectors, cage if plan.scoped else None)
                 argv = replace(plan, gate=plan.gate or collectors.attach).argv
                 program = Program(argv, env, self.folder, cage=cage)
-                process = supervise(program, deadline, started, collectors.ending(sampler.stop), companion)
+                end_collectors = collectors.ending(sampler.stop)
+
+                def started(pid: int) -> None:
+                    watch(pid)
+                    companions.start(pid)
+
+                def ending(pid: int) -> None:
+                    companions.end_main(pid)
+                    end_collectors(pid)
+
+                process = supervise(program, deadline, started, ending, companion)
                 return replace(process, seconds=process.seconds - collectors.waited, waited=collectors.waited)
         except (MissingError, LaunchError) as error:
             raise StageError(str(error), self.planned.name) from None

@@ -258,6 +258,7 @@ def folder_bytes(*folders: Path) -> int:
 
 # Attempts and results are named by time. What comes later looks later, also when the clock was set back in between.
 
+ROUND_FOLDER = "round-"  # and its number: in the folder of a step that runs again and again beside another one
 FIGURES_DIGEST = 32  # bytes that a file of figures begins with: the SHA-256 of all others
 
 TIME_FORMAT = "%Y%m%dT%H%M%S.%fZ"

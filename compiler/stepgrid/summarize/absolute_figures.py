@@ -85,6 +85,14 @@ def table(report: Report, section: StepPoints) -> Table:
     return Table("absolute figures", heads, rows, section.step, notes=tuple(_durations(section)))
 
 
+def sections(report: Report) -> list[StepPoints]:
+    """List the steps that have such figures: what only ran beside another one may have none."""
+    listed = report.comparisons.sections
+    return [
+        section for section in listed if len(table(report, section).columns) > len(section.names) or len(listed) == 1
+    ]
+
+
 def own_metrics(section: StepPoints) -> list[str]:
     """List the metrics that its steps declare: often all that a command prints."""
     from stepgrid.plugins.metrics import METRICS as DEFINED

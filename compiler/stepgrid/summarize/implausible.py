@@ -121,7 +121,7 @@ def _facts(steps: Sequence[PlannedStep]) -> StepFacts:
     for step in steps:
         kind, settings = find_driver(step.kind), step.settings
         is_counted = bool(settings) and isinstance(kind, Counting) and kind.counted_work(settings) is not None
-        durations.append(None if is_counted else _number(settings.get("duration")))
+        durations.append(None if is_counted or step.is_beside else _number(settings.get("duration")))
         limit, sizes = _number(settings.get("write_rate")), (_option(step, "key_size"), _option(step, "value_size"))
         writes.append(limit / ((sizes[0] or KEY) + (sizes[1] or VALUE)) if limit else None)
         writers.append(

@@ -24,6 +24,7 @@ from stepgrid.summarize import report_tables
 from stepgrid.summarize.claim_judgement import ClaimEvidence
 from stepgrid.summarize.claims import JudgedClaim, judge_claims
 from stepgrid.summarize.comparisons import builds, comparison_axes, decisions
+from stepgrid.summarize.comparisons.beside import JUDGED, beside_tables
 from stepgrid.summarize.comparisons.builds import ReportedBuild
 from stepgrid.summarize.comparisons.comparison import ComparedMetric, Comparison, ratio_intervals
 from stepgrid.summarize.comparisons.comparison_axes import StepPoints
@@ -163,6 +164,7 @@ def make_report(
     is_busy = any(case.entry.verdict == BUSY for comparison in comparisons for case in comparison.cases())
     inputs = TableInputs(axes, setup.base, measured, evidence.caveat, intervals)
     prepared, long = report_tables.tables(header.report.tables, inputs)
+    costs_beside = () if header.report.tables else beside_tables(sections)
     ladders = (
         version_ladder(axes, points, evidence, setup.metric),
         date_ladder(axes, points, measured, evidence) if setup.metric.name == QPS else None,
@@ -204,7 +206,7 @@ def make_report(
             tuple(quiet_times(runs)),
             operations=operation_coverage(planned_steps(header.cells, axes, links)),
         ),
-        ReportTables(tuple(prepared), tuple(long), bool(header.report.tables)),
+        ReportTables((*costs_beside, *prepared), tuple(long), bool(header.report.tables)),
         measured,
         against,
         tuple(answer for name in ANSWERS.names() for answer in ANSWERS.get(name)(grid_evidence)),
@@ -278,14 +280,16 @@ def _memory(header: Plan) -> float | None:
 def _metrics(header: Plan, tables: Tables) -> list[ComparedMetric]:
     """List the metrics that are compared: first the spec's choice, else QPS, else the first that a step declares.
 
-    QPS, metrics that steps declare, and those of claims follow where one direction is better."""
+    QPS, metrics of steps, of claims and of work beside other work follow where one direction is better."""
     measured = {name for run in tables.runs if run.measured for name in run.metrics}
     declared = [name for name in header.report.declared if name in measured]
     claimed = [name for claim in header.report.claims for name in _METRIC_CALL.findall(str(claim["expect"]))]
     chosen = header.report.metric or (QPS if QPS in measured or not declared else declared[0])
     leading, *claimed = (name if name in measured else metric_name(name) or name for name in (chosen, *claimed))
     other_metrics = [
-        name for name in (QPS, *declared, *claimed) if name in measured and (name == QPS or name in tables.better)
+        name
+        for name in (QPS, *declared, *claimed, *JUDGED)
+        if name in measured and (name == QPS or name in tables.better)
     ]
     units, better = tables.units, tables.better
     return [

@@ -71,7 +71,7 @@ def tables(report: Report) -> Iterator[Table]:
         yield claims.table(report.comparisons.claims)
     if report.tables.are_chosen:
         yield from report.tables.prepared
-    yield from (absolute_figures.table(report, section) for section in report.comparisons.sections)
+    yield from (absolute_figures.table(report, section) for section in absolute_figures.sections(report))
     if not report.tables.are_chosen:
         yield from report.tables.prepared
     yield from (table for long in report.tables.long for table in long.tables)
@@ -102,7 +102,7 @@ def markdown(report: Report, has_chart: bool = True) -> str:
         blocks.append(f"Chart: `stepgrid report {spec_words(report.setup)} --chart main -o {name}`")
     compared = [markdown_table(compact_table(comparison)).strip() for comparison in report.comparisons.leading]
     pooled = [markdown_table(table).strip() for table in map(pooled_table, report.comparisons.leading) if table]
-    figures = [absolute_figures.table(report, section) for section in report.comparisons.sections]
+    figures = [absolute_figures.table(report, section) for section in absolute_figures.sections(report)]
     blocks += [*compared, *pooled] or [markdown_table(table).strip() for table in figures]
     for answer in report.grid_answers:
         blocks.append(_section(answer.title, map(escape_markdown, answer.sentences[1:])))

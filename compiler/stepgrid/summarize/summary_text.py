@@ -170,7 +170,8 @@ def _comparison(report: Report, comparison: Comparison, is_first: bool) -> Itera
 
 
 def _figures(report: Report) -> list[list[str]]:
-    sections = [[*_absolute(report, section), *_stalls(report, section)] for section in report.comparisons.sections]
+    listed = absolute_figures.sections(report)
+    sections = [[*_absolute(report, section), *_stalls(report, section)] for section in listed]
     tables = [*_tables(report.tables.visible), *([_hidden_tables(report)] if report.tables.hidden else [])]
     searches = _tables(list(search_tables(report.comparisons.searches)))
     tables_first = report.tables.are_chosen or len(sections) > MOST_SECTIONS

@@ -137,6 +137,11 @@ def series(intervals: Sequence[RateInterval], operation: str | None = None) -> S
     return list(rates.items())
 
 
+def p99_series(report: ClientReport) -> Series:
+    """Read the 99th percentiles, in microseconds, of intervals that have one of all clients."""
+    return [(float(line["second"]), line["p99"] * MICROSECONDS) for line in report.of("interval") if "p99" in line]
+
+
 def client_rates(intervals: Sequence[RateInterval]) -> list[ClientRate]:
     return [
         ClientRate(

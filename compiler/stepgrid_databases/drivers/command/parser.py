@@ -96,6 +96,7 @@ def parse(folder: Path, settings: Mapping[str, Any]) -> Figures:
         warnings=warnings,
         histograms=client_report.histograms(report),
         rates=client_report.client_rates(report.intervals),
+        p99=client_report.p99_series(report),
     )
     return client_report.rated(report, figures)
 

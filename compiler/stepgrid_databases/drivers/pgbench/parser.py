@@ -61,9 +61,9 @@ def parse(folder: Path, settings: Mapping[str, Any]) -> Figures:
     text, names = read_text(folder / "stdout"), [short_name(name) for name in sorted(settings["scripts"])]
     share, warnings = logged_share(settings), list[str]()
     try:
-        latencies = _read_log(folder) if share else {}
+        latencies, p99 = _read_log(folder) if share else ({}, [])
     except OSError as error:
-        latencies, warnings = {}, [f"no percentiles: the log cannot be read: {error}"]
+        latencies, p99, warnings = {}, [], [f"no percentiles: the log cannot be read: {error}"]
     metrics = {**_run_metrics(text), **latency_metrics(sum(latencies.values(), Counter()), share == 1)}
     if len(names) > 1:
         for number, counts in latencies.items():
@@ -73,7 +73,8 @@ def parse(folder: Path, settings: Mapping[str, Any]) -> Figures:
     for name, us, statement in _statements(text, names):
         metrics[name], facts[name.removesuffix("_us").replace("_", " ")] = us, statement
     histograms = [_histogram(names[number] if len(names) > 1 else "", latencies[number]) for number in latencies]
-    figures = Figures(metrics, facts, series(read_text(folder / "stderr")), warnings, histograms=histograms)
+    progress = series(read_text(folder / "stderr"))
+    figures = Figures(metrics, facts, progress, warnings, histograms=histograms, p99=p99)
     return client_report.kept_up(figures, settings.get("rate"))
 
 
@@ -140,17 +141,28 @@ def _init_metrics(text: str, scale: int) -> dict[str, float]:
 # The log: a line for each transaction, `client number time script second microsecond [lag] [retries]`.
 
 
-def _read_log(folder: Path) -> dict[int, Counter[int]]:
-    """Count the latencies in microseconds of each script; failed and skipped transactions have a word instead."""
+def _read_log(folder: Path) -> tuple[dict[int, Counter[int]], list[tuple[float, float]]]:
+    """Count the latencies in microseconds of each script, and find the 99th percentile of each second.
+
+    Failed and skipped transactions have a word instead."""
     lines: Counter[tuple[bytes, bytes]] = Counter()
+    seconds: dict[int, list[int]] = {}
     for path in sorted(folder.glob(f"{LOG}.*")):
-        fields = (line.split(b" ", 4) for line in driver.read_output(path).splitlines())
-        lines.update((part[3], part[2]) for part in fields if len(part) == 5)
+        for line in driver.read_output(path).splitlines():
+            fields = line.split(b" ", 5)
+            if len(fields) > 4 and fields[2].isdigit() and fields[4].isdigit():
+                lines[fields[3], fields[2]] += 1
+                seconds.setdefault(int(fields[4]), []).append(int(fields[2]))
     counts: dict[int, Counter[int]] = {}
     for (script, time), count in sorted(lines.items()):
-        if time.isdigit():
-            counts.setdefault(int(script), Counter())[int(time)] += count
-    return counts
+        counts.setdefault(int(script), Counter())[int(time)] += count
+    first = min(seconds, default=0)
+    p99 = [(float(second - first + 1), float(_p99(times))) for second, times in sorted(seconds.items())]
+    return counts, p99
+
+
+def _p99(times: list[int]) -> int:
+    return sorted(times)[math.ceil(len(times) * 0.99) - 1]
 
 
 def latency_metrics(counts: Counter[int], is_complete: bool) -> dict[str, float]:

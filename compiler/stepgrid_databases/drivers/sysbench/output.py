@@ -30,6 +30,7 @@ _HEAD = re.compile(r"^sysbench (?P<version>\S+) \(using (?P<lua>.+)\)$", re.MULT
 _THREADS = re.compile(r"^Number of threads: (?P<threads>\d+)$", re.MULTILINE)
 _SCRIPT = re.compile(r"(?<![\w.-])[.-]*+(?P<name>\w[\w.-]*)\.lua\b")
 _SECOND = re.compile(r"^\[ (\d+)s \] thds: \d+ .*?\bqps: (\d+\.\d+) ", re.MULTILINE)  # of --report-interval
+_P99 = re.compile(r"^\[ (\d+)s \] thds: \d+ .*?\blat \(ms,99%\): (\d+\.\d+) ", re.MULTILINE)
 _HISTOGRAM, _STATISTICS = "Latency histogram (values are in milliseconds)", "SQL statistics:\n"
 _BUCKET = re.compile(r"^ +(\d+\.\d+) \|\**? +(\d+)$", re.MULTILINE)
 _RATED = re.compile(rf"^ +([a-z][a-z ]*+): +(\d+) +\({NUMBER} per sec\.\)$", re.MULTILINE)
@@ -84,7 +85,8 @@ def parse(text: str) -> Figures:
     half = math.sqrt(STEP)  # a latency counts to the bucket that is nearest to it, by its logarithm
     buckets = by_column(("", value * 1000 / half, value * 1000 * half, count) for value, count in lines)
     warnings = [warning.strip() for warning in _WARNING.findall(text)]
-    return Figures(_metrics(summary(text), lines), facts(text), series(text), warnings, histograms=buckets)
+    p99 = [(second, milliseconds * 1000) for second, milliseconds in series(text, _P99)]
+    return Figures(_metrics(summary(text), lines), facts(text), series(text), warnings, histograms=buckets, p99=p99)
 
 
 def failure(text: str) -> str | None:
@@ -106,9 +108,9 @@ def facts(text: str) -> dict[str, str]:
     }
 
 
-def series(text: str) -> Sequence[tuple[float, float]]:
+def series(text: str, pattern: re.Pattern[str] = _SECOND) -> Sequence[tuple[float, float]]:
     """Read (seconds since the start, queries per second). After a warmup sysbench counts from 0 again: from there."""
-    rates = [(float(second), float(qps)) for second, qps in _SECOND.findall(text)]
+    rates = [(float(second), float(value)) for second, value in pattern.findall(text)]
     restarts = [index for index in range(1, len(rates)) if rates[index][0] <= rates[index - 1][0]]
     return rates[restarts[-1] :] if restarts else rates
 

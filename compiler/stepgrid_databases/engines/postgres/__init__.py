@@ -188,7 +188,7 @@ class Postgres(EngineBase):
     def installed(self) -> InstalledPrograms:
         from stepgrid.build.recipe import InstalledPrograms
 
-        return InstalledPrograms(clients=("psql", "pgbench", "pg_isready"))
+        return InstalledPrograms(clients=("psql", "pgbench", "pg_isready", "pg_basebackup"))
 
     def extend(self, order: Order, prefix: Path, origin: str) -> Mapping[str, Json]:
         from stepgrid_databases.engines.recipes.postgres import installed_extensions

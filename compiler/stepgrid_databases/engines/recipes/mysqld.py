@@ -174,8 +174,13 @@ INSTALLED = {
         search_folders=_server_folders,
     ),
     "mariadb": InstalledPrograms(
-        clients=("mariadb", "mariadb-admin"),
-        older_names={"mariadbd": "mysqld", "mariadb": "mysql", "mariadb-admin": "mysqladmin"},
+        clients=("mariadb", "mariadb-admin", "mariadb-backup"),
+        older_names={
+            "mariadbd": "mysqld",
+            "mariadb": "mysql",
+            "mariadb-admin": "mysqladmin",
+            "mariadb-backup": "mariabackup",
+        },
         search_folders=lambda base, libraries: (*_server_folders(base, libraries), *client_plugins(base, libraries)),
     ),
 }
