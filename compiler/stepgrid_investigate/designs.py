@@ -27,11 +27,17 @@ TRIES = 200  # to meet a row that the grid has
 
 def one_at_a_time(request: DesignRequest) -> DesignRows:
     """Take the base, and from it each other value of each axis."""
-    base = tuple(factor.base for factor in request.factors)
-    if not request.allows(base):
+    base = next(iter(_base(request)), None)
+    if base is None:
         raise DesignError("the grid has no cell at the base", "`report: {base: …}` names one that it has")
     neighbours = [_with(base, at, value) for at, factor in enumerate(request.factors) for value in range(factor.values)]
     return DesignRows([row for row in dict.fromkeys((base, *neighbours)) if request.allows(row)])
+
+
+def _base(request: DesignRequest) -> list[Row]:
+    """Return the base, which a report compares others with, where the grid has it."""
+    base = tuple(factor.base for factor in request.factors)
+    return [base] if request.allows(base) else []
 
 
 def _with(row: Row, at: int, value: int) -> Row:
@@ -44,6 +50,7 @@ def _with(row: Row, at: int, value: int) -> Row:
 
 def sample(request: DesignRequest) -> DesignRows:
     number, factors, chooser = request.number or 0, request.factors, _Chooser(request)
+    base = _base(request)
     deciding = [at for at, factor in enumerate(factors) if factor.decides_load]
     fewest = 3 + sum(factors[at].values - 1 for at in deciding)  # loads that tell the effects of what decides them
     loads: dict[Row, int] = {}
@@ -53,7 +60,7 @@ def sample(request: DesignRequest) -> DesignRows:
         is_open = len(deciding) == len(factors) or len(loads) < fewest or len(loads) ** 2 <= index
         least_used = () if is_open else min(loads, key=loads.__getitem__)
         load_values = dict(zip(deciding, least_used, strict=False))
-        row = chooser.farthest(index, used, rows, load_values)
+        row = chooser.farthest(index, used, rows, load_values) if index or not base else base[0]
         if row is None:
             break
         rows[row] = None
@@ -269,12 +276,12 @@ def pairs(request: DesignRequest) -> DesignRows:
     _check_size(max([one.values * other.values for one, other in combinations(factors, 2)], default=1))
     random, anywhere = Random(request.seed), _Cover(request, [(at,) for at in range(len(factors))], {})
     if not 0 < len(deciding) < len(factors):
-        return anywhere.result([], random)
+        return anywhere.result(_base(request), random)
     part = DesignRequest(tuple(factors[at] for at in deciding), None, request.seed, lambda row: True)
-    loads = _Cover(part, [(at,) for at in range(len(deciding))], {}).result([], random).rows
+    loads = _Cover(part, [(at,) for at in range(len(deciding))], {}).result(_base(part), random).rows
     groups = [tuple(deciding), *((at,) for at in range(len(factors)) if at not in deciding)]
     within = _Cover(request, groups, {tuple(deciding): loads})
-    return anywhere.result(within.result([], random).rows, random)
+    return anywhere.result(within.result(_base(request), random).rows, random)
 
 
 class _Cover:

@@ -48,6 +48,7 @@ def test_each_row_is_a_cell_once_and_a_seed_gives_one_design(
     assert first == second
     assert len(set(first)) == len(first)
     assert set(first) <= {*grid} - gone
+    assert (0,) * len(levels) in {*first, *gone}  # the base
     if name == "sample":
         assert len(first) == min(12, len(grid) - len(gone))
 
@@ -179,7 +180,7 @@ OPTIONS = (
 
 
 def test_an_exclude_calculates_with_labels(compile_text: Callable[..., Plan]) -> None:
-    plan = compile_text(SPEC + "exclude: [cache * threads + 1MiB > 33MiB, bits * 2 == 16]\n")
+    plan = compile_text(SPEC + "exclude: [cache * threads + 1 > 33 * 1024 * 1024, bits * 2 == 16]\n")
     cells = {(cell.labels["cache"], cell.labels["threads"]) for cell in plan.cells}
     assert cells == {("8MiB", "1"), ("8MiB", "2"), ("8MiB", "4"), ("16MiB", "1"), ("16MiB", "2"), ("32MiB", "1")}
     assert {cell.labels["bits"] for cell in plan.cells} == {"4", "16"}
