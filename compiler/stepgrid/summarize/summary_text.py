@@ -352,7 +352,8 @@ def brief_lines(report: Report, page: Path | None, width: int, paint: Paint) -> 
     room -= len(entries)
     tables = (_table(report, rows, width, table_paint) for rows in range(room, FEWEST_ROWS, -1))
     table = next((lines for lines in tables if len(lines) <= room), _table(report, FEWEST_ROWS, width, table_paint))
-    cost_lines = _fold("cost", cost_line(report), width) if cost_line(report) else []
+    is_decided = cost_line(report).startswith("against ")
+    cost_lines = _fold("cost", cost_line(report), width) if is_decided else []
     if len(cost_lines) > min(room - len(table), 2):  # it takes the place of no row
         cost_lines = [fit(f"{_label('cost')}{cost_line(report)}", width)][: max(room - len(table), 0)]
     return [*heads, *table, *entries, *cost_lines, *page_lines, *next_lines]
