@@ -75,12 +75,25 @@ def test_a_short_step_is_recorded_from_its_first_quarter_on(compile_text: Compil
     assert windows["after"] == 5.0
 
 
-def test_steps_that_differ_are_those_that_a_report_asked_for(tmp_path: Path, compile_text: Compile) -> None:
-    plain = compile_text(SPEC)
-    asked = plain.cells[0].repeats[0].stages[-1]
-    Path("a.yaml").write_text(f"{SPEC}profile: changed\n", encoding="utf-8")
-    records = LoadRecords(lambda _: 0, lambda _: False, lambda node: ["readww"] if node == asked else [])
+def profiled(profile: str, wanted: str) -> tuple[Plan, set[str]]:
+    """The plan with a report that asks for a step of the first cell's loads, and those loads' stages."""
+    asked = compile_spec("a.yaml", None, HOST, Problems()).cells[0].repeats[0].stages[-1]
+    Path("a.yaml").write_text(f"{SPEC}profile: {profile}\n", encoding="utf-8")
+    records = LoadRecords(lambda _: 0, lambda _: False, lambda node: [wanted] if node == asked else [])
     plan = compile_spec("a.yaml", None, HOST, Problems(), CompileContext(loads=records))
+    assert {tuple(map(bool, collectors(plan, stage))) for stage in plan.profiling} == {(True, False)}
+    return plan, {repeat.stages[1] for repeat in plan.cells[0].repeats if not repeat.run}
+
+
+@pytest.mark.parametrize("profile", ["changed", "{for: 10s}"])
+def test_steps_that_differ_are_those_that_a_report_asked_for(profile: str, compile_text: Compile) -> None:
+    compile_text(SPEC)
+    plan, stages = profiled(profile, "readww")
     assert plan.profile is not None
     assert plan.adds_stages
-    assert {*plan.profile.stages} == {repeat.stages[1] for repeat in plain.cells[0].repeats if not repeat.run}
+    assert {*plan.profile.stages} == stages
+
+
+def test_a_step_that_is_named_is_profiled_alone(compile_text: Compile) -> None:
+    compile_text(SPEC)
+    profiled("readww", "readrandom")

@@ -219,3 +219,11 @@ def test_a_file_that_is_another_one(compile_text: Compile) -> None:
     root = plan.stages[0]
     forged = replace(plan, stages=(_steps(root, files={"a.lua": "x"}), *plan.stages[1:]))
     assert list(id_faults(forged)) == [f"the stage {root.id} brings a file `a.lua` that its checksum is not of"]
+
+
+def test_a_load_of_another_host_than_its_stages(compile_text: Compile) -> None:
+    plan = compile_text(samples.SPEC)
+    cell = plan.cells[0]
+    forged = replace(cell, repeats=(replace(cell.repeats[0], origin="host-1"), *cell.repeats[1:]))
+    faults = list(id_faults(replace(plan, cells=(forged, *plan.cells[1:]))))
+    assert faults == ["load 1 of a cell is of another host than its stages"]
