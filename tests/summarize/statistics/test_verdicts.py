@@ -4,7 +4,7 @@ import math
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from bench import verdicts_rows
@@ -85,6 +85,16 @@ def test_a_verdict_or_a_width_decides() -> None:
 )
 def test_chance_of_decision(found: Interval, most: int, rule: StoppingRule, least: float, highest: float) -> None:
     assert least <= chance_of_decision(found, most, rule) <= highest
+
+
+@given(st.floats(0.9, 1.1), st.floats(0.001, 0.05), st.integers(2, 12), st.floats(2, 40))
+def test_without_another_load_the_chance_is_whether_it_is_decided(
+    ratio: float, error: float, loads: int, freedom: float
+) -> None:
+    found = interval(ratio, error, loads, freedom)
+    ends = (found.low / 1.02, found.high / 1.02, found.low * 1.02, found.high * 1.02)
+    assume(all(abs(end - 1) > 1e-9 for end in ends))
+    assert chance_of_decision(found, loads, RULE) == is_decided(found, RULE)
 
 
 def test_noisier_intervals_need_more_loads() -> None:
