@@ -1,7 +1,5 @@
 """Schedules of operations: as many as the rate over time says, and what a trace may be."""
 
-from __future__ import annotations
-
 import math
 from itertools import islice
 from typing import Any

@@ -46,7 +46,6 @@ ENTRIES = st.recursive(
     lambda inner: st.dictionaries(NAMES, inner, max_size=4),
     max_leaves=12,
 )
-FOLDERS = st.dictionaries(NAMES, ENTRIES, max_size=5)
 
 
 def _make(folder: Path, entries) -> None:
@@ -58,10 +57,6 @@ def _make(folder: Path, entries) -> None:
             (folder / name).write_bytes(content)
         else:
             (folder / name).symlink_to(content[1])
-
-
-def _content(folder: Path, tree: Tree) -> dict[str, bytes]:
-    return {name: (folder / name).read_bytes() for name in tree.files}
 
 
 def test_names_that_are_no_text(tmp_path):

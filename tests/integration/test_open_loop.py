@@ -1,7 +1,5 @@
 """Clients that keep a rate: a server that stands still for a second shows in their latency as arithmetic says."""
 
-from __future__ import annotations
-
 import os
 import signal
 import threading

@@ -1,7 +1,5 @@
 """Runs of two checkouts on one host: who waits says for whom, for how long, and how many are ahead."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """stepgrid history: ten releases of a store, days of files, notes beside verdicts, and what the past says of one."""
 
-from __future__ import annotations
-
 import json
 import random
 import xml.etree.ElementTree as ET

@@ -170,7 +170,10 @@ class Growth(StepDetails, frozen=True, kw_only=True):
 
 
 def facts_of(case: Mapping[str, Any], runs: list[Run]) -> dict[str, dict[str, dict[str, str]]]:
-    facts: dict[str, dict[str, dict[str, str]]] = {"build": case.get("builds", {})}
+    facts: dict[str, dict[str, dict[str, str]]] = {
+        "build": case.get("builds", {}),
+        "default": case.get("defaults", {}),
+    }
     for scope, subjects in case.get("facts", {}).items():
         for run in runs:
             values = subjects.get(f"{run.cell}/{run.load}", subjects.get(run.cell))

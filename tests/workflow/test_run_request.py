@@ -145,7 +145,6 @@ def test_a_power_cut_is_refused_by_a_host_that_cannot(tmp_path: Path, monkeypatc
 
 
 TEXT = "a.yaml:1:1: warning[no-repeats]: 2 cells\n   1 | title\n\na.yaml:2:1: warning[step-short]: 1 s"
-AGAIN = "a.yaml: 2 warnings, already shown today; --all-warnings shows them again"
 
 
 @pytest.fixture

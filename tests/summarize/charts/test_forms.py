@@ -30,13 +30,6 @@ def chart(*members: ChartRow) -> Rows:
     return Rows("QPS of read", "QPS", members, drawing.PageMarks())
 
 
-CACHES = [
-    ChartRow(group, arm, value, f"{value:,}", (value * 0.9, value * 1.1), "slower" if value < 1000 else "")
-    for group, values in (("cache=all", (300000, 270000)), ("cache=half", (21500, 500)))
-    for arm, value in zip(("old", "new"), values, strict=True)
-]
-
-
 @given(st.lists(SIZES, min_size=3, max_size=3), st.booleans(), st.sampled_from(WIDTHS))
 def test_a_ratio_of_any_size_is_drawn_within_the_picture(values: list[float], has_ends: bool, width: float) -> None:
     low, ratio, high = sorted(values)
