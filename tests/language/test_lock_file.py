@@ -1,4 +1,4 @@
-"""Lock files: what is read, what is said of a wrong one, what is written."""
+"""Lock files: what is read and written; wrong ones are in problems/lock_files.yaml."""
 
 import time
 from pathlib import Path
@@ -56,44 +56,6 @@ def test_what_is_written_is_read_again() -> None:
     assert str(found.at[JAR]) == "a.lock.yaml:5:3"
     assert lock_file.text(dict(reversed(pins.items()))) == text
     assert read(lock_file.text({}))[0].pins == {}
-
-
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
-        (
-            f"lock: 1\nsources:\n  {GIT}: v9.9.3\n",
-            f"a.lock.yaml:3:41: error[wrong-pin]: what holds `{GIT}` still is a commit: 40 digits, 0-9 and a-f",
-        ),
-        (
-            f"sources: {{'{JAR}': {COMMIT}}}\n",
-            f"a.lock.yaml:1:57: error[wrong-pin]: what holds `{JAR}` still is sha256: and 64 digits, 0-9 and a-f",
-        ),
-        (
-            f"sources: {{'{GIT}': }}\n",
-            f"a.lock.yaml:1:11: error[wrong-pin]: what holds `{GIT}` still is a commit: 40 digits, 0-9 and a-f",
-        ),
-        (
-            "builds: {rocksdb: abc}\n",
-            "a.lock.yaml:1:1: error[unknown-key]: `builds` is not a key of a lock file",
-        ),
-        ("lock: 2\n", "a.lock.yaml:1:7: error[not-a-choice]: `lock`: this version reads lock files of the form 1"),
-        (
-            "sources: [x]\n",
-            "a.lock.yaml:1:10: error[wrong-type]: `sources`: expected a map of sources and what holds each still",
-        ),
-        (
-            f"sources:\n  {GIT}: {COMMIT}\n  {GIT}: {COMMIT}\n",
-            f"a.lock.yaml:3:3: error[duplicate-key]: `{GIT}` is given twice",
-        ),
-        (
-            "sources:\n<<<<<<< HEAD\n",
-            "a.lock.yaml:2:1: error[yaml-syntax]: this is not YAML: a key needs `: ` behind it",
-        ),
-    ],
-)
-def test_a_wrong_one(text: str, said: str) -> None:
-    assert read(text)[1].startswith(said)
 
 
 def test_what_nothing_uses() -> None:
