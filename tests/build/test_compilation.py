@@ -20,12 +20,6 @@ from tests.build.ordering import order
 from tests.needs import needs
 
 
-def script(path: Path, says: str) -> str:
-    path.write_text(f"#!/bin/sh\necho '{says}'\n")
-    path.chmod(0o755)
-    return str(path)
-
-
 @pytest.mark.parametrize(
     ("tool", "package"), [("c++", "g++"), ("ninja", "ninja-build"), ("clang-16", "clang-16"), ("mvn", "maven")]
 )

@@ -33,13 +33,6 @@ def test_a_machine_that_is_no_debian(tmp_path: Path, monkeypatch: pytest.MonkeyP
 needs_deb_read = needs("dpkg-deb")
 
 
-def made(folder: Path, control: str) -> Path:
-    (folder / "tree" / "DEBIAN").mkdir(parents=True)
-    (folder / "tree" / "DEBIAN" / "control").write_text(control)
-    subprocess.run(["dpkg-deb", "--build", "tree", "a.deb"], cwd=folder, check=True, capture_output=True)
-    return folder / "a.deb"
-
-
 @needs_deb_read
 def test_what_is_no_package_is_refused(tmp_path: Path) -> None:
     (tmp_path / "b.deb").write_text("<html>an error page</html>")

@@ -6,7 +6,6 @@ from pathlib import Path
 import pytest
 
 from stepgrid.cli import main
-from stepgrid.host.files import write_json
 from stepgrid.host.locks import locked
 from stepgrid.model.plan import Plan
 from stepgrid.store.store import Store
@@ -56,15 +55,6 @@ def test_retract_wants_a_result_and_a_reason(plan: Plan, capsys: Capture) -> Non
         "a run is active in this checkout (pid N): nothing was changed; try again later\n"
     )
     assert Store().result(stage)
-
-
-def image(stage: str, content: bytes = b"x" * 5000, **more: object) -> Path:
-    staged = Store().new_image(stage)
-    (staged / "data").mkdir()
-    (staged / "data" / "a").write_bytes(content)
-    write_json(staged / "image.json", {"folders": [], "files": {"a": 5000}, "links": {}, **more})
-    Store().publish_image(stage, staged)
-    return Store().image(stage)
 
 
 def test_a_damaged_image_is_planned_with_why(plan: Plan, capsys: Capture) -> None:

@@ -10,20 +10,17 @@ import pytest
 from stepgrid.cli import main
 from stepgrid.host.locks import locked
 from stepgrid.store.store import Store
-from tests.cli.samples import LIBRARY, SPEC
+from tests.cli.samples import SPEC
 
 Capture = pytest.CaptureFixture[str]
-SCALED = SPEC + "scales: {smoke: {params: {keys: 1k}}}\n"
 
 
 @pytest.fixture(autouse=True)
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "outputs").mkdir()
-    (tmp_path / "specs" / "library").mkdir(parents=True)
-    (tmp_path / "specs" / "a.yaml").write_text(SCALED)
-    (tmp_path / "specs" / "library" / "b.yaml").write_text(LIBRARY)
-    return tmp_path
+    (tmp_path / "specs").mkdir()
+    (tmp_path / "specs" / "a.yaml").write_text(SPEC)
 
 
 def put(kind: str, name: str) -> Path:

@@ -123,3 +123,11 @@ def test_explain_without_a_cell_shows_all(capsys: Capture) -> None:
     whole = capsys.readouterr().out
     assert cli.main(["explain", "a.yaml", "build=rocksdb-9.10.0,threads=2"]) == 0
     assert capsys.readouterr().out.rstrip() in whole
+
+
+def test_help_names_every_command(capsys: Capture) -> None:
+    with pytest.raises(SystemExit) as end:
+        cli.main(["--help"])
+    assert end.value.code == 0
+    output = capsys.readouterr().out
+    assert all(f"\n  {command}  " in output for command in every_command())

@@ -2,7 +2,6 @@
 
 import json
 import os
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -157,12 +156,6 @@ def test_a_fault_of_the_parser_is_no_damage(make: Make, capsys: Any) -> None:
     assert reasons == [("failed", f"readww: no such line; {UNCHANGED}")]
     assert found.store.attempts(STAGE) == []
     assert capsys.readouterr().err == ""
-
-
-def later(path: Path) -> None:
-    """File systems keep time in ticks."""
-    after = time.time() + 1
-    os.utime(path, (after, after))
 
 
 def test_one_that_cannot_be_moved_now_has_no_figures(make: Make) -> None:

@@ -10,12 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from stepgrid.plugins.engine import OptionInfo
-from stepgrid.plugins.registry import engine
 from stepgrid_databases.engines import rocksdb
 from stepgrid_databases.engines.rocksdb import tree_levels
-
-ROCKSDB = engine("rocksdb")
-
 
 OTHERS = re.compile(r"/gflags\w*\.cc$")
 

@@ -41,22 +41,6 @@ def test_a_pipe_is_empty_and_not_waited_for(tmp_path: Path) -> None:
 NAMES = st.text(st.characters(codec="utf-8", exclude_characters="/\0"), min_size=1, max_size=20).filter(
     lambda name: name not in (".", "..") and len(name.encode()) < 100
 )
-ENTRIES = st.recursive(
-    st.binary(max_size=50) | st.builds(lambda name: ("link", name), NAMES),
-    lambda inner: st.dictionaries(NAMES, inner, max_size=4),
-    max_leaves=12,
-)
-
-
-def _make(folder: Path, entries) -> None:
-    folder.mkdir()
-    for name, content in entries.items():
-        if isinstance(content, dict):
-            _make(folder / name, content)
-        elif isinstance(content, bytes):
-            (folder / name).write_bytes(content)
-        else:
-            (folder / name).symlink_to(content[1])
 
 
 def test_names_that_are_no_text(tmp_path):

@@ -1,7 +1,5 @@
 """Links of one program: each load has its own, and link 1 is the build as it was."""
 
-from __future__ import annotations
-
 import json
 import shutil
 import subprocess

@@ -8,7 +8,6 @@ import time
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
-from typing import Any
 
 import psutil
 import pytest
@@ -88,12 +87,6 @@ def lab(tmp_path: Path) -> Iterator[Lab]:
 
 def _write(lab: Lab, words: str = "c", more: str = READY) -> None:
     lab.write(SPEC.format(words=words, more=more))
-
-
-def _failure(lab: Lab) -> dict[str, Any]:
-    (path,) = lab.folder.glob("outputs/attempts/s-*/*/failure.json")
-    found: dict[str, Any] = json.loads(path.read_text())
-    return found
 
 
 def test_its_database_goes_on_from_the_image_and_its_client_is_told_apart(lab: Lab) -> None:

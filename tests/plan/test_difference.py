@@ -9,10 +9,9 @@ from hypothesis import strategies as st
 
 from stepgrid.model.plan import Plan
 from stepgrid.plan import difference
-from stepgrid.plan.difference import UNSET, ChangedInput, Link, differences, input_text, value_text, yaml_text
+from stepgrid.plan.difference import UNSET, ChangedInput, Link, input_text, value_text, yaml_text
 from stepgrid.summarize.comparisons import builds
 from stepgrid.summarize.setup import _setting
-from tests.conftest import Compile
 
 SPEC = """\
 title: t
@@ -30,14 +29,6 @@ def chain(plan: Plan) -> list[Link]:
     stages = {stage.id: stage for stage in plan.stages}
     builds = {build.id: build for build in plan.builds}
     return [Link.of(stages[node], builds.__getitem__) for node in plan.cells[0].repeats[0].stages]
-
-
-def between(compile_text: Compile, *edits: tuple[str, str]) -> tuple[ChangedInput, ...]:
-    new = SPEC
-    for old_text, new_text in edits:
-        assert old_text in new
-        new = new.replace(old_text, new_text)
-    return differences(chain(compile_text(SPEC)), chain(compile_text(new)))
 
 
 def named(inputs: tuple[ChangedInput, ...]) -> list[tuple[str, Any, Any]]:

@@ -1,7 +1,10 @@
+"""Published results become results like our own, or nothing does."""
+
 from pathlib import Path
 
 import pytest
 
+from stepgrid.cli import main
 from stepgrid.collect import query
 from stepgrid.collect.job import collect
 from stepgrid.model.figures import Buckets, ClientRate, Figures, rows
@@ -10,7 +13,7 @@ from stepgrid.plan import plan_file
 from stepgrid.store.results import changed_file
 from stepgrid.store.status import StatusReader
 from stepgrid.store.store import Store
-from stepgrid_published.importer import ImportedStep
+from stepgrid_published.importer import IMPORTERS, ImportedStep
 from stepgrid_published.results import plan_results, publish
 from tests.collect.reading import figures
 
@@ -107,3 +110,14 @@ def test_a_failure_on_the_way_publishes_nothing(tmp_path: Path) -> None:
         publish(store, made)
     left = [path for path in store.root.rglob("*") if path.is_file() and path.parent.name != "locks"]
     assert left == []
+
+
+def test_without_the_importers_it_says_what_to_install(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(IMPORTERS, "points", {})
+    assert main(["published", "sysbench", "."]) == 2
+    assert capsys.readouterr().err == (
+        "there is no kind of published results `sysbench`\n"
+        "   = there is none here; `pip install 'stepgrid[importers]'` (in a checkout `make setup`) adds some\n"
+    )

@@ -1,7 +1,6 @@
 """A small experiment in a store of its own: the plan, build records and result folders with db_bench's real shapes."""
 
 import json
-import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -292,9 +291,3 @@ P99.99: {20 * micros:.2f}
 
 def report(series: Sequence[float]) -> str:
     return "secs_elapsed,interval_qps\n" + "".join(f"{at},{rate:.0f}\n" for at, rate in enumerate(series, 1))
-
-
-def noisy(level: float, seconds: int, noise: float, generator: random.Random) -> list[float]:
-    """A load's level and its seconds, both with noise."""
-    load = level * (1 + generator.gauss(0, noise))
-    return [max(load * (1 + generator.gauss(0, noise)), 1.0) for _ in range(seconds)]
