@@ -16,6 +16,14 @@ def cases(path: Path) -> Sequence[Mapping[str, Any]]:
     return found
 
 
+def rows(test: str, name: str) -> Sequence[Sequence[Any]]:
+    """Rows of a parametrized test of this file, from the YAML beside it."""
+    path = Path(test)
+    text = path.with_name(f"{path.stem.removeprefix('test_')}_rows.yaml").read_text(encoding="utf-8")
+    found: Sequence[Sequence[Any]] = yaml.load(text, yaml.CSafeLoader)[name]
+    return found
+
+
 def write_files(folder: Path, files: Mapping[str, str | bytes]) -> None:
     for name, content in files.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)

@@ -16,6 +16,7 @@ from stepgrid.build.apt import (
 )
 from stepgrid.build.commands import Commands
 from stepgrid.build.error import BuildError
+from tests.cases import rows
 from tests.needs import needs
 
 DEBIAN = "http://mirror.example/debian"
@@ -162,37 +163,6 @@ def _link(path: Path, target: str) -> None:
     path.symlink_to(target)
 
 
-SYSTEM = "name a binary that is installed instead, `source: {system: PROGRAM}`"
-
-
-@pytest.mark.parametrize(
-    ("said", "message"),
-    [
-        (
-            "E: The repository 'http://mirror.example/debian nosuch Release' does not have a Release file.",
-            f"the mirror that apt is configured with has no suite nosuch: choose a suite that it has, or {SYSTEM}",
-        ),
-        (
-            "W: GPG error: http://mirror.example sid InRelease: The following signatures couldn't be verified because "
-            "the public key is not available: NO_PUBKEY 0E98404D386FA1D9",
-            "the mirror's suite nosuch is signed with a key that this machine does not know: install a newer archive "
-            "keyring package of the distribution",
-        ),
-        (
-            "W: GPG error: http://mirror.example sid InRelease: gpgv, gpgv2 or gpgv1 required for verification, but "
-            "neither seems installed\nE: The repository 'http://mirror.example sid InRelease' is not signed.",
-            "apt checks signatures of suite nosuch with gpgv, which is not on PATH: install the package gpgv",
-        ),
-        (
-            "E: Failed to fetch http://mirror.example/x  Could not resolve 'mirror.example'",
-            "apt could not reach its mirror for suite nosuch: check the network, then run the same command again",
-        ),
-        (
-            "E: Write error - write (28: No space left on device)",
-            "the disk is full: apt could not store the lists of suite nosuch",
-        ),
-        ("E: something new", "apt could not fetch the lists of suite nosuch"),
-    ],
-)
+@pytest.mark.parametrize(("said", "message"), rows(__file__, "update"))
 def test_update(said: str, message: str):
     assert explain_update("nosuch", said) == message

@@ -8,6 +8,7 @@ import pytest
 from stepgrid.model.plan import Option, PlannedStep
 from stepgrid.plugins.engine import renamings_of
 from stepgrid.plugins.registry import engine as load_engine
+from tests.cases import rows
 from tests.expand.samples import Compile, Complaints
 
 # lowest first: the driver's or engine's default is below all of them
@@ -177,40 +178,7 @@ def values(compile_text: Compile, engine: str, version: str, text: str, more: st
     return {name: option.value for name, option in plan.stages[0].steps[0].options.items()}
 
 
-@pytest.mark.parametrize(
-    ("engine", "before", "since", "text", "expected"),
-    [
-        (MYSQL, "8.0.29", "8.0.30", LOG, CAPACITY),
-        (MYSQL, "8.0.15", "9.7.4", "innodb_log_file_size: 2G", CAPACITY),
-        (MYSQL, "5.7.22", "8.0.31", "innodb_undo_logs: 64", {"innodb_rollback_segments": 64}),
-        (MYSQL, "5.6.2", "5.6.51", "innodb_stats_sample_pages: 9", {"innodb_stats_transient_sample_pages": 9}),
-        (MYSQL, "5.6.51", "5.7.22", "log_warnings: 2", {"log_error_verbosity": "3"}),
-        (MYSQL, "5.7.22", "8.0.31", "innodb_checksums: OFF", {"innodb_checksum_algorithm": "none"}),
-        (MYSQL, "5.7.22", "8.0.31", "expire_logs_days: 2", {"binlog_expire_logs_seconds": 172800}),
-        (MYSQL, "8.0.15", "8.0.31", "log_slave_updates: ON", {"log_replica_updates": "ON"}),
-        (MYSQL, "5.7.22", "8.0.31", "query_cache_size: 0, query_cache_type: 0", {}),
-        (MYSQL, "5.7.22", "8.0.15", "innodb_file_format: Barracuda", {}),
-        (MYSQL, "5.7.22", "8.0.15", "innodb_support_xa: OFF", {}),
-        (MARIADB, "10.4.1", "10.5.23", LOG, {"innodb_log_file_size": 4 << 30}),
-        (MARIADB, "10.4.1", "11.8.9", "innodb_log_file_size: 1GiB", {"innodb_log_file_size": 1 << 30}),
-        (MARIADB, "10.5.23", "10.11.18", "innodb_buffer_pool_instances: 4", {}),
-        (MARIADB, "10.5.23", "11.8.9", "innodb_page_cleaners: 4", {}),
-        (MARIADB, "10.11.18", "11.8.9", "innodb_change_buffering: all", {}),
-        (POSTGRES, "9.4.26", "12.22", "checkpoint_segments: 100", {"max_wal_size": "4800MB"}),
-        (POSTGRES, "12.22", "13.23", "wal_keep_segments: 4", {"wal_keep_size": "64MB"}),
-        (POSTGRES, "15.19", "16.14", "force_parallel_mode: on", {"debug_parallel_query": "on"}),
-        (POSTGRES, "17.12", "18.6", "ssl_ecdh_curve: X25519", {"ssl_groups": "X25519"}),
-        (POSTGRES, "9.6.24", "12.22", "min_parallel_relation_size: 8MB", {"min_parallel_table_scan_size": "8MB"}),
-        (POSTGRES, "12.22", "15.19", "stats_temp_directory: /tmp", {}),
-        (POSTGRES, "16.14", "17.12", "old_snapshot_threshold: 1h", {}),
-        (ROCKSDB, "6.29.5", "7.8.3", "use_clock_cache: true", {"cache_type": "hyper_clock_cache"}),
-        (ROCKSDB, "7.3.1", "7.6.0", "use_clock_cache: true", {"cache_type": "clock_cache"}),
-        (ROCKSDB, "8.5.4", "8.10.0", "use_tiered_volatile_cache: true", {"use_tiered_cache": True}),
-        (ROCKSDB, "6.29.5", "7.8.3", "soft_rate_limit: 2.0", {}),
-        (ROCKSDB, "6.11.4", "6.29.5", "mix_ave_kv_size: 512", {}),
-        (ROCKSDB, "9.11.2", "10.4.2", "max_write_buffer_number_to_maintain: 4", {}),
-    ],
-)
+@pytest.mark.parametrize(("engine", "before", "since", "text", "expected"), rows(__file__, "release names"))
 def test_an_option_has_the_name_and_value_of_its_release(
     compile_text: Compile, engine: str, before: str, since: str, text: str, expected: dict[str, object]
 ) -> None:

@@ -20,6 +20,7 @@ from stepgrid.plugins.server import (
     counter_differences,
     snapshot_counters,
 )
+from tests.cases import rows
 
 SINCE = {"old": (5, 0), "new": (9, 10)}
 
@@ -43,80 +44,12 @@ def test_a_later_release_can_all_that_an_earlier_one_can(one: list[int], other: 
     assert found[0] <= found[1]
 
 
-BUFFERS = {"type": "number", "least": "16", "most": "1073741823"}
-LEVELS = {"type": "enum", "choices": ["minimal", "replica", "logical"]}
-COMPRESSION = {"type": "enum", "choices": ["pglz", "lz4", "on", "off"]}
-METHODS = {"type": "enum", "choices": ["fsync", "O_DIRECT", "O_DIRECT_NO_FSYNC"]}
-
-
-@pytest.mark.parametrize(
-    ("engine", "info", "value"),
-    [
-        ("rocksdb", {"type": "int32"}, -1),
-        ("rocksdb", {"type": "uint64"}, 2**64 - 1),
-        ("rocksdb", {"type": "int64"}, "0x10"),
-        ("rocksdb", {"type": "double"}, 1),
-        ("rocksdb", {"type": "bool"}, 1),
-        ("rocksdb", {"type": "bool"}, False),
-        ("rocksdb", {"type": "string"}, "anything"),
-        ("mysql", {"type": "number"}, "16G"),
-        ("mysql", {"type": "number"}, "0.75"),
-        ("mysql", {"type": "bool"}, "ON"),
-        ("mysql", {"type": "set"}, "any,thing"),
-        ("mariadb", METHODS, "o_direct"),
-        ("mariadb", METHODS, 2),
-        ("mariadb", {"type": "enum"}, "nobody said which"),
-        ("postgres", BUFFERS, "10GB"),
-        ("postgres", BUFFERS, 16),
-        ("postgres", {"type": "number", "least": "0", "most": "1"}, 0.5),
-        ("postgres", {"type": "bool"}, "off"),
-        ("postgres", LEVELS, "Replica"),
-        ("postgres", COMPRESSION, False),
-        ("program", {}, "anything"),
-    ],
-)
+@pytest.mark.parametrize(("engine", "info", "value"), rows(__file__, "what is taken"))
 def test_what_is_taken(engine: str, info: dict[str, Any], value: Value) -> None:
     assert option_fault(engine_named(engine), convert(info, OptionInfo), value) is None
 
 
-@pytest.mark.parametrize(
-    ("engine", "info", "value", "said"),
-    [
-        ("rocksdb", {"type": "int32"}, 2**31, "takes -2147483648 to 2147483647 (int32), not `2147483648`"),
-        ("rocksdb", {"type": "uint32"}, -1, "takes 0 to 4294967295 (uint32), not `-1`"),
-        ("rocksdb", {"type": "int32"}, 0.5, "takes a number (int32), not `0.5`"),
-        ("rocksdb", {"type": "int32"}, True, "takes a number (int32), not `true`"),
-        ("rocksdb", {"type": "bool"}, "maybe", "takes true or false, not `maybe`"),
-        (
-            "mysql",
-            {"type": "number"},
-            "64MB",
-            "takes a number, with one letter of K, M, G, T, P or E after it, not `64MB`; did you mean `64MiB`?",
-        ),
-        ("mysql", {"type": "bool"}, 2, "takes true or false, not `2`"),
-        (
-            "mariadb",
-            METHODS,
-            "O_DIRCT",
-            "takes one of fsync, O_DIRECT, O_DIRECT_NO_FSYNC, not `O_DIRCT`; did you mean O_DIRECT?",
-        ),
-        ("mariadb", METHODS, 3, "takes one of fsync, O_DIRECT, O_DIRECT_NO_FSYNC, not `3`"),
-        (
-            "postgres",
-            BUFFERS,
-            "64mb",
-            "takes a number, with a unit such as kB, MB, GB, ms, s or min, not `64mb`; did you mean `64MB`?",
-        ),
-        (
-            "postgres",
-            BUFFERS,
-            2**34,
-            "takes 16 to 1073741823, not `17179869184`: in its own unit, where none is given",
-        ),
-        ("postgres", LEVELS, "all", "takes one of minimal, replica, logical, not `all`"),
-        ("postgres", LEVELS, True, "takes one of minimal, replica, logical, not `true`"),
-    ],
-)
+@pytest.mark.parametrize(("engine", "info", "value", "said"), rows(__file__, "what is not"))
 def test_what_is_not(engine: str, info: dict[str, Any], value: Value, said: str) -> None:
     assert option_fault(engine_named(engine), convert(info, OptionInfo), value) == said
 

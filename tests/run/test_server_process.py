@@ -19,38 +19,10 @@ from stepgrid.run.server_process import (
     socket_folder,
     sweep,
 )
+from tests.cases import rows
 
 
-@pytest.mark.parametrize(
-    ("line", "said"),
-    [
-        (
-            "2026-11-21 15:13:40 0 [ERROR] /b/mariadbd: Error while setting value 'quick' to 'innodb-flush-method'",
-            "Error while setting value 'quick' to 'innodb-flush-method'",
-        ),
-        (
-            "2026-11-21T15:13:44.7Z 0 [ERROR] [MY-013236] [Server] The data directory /d/ is unusable.",
-            "The data directory /d/ is unusable",
-        ),
-        (
-            "2026-11-21 15:00:00.000 UTC [77] FATAL:  database files are incompatible with server",
-            "database files are incompatible with server",
-        ),
-        (
-            "2026-11-21 15:00:00.000 UTC [77] FATAL:  database files are incompatible with server\n"
-            "2026-11-21 15:00:00.000 UTC [77] DETAIL:  They are of version 15.",
-            "database files are incompatible with server: They are of version 15",
-        ),
-        (
-            '2026-11-21 15:00:00.000 UTC [77] LOG:  5 s is outside the valid range for parameter "checkpoint_timeout"\n'
-            '2026-11-21 15:00:00.000 UTC [77] FATAL:  configuration file "/a/postgresql.conf" contains errors',
-            '5 s is outside the valid range for parameter "checkpoint_timeout"',
-        ),
-        ("2026-11-21 15:13:40 0 [ERROR] Aborting", ""),
-        ("2026-11-21 15:13:40 0 [Note] InnoDB: ready", ""),
-        ("", ""),
-    ],
-)
+@pytest.mark.parametrize(("line", "said"), rows(__file__, "the first of its errors"))
 def test_the_first_of_its_errors(line: str, said: str, tmp_path: Path) -> None:
     log = tmp_path / "stderr"
     log.write_text(f"starting\n{line}\n2026-11-21 15:13:41 0 [ERROR] Aborting\n")

@@ -16,6 +16,7 @@ from stepgrid.summarize.setup import (
     host_line,
     shorten_commands,
 )
+from tests.cases import rows
 from tests.summarize import scenario
 from tests.summarize.synthetic import Experiment
 
@@ -83,7 +84,6 @@ def test_changes_of_defaults() -> None:
 
 
 BUILD, STAGE = "b-8e5e315792f22ea2f8a0", "s-904641483eee4bf33522"
-STEP = f"attempts/{STAGE}/steps/0-load"
 
 
 def test_the_host_in_a_line() -> None:
@@ -94,42 +94,7 @@ def test_the_host_in_a_line() -> None:
     assert host_line({}, {}) == "not recorded"
 
 
-@pytest.mark.parametrize(
-    ("argv", "env", "text"),
-    [
-        (
-            [f"/srv/one/outputs/builds/{BUILD}/prefix/bin/db_bench", f"--db=/mnt/a/{STEP}/db"],
-            {"LD_LIBRARY_PATH": f"/srv/one/outputs/builds/{BUILD}/lib:/usr/lib"},
-            f"LD_LIBRARY_PATH=outputs/builds/{BUILD}/lib:/usr/lib outputs/builds/{BUILD}/prefix/bin/db_bench"
-            f" --db=outputs/{STEP}/db",
-        ),
-        (
-            ["db_bench", f"--db=/home/ann/x/outputs/live/{STAGE}.20616/data"],
-            {},
-            f"db_bench --db=outputs/live/{STAGE}.20616/data",
-        ),
-        (
-            ["sysbench", "run"],
-            {"LUA_PATH": f"/x/{STEP}/?.lua;/x/{STEP}/?.lua;;"},
-            f"LUA_PATH='outputs/{STEP}/?.lua;outputs/{STEP}/?.lua;;' sysbench run",
-        ),
-        (
-            ["/srv/one/.venv/bin/python", "-P", "-m", "stepgrid_databases.drivers.sql", "request.json"],
-            {"PYTHONPATH": "/srv/one/compiler"},
-            "python -m stepgrid_databases.drivers.sql request.json",
-        ),
-        (
-            ["/srv/one/.venv/bin/python", "-P", "-m", "stepgrid_databases.drivers.vector_search", "request.json"],
-            {"PYTHONPATH": "/srv/one/compiler", "A": "1"},
-            "A=1 python -m stepgrid_databases.drivers.vector_search request.json",
-        ),
-        (
-            ["/opt/python", "-m", "their.client", "/data/attempts/today", "/data/builds/b-1"],
-            {"PYTHONPATH": "/opt/lib"},
-            "PYTHONPATH=/opt/lib /opt/python -m their.client /data/attempts/today /data/builds/b-1",
-        ),
-    ],
-)
+@pytest.mark.parametrize(("argv", "env", "text"), rows(__file__, "commands"))
 def test_commands_are_what_somebody_would_type_beside_outputs(argv: list[str], env: dict[str, str], text: str) -> None:
     assert command_line({"argv": json.dumps(argv), "env": json.dumps(env)}) == text
 

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from stepgrid.plugins.engine import OptionInfo
 from stepgrid_databases.engines.mysqld.options import choices, parse_help, prefixed_option
+from tests.cases import rows
 
 _NAMES = st.text(string.ascii_lowercase + string.digits + "-", min_size=1, max_size=70).map(lambda text: f"o{text}")
 _VALUES = st.text(string.ascii_letters + string.digits + "=,:;/ ", max_size=50).map(str.strip)
@@ -24,30 +25,7 @@ def test_every_option_has_the_value_of_the_table(values: dict[str, str]) -> None
     assert {option.help for option in found.values()} <= {"About it"}
 
 
-@pytest.mark.parametrize(
-    ("help_", "default", "expected"),
-    [
-        ("With which method to flush data.. One of: fsync, O_DSYNC, O_DIRECT", "O_DIRECT", "fsync O_DSYNC O_DIRECT"),
-        ("Compression used. One of: none, zlib, or snappy", "zlib", "none zlib snappy"),
-        (
-            "Enable it. One of: ON, OFF, FORCE (don't start if it fails), FORCE_PLUS (like FORCE, but not removed).",
-            "ON",
-            "ON OFF FORCE FORCE_PLUS",
-        ),
-        (
-            "Possible values are REDUNDANT, and DYNAMIC. COMPRESSED is not allowed. One of: redundant, dynamic",
-            "dynamic",
-            "redundant dynamic",
-        ),
-        ("The scheduler. Possible values are ON, OFF, and DISABLED (it cannot be activated)", "ON", "ON OFF DISABLED"),
-        ("Possible values are NONE and CRC32; default is CRC32.", "CRC32", "NONE CRC32"),
-        ("Possible values are OFF, COMMIT or ROLLBACK.", "OFF", "OFF COMMIT ROLLBACK"),
-        ("Possible values are ON, OFF, FORCE (don't start if the plugin fails to load).", "ON", ""),
-        ("Possible values are CRC32 (fast) write crc32, allow others; INNODB write innodb", "crc32", ""),
-        ("One of: a, b", "c", ""),
-        ("Size of it", "1", ""),
-    ],
-)
+@pytest.mark.parametrize(("help_", "default", "expected"), rows(__file__, "what they are"))
 def test_what_they_are(help_: str, default: str, expected: str):
     assert choices(help_, default) == tuple(expected.split())
 
