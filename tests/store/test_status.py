@@ -6,8 +6,10 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
+from datetime import UTC, datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -31,11 +33,11 @@ from stepgrid.model.plan import (
     PlannedStep,
 )
 from stepgrid.model.records import replace
-from stepgrid.model.status import Action, Status
+from stepgrid.model.status import Action, ActiveWork, NodeStatus, Status
 from stepgrid.plan.estimate import preview_json
 from stepgrid.store import plans, stage_requests
 from stepgrid.store.active_run import hold_run_lock
-from stepgrid.store.status import StatusReader, job_status
+from stepgrid.store.status import StatusReader, job_status, sum_waits
 from stepgrid.store.store import Store
 from stepgrid.workflow.remaining_work import remaining_work
 from stepgrid.workflow.run_preview import preview_run
@@ -315,3 +317,23 @@ def test_a_build_that_waited_counts_in_the_run_that_made_it(tmp_path: Path) -> N
             waits.append(StatusReader(store, PLAN).read().waited)
     assert waits == [0.0, 60.0]
     assert StatusReader(store, PLAN).read().waited == 0.0
+
+
+BEGAN = datetime(2026, 1, 1, tzinfo=UTC).timestamp()
+
+
+@pytest.mark.parametrize(
+    ("node", "work", "seconds"),
+    [
+        ("s-1", {"since": BEGAN + 20}, 20.0),  # it waited until it began
+        ("s-1", {"since": BEGAN + 4}, 0.0),  # a look at the host is no wait
+        ("s-1", {"waits": "the host", "since": BEGAN + 20}, 50.0),
+        ("s-1", {}, 0.0),
+        ("b-1", {"since": BEGAN + 20}, 20.0),
+    ],
+)
+def test_a_run_waits_as_long_as_its_nodes_for_the_host(node: str, work: dict[str, Any], seconds: float) -> None:
+    active = ActiveWork((1,), Path("20260101T000000.000000Z"), **work)
+    nodes = [NodeStatus(node, "t", Status.RUNNING, work=active)]
+    assert sum_waits(nodes, BEGAN, BEGAN + 50) == seconds
+    assert sum_waits(nodes, None, BEGAN + 50) == 0.0
