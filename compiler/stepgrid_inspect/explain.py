@@ -27,7 +27,7 @@ from stepgrid.model.plan import (
     PlannedStep,
 )
 from stepgrid.model.records import Catalogue
-from stepgrid.model.units import counted
+from stepgrid.model.units import counted, duration
 from stepgrid.plan.difference import may_be_size, setup_fields, value_text, yaml_text
 from stepgrid.plugins.registry import driver, engine
 from stepgrid.store.builds import build_catalogue
@@ -78,6 +78,7 @@ def _cell_lines(plan: Plan, cell: PlannedCell, step_name: str | None, with_defau
         yield ""
         yield f"{step.name} ({step.kind}, stage {stage.id})"
         yield from (f"  client {_origin(client)}" for client in plan.builds if client.id == step.client)
+        yield from _timing_lines(step)
         yield from _file_lines(step)
         yield from _service_lines(step, build.where)
         lines = getattr(step.settings, "at", {})
@@ -123,6 +124,15 @@ def _steps(plan: Plan, cell: PlannedCell, name: str | None) -> list[tuple[Planne
         hint = nearest(str(name), [step.name for _, step in steps])
         raise CommandError(f"the cell has no step `{name}`: {hint}")
     return chosen
+
+
+def _timing_lines(step: PlannedStep) -> Iterator[str]:
+    """Say when a step runs beside another one."""
+    if timing := step.setup.timing:
+        start = f"{duration(timing.at)} after the {f'end of number {timing.after}' if timing.after else 'start'}"
+        period = f", every {duration(timing.period)}" if timing.period else ""
+        end = "; stopped when that ends" if timing.stops else ""
+        yield f"  number {timing.number} beside {step.name.rpartition('/')[0]}: {start}{period}{end}"
 
 
 def _file_lines(step: PlannedStep) -> Iterator[str]:
