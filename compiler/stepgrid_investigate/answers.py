@@ -94,6 +94,8 @@ def _answer(ranking: Ranking, metric: ComparedMetric, effect: float) -> str:
         )
     candidates = ranking.candidates
     names = listed([arm.arm for arm in candidates])
+    if len(candidates) == total:
+        return f"any of {total} cells may have the best {metric.title}; more loads tell them apart"
     if len(candidates) == 1:
         further = f"{len(unsure)} may be within {percent(effect)}"
         return f"the best {metric.title} of {total} cells is that of {names} (95 %); {further}"
@@ -186,8 +188,10 @@ def _front_of(evidence: GridEvidence, section: StepPoints, metrics: Sequence[Com
     standings = find_front(arms.points, metrics, evidence.setup.effect, evidence.setup.alpha)
     title = f"{section.step}: cells that no other beats in {_all_of(metrics)}"
     total, remaining = len(arms.points), [name for name in arms.points if name not in standings.dominated]
-    beaten = f"{len(standings.dominated)} of {total} cells are surely beaten in {_all_of(metrics)}"
-    answer = f"{section.step}: {arms.caution}{beaten}; {len(remaining)} are not: {listed(remaining)}"
+    count = len(standings.dominated)
+    beaten = f"{count or 'none'} of {total} cells {'are' if count > 1 else 'is'} surely beaten in {_all_of(metrics)}"
+    answer = f"{section.step}: {arms.caution}{beaten}"
+    answer += f"; {len(remaining)} are not: {listed(remaining)}" if count else ""
     rows = []
     for name in sorted(remaining, key=lambda name: -(arms.points[name].spread(metrics[0].name) or (0,))[0]):
         cells = [Cell(figure_text(arms.points[name], metric)) for metric in metrics]

@@ -33,13 +33,13 @@ LARGE, FEWEST_AXES = 64, 3  # cells and axes of a whole grid from which this is 
 MOST_TERMS = 600  # columns of the model with all pairs; of more axes pairs are left out
 MOST_NAMED, MOST_ROWS = 4, 24
 TINY = 1e-6
-LITTLE = 0.02  # a share of the variance below which an axis may be fixed
+LITTLE, UNEXPLAINED = 0.02, 0.1  # shares: below which an axis may be fixed; of pairs and the rest, that is named
 
 Array = NDArray[np.float64]
 Level = tuple[str, str]  # axis and label
 
 
-class Effect(Struct, frozen=True):
+class OptionEffect(Struct, frozen=True):
     """A ratio to the base of one axis, the mean over all others; of two axes, a ratio of ratios."""
 
     levels: tuple[Level, ...]
@@ -63,8 +63,8 @@ class Importance(Struct, frozen=True):
 
 
 class Effects(Struct, frozen=True):
-    main: tuple[Effect, ...]
-    pairs: tuple[Effect, ...]
+    main: tuple[OptionEffect, ...]
+    pairs: tuple[OptionEffect, ...]
     importance: tuple[Importance, ...]
     untold: tuple[str, ...]  # pairs of axes that the cells do not tell apart from other effects
     has_pairs: bool  # whether all pairs are part of the model
@@ -105,7 +105,7 @@ def fit_effects(
     return Effects(main, pairs, model.importance(logs), tuple(model.untold), model.has_pairs)
 
 
-def _with_intervals(estimates: Sequence[Effect], alpha: float) -> tuple[Effect, ...]:
+def _with_intervals(estimates: Sequence[OptionEffect], alpha: float) -> tuple[OptionEffect, ...]:
     """Intervals hold together: those of one axis share its base, and all help each other to know the noise."""
     samples = [
         LogRatios(tuple(effect.logs.values()), tuple(axis for axis, _ in effect.levels), tuple(effect.logs))
@@ -113,7 +113,7 @@ def _with_intervals(estimates: Sequence[Effect], alpha: float) -> tuple[Effect, 
     ]
     intervals = confidence_intervals.intervals(samples, alpha)
     return tuple(
-        Effect(effect.levels, effect.base, effect.logs, interval)
+        OptionEffect(effect.levels, effect.base, effect.logs, interval)
         for effect, interval in zip(estimates, intervals, strict=True)
     )
 
@@ -161,7 +161,7 @@ class _Model:
     def _is_told(self, contrast: Array) -> bool:
         return bool(np.abs(contrast @ self.projection - contrast).max() < 1e-6)
 
-    def main_effects(self, logs: Array, loads: Sequence[int]) -> list[Effect]:
+    def main_effects(self, logs: Array, loads: Sequence[int]) -> list[OptionEffect]:
         estimates = []
         for name, labels in self.labels.items():
             base = labels.index(self.base[name])
@@ -171,10 +171,10 @@ class _Model:
                 if at != base and self._is_told(contrast):
                     values = contrast @ self.inverse @ logs
                     by_load = dict(zip(loads, values.tolist(), strict=True))
-                    estimates.append(Effect(((name, label),), f"{name}={self.base[name]}", by_load))
+                    estimates.append(OptionEffect(((name, label),), f"{name}={self.base[name]}", by_load))
         return estimates
 
-    def interactions(self, logs: Array, loads: Sequence[int]) -> list[Effect]:
+    def interactions(self, logs: Array, loads: Sequence[int]) -> list[OptionEffect]:
         estimates = []
         for one, other in self.told:
             steps = [self._steps(name) for name in (one, other)]
@@ -184,7 +184,7 @@ class _Model:
                     contrast[self.places[one, other]] = np.kron(code, second_code)
                     values = contrast @ self.inverse @ logs
                     by_load = dict(zip(loads, values.tolist(), strict=True))
-                    estimates.append(Effect(((one, label), (other, second)), f"{one}={self.base[one]}", by_load))
+                    estimates.append(OptionEffect(((one, label), (other, second)), f"{one}={self.base[one]}", by_load))
         return estimates
 
     def _steps(self, name: str) -> list[tuple[str, Array]]:
@@ -210,9 +210,9 @@ class _Model:
             for name, share in shares.items():
                 values = np.array([one[name] for one in without])
                 error = math.sqrt((count - 1) / count * ((values - values.mean()) ** 2).sum())
-                spread[name] = max(share - reach * error, 0.0), min(share + reach * error, 1.0)
+                spread[name] = max(share - reach * error, 0.0), min(max(share, 0.0) + reach * error, 1.0)
         ordered = sorted(shares.items(), key=lambda item: (item[0] in (PAIRS, REST), -item[1]))
-        return tuple(Importance(name, share, spread.get(name)) for name, share in ordered)
+        return tuple(Importance(name, max(share, 0.0), spread.get(name)) for name, share in ordered)
 
     def _parts(self, logs: Array) -> dict[str, Array]:
         """Values over the levels of each term, so scaled that their squares add up to the variance; a column a load."""
@@ -242,8 +242,8 @@ def _shares(parts: Mapping[str, Array]) -> dict[str, float]:
     for name, part in parts.items():
         count = part.shape[1]
         total, single = float((part.mean(axis=1) ** 2).sum()), float((part**2).sum()) / count
-        squares[name] = max((count * total - single) / (count - 1) if count > 1 else total, 0.0)
-    total_square = sum(squares.values())
+        squares[name] = (count * total - single) / (count - 1) if count > 1 else total
+    total_square = sum(max(square, 0.0) for square in squares.values())
     return {name: square / total_square for name, square in squares.items()} if total_square > 0 else {}
 
 
@@ -289,12 +289,12 @@ class EffectWords(NamedTuple):
         filled = tuple(table for table in tables if table.rows)
         return GridAnswer("effects", title, (*sentences, *self.arms.notes), filled)
 
-    def verdict(self, effect: Effect) -> str:
+    def verdict(self, effect: OptionEffect) -> str:
         if effect.interval is None:
             return ONE_LOAD
         return BUSY if self.arms.is_busy else verdict_of(effect.interval, self.effect, self.metric)
 
-    def table(self, title: str, estimates: Sequence[Effect]) -> Table:
+    def table(self, title: str, estimates: Sequence[OptionEffect]) -> Table:
         rows = []
         for effect in estimates:
             word, interval = self.verdict(effect), effect.interval
@@ -309,10 +309,14 @@ class EffectWords(NamedTuple):
 
 def _importance_words(importance: Sequence[Importance], metric: ComparedMetric) -> str:
     axes = [one for one in importance if one.name not in (PAIRS, REST)]
-    large = [one for one in axes if one.share >= LITTLE] or axes[:1]
-    little = [one for one in axes if (one.interval[1] if one.interval else one.share) < LITTLE]
-    named = ", ".join(units.first([f"{one.name} {_share(one)}" for one in large], MOST_NAMED))
-    text = f"of the variance of {metric.title}: {named}"
+    large = [one for one in importance if one.share >= (UNEXPLAINED if one.name in (PAIRS, REST) else LITTLE)]
+    little = [one for one in axes if one.interval and one.interval[1] < LITTLE]
+    named = ", ".join(units.first([f"{one.name} {_share(one)}" for one in large], MOST_NAMED + 1))
+    text = (
+        f"of the variance of {metric.title}: {named}" if named else f"no option explains the variance of {metric.title}"
+    )
+    if not any(one.interval for one in importance):
+        text += "; three loads would say how sure this is"
     if little:
         names = ", ".join(one.name for one in little)
         text += f"; {names}: less than {percent(LITTLE)}{' each' * (len(little) > 1)}, may be fixed in the next sweep"
@@ -330,5 +334,5 @@ def _importance_table(title: str, importance: Sequence[Importance]) -> Table:
     return Table(title, (Column("option", label=True), Column("share of the variance")), rows, notes=(note,))
 
 
-def _ratio(effect: Effect) -> str:
+def _ratio(effect: OptionEffect) -> str:
     return ratio_text(effect.ratio, effect.interval, units.TIMES)
