@@ -17,7 +17,7 @@ from stepgrid.collect.tables import GROWING, ResultTables
 from stepgrid.host.files import read_json
 from stepgrid.host.locks import LockBusy, lock_holders, locked
 from stepgrid.model import result_schema
-from stepgrid.model.metrics import QPS, Metric
+from stepgrid.model.metrics import QPS, STEP, Metric
 from stepgrid.model.plan import (
     WITHOUT_OPTIONS,
     CellStep,
@@ -64,6 +64,7 @@ def collect(store: Store, plan: Plan) -> dict[str, NodeStatus]:
         **METRICS,
         **probe_metrics(plan.stages),
         **step_metrics(step for stage in plan.stages for step in stage.steps),
+        **{m.name: Metric(m.name, m.unit, m.better, f"Computed: {m.formula}.", STEP) for m in plan.report.derived},
     }
     with parquet.connect() as connection:
         tables = ResultTables(connection, folder)

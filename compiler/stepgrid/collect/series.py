@@ -179,7 +179,7 @@ COST = "cost"  # a fact
 TOGETHER = 3  # intervals whose mean must be back: one alone is noise
 
 
-class Effect(NamedTuple):
+class SideEffect(NamedTuple):
     metrics: Mapping[str, float]
     facts: Mapping[str, str] = {}
 
@@ -191,17 +191,17 @@ def spans(record: StepRecord, start: float) -> list[Span]:
     return [(began - start, ended - start) for began, ended in times if began is not None and ended is not None]
 
 
-def effect(record: StepRecord, main: StepRecord, company: Sequence[StepRecord], qps: Points, p99: Points) -> Effect:
+def effect(record: StepRecord, main: StepRecord, company: Sequence[StepRecord], qps: Points, p99: Points) -> SideEffect:
     """Compare the figures of a step before, while and after `record` ran; `company`: what else ran beside it."""
     start = unix_time(main.started)
     own_spans = spans(record, start) if start is not None else []
     if start is None or not own_spans:
-        return Effect({})
+        return SideEffect({})
     metrics = {"beside_seconds": record.seconds or 0.0}
     if record.rounds:
         metrics["beside_rounds"] = float(len(own_spans))
     if len(qps) < 2:
-        return Effect(metrics, {COST: "cannot be told: the step that it ran beside has no series of QPS"})
+        return SideEffect(metrics, {COST: "cannot be told: the step that it ran beside has no series of QPS"})
     company_spans = [(runs[0][0], runs[-1][1]) for other in company if (runs := spans(other, start))]
     presence = _Company(company_spans, own_spans[0][0])
     rates, latencies = _parts(qps, own_spans, presence), _parts(p99, own_spans, presence)
@@ -212,7 +212,7 @@ def effect(record: StepRecord, main: StepRecord, company: Sequence[StepRecord], 
     )
     if "before" in means and (recovery := _recovery(qps, own_spans[-1][1], means["before"])) is not None:
         metrics["main_recovery_seconds"] = recovery
-    return Effect(metrics, dict(_facts(means)))
+    return SideEffect(metrics, dict(_facts(means)))
 
 
 class _Company(NamedTuple):

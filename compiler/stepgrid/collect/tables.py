@@ -19,6 +19,7 @@ from stepgrid.model import result_schema
 from stepgrid.model.figures import ClientRate
 from stepgrid.model.plan import Plan, PlannedStage
 from stepgrid.model.status import NodeStatus, Status
+from stepgrid.plan.expectations import derived_figures, names_of_step
 from stepgrid.store.paths import STEPS_TABLE
 
 if TYPE_CHECKING:
@@ -188,6 +189,8 @@ def planned_steps(
     builds = {build.id: build.name for build in plan.builds}
     engines = {stage.id: stage.build for stage in plan.stages}  # loads may have links of their own
     clients = {stage.id: [step.client for step in stage.steps] for stage in plan.stages if stage.clients}
+    stages = {stage.id: stage for stage in plan.stages}
+    priced = {name for name, machine in plan.machines.items() if machine.get("price")}
     for cell in plan.cells:
         build = cell.labels.get("build") or builds.get(cell.build, cell.build)
         for step, repeat in ((step, repeat) for step in cell.steps for repeat in cell.repeats):
@@ -197,6 +200,11 @@ def planned_steps(
             owner = first.setdefault((stage, step.index), cell.id)
             violation = violations.get((cell.id, stage, step.index))
             result_figures = {} if violation else figures.get((stage, node.attempt, step.index), {})
+            if result_figures and (plan.report.derived or stages[stage].hardware in priced):
+                planned, labels = stages[stage].steps[step.index], {**cell.labels, **step.variables}
+                machine = plan.machines.get(stages[stage].hardware, plan.hardware)
+                names = {**names_of_step(planned, labels, machine), **result_figures}
+                result_figures = {**result_figures, **derived_figures(plan.report.derived, names)}
             is_done = node.status is Status.DONE
             yield {
                 "schema": result_schema.SCHEMA,

@@ -128,6 +128,8 @@ class Machines:
         facts: dict[str, Any] = hardware.model_dump(mode="json", exclude_none=True) if hardware is not None else {}
         if isinstance(node, Text) and hardware is not None:
             facts.setdefault("id", str(node))
+        if facts.keys() == {"price"}:  # of this host
+            return {**self._host, **facts, "declared": False}
         facts["declared"] = True
         differences = self._differs(facts)
         if not differences:

@@ -71,6 +71,7 @@ class Hardware(Model):
     memory: Size | None = None
     os: str | None = None
     storage: Storage | None = None
+    price: Annotated[float | None, Field(gt=0)] = None  # per hour: no part of identity, nor is it verified
 
 
 HardwareUse = Annotated[Any, accepts(Hardware | Label)]
@@ -473,6 +474,14 @@ class SpecBest(Model):
     step: Label | None = None
 
 
+class SpecMetric(Model):
+    """A metric that is computed of others, of each run."""
+
+    formula: Label = Field(alias="from")
+    unit: str = ""
+    better: Literal["higher", "lower"] | None = None
+
+
 class SpecReport(Model):
     base: dict[str, Label] = {}
     metric: Annotated[Label | None, Field(description="the metric that the report leads with, such as p99_us")] = None
@@ -514,6 +523,7 @@ class Spec(Library):
     probes: tuple[SpecProbe, ...] = ()
     collectors: Collectors = ()
     profile: Annotated[Profile | None, accepts(Profile | Label)] = None
+    metrics: dict[str, SpecMetric] = {}  # computed of others
     claims: tuple[SpecClaim, ...] = ()
     allow: dict[str, Annotated[str, Field(min_length=1)]] = {}
     strict: Literal["same-quality"] | None = None

@@ -401,6 +401,9 @@ PER_OPERATION = (
     Metric("energy_uj_per_op", "uJ/operation", "lower",
            "Energy of the processors (RAPL, all packages, idle ones too) / operations; absent likewise, and where the "
            "host has no RAPL or only root may read it.", MEASURED),
+    Metric("cost_per_m_ops", "price/million operations", "lower",
+           "Price of the hardware / 3600 / qps * 1,000,000, in the currency of its `price`, which is per hour.",
+           BENCHMARK),
     Metric("reads_per_op", "requests/operation", "lower",
            "Reads that the database's device completed / operations; absent where cpu_us_per_op is.", MEASURED),
     Metric("read_kb_per_op", "KiB/operation", "lower", "What the device read / operations; absent likewise.", MEASURED),

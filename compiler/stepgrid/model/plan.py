@@ -6,7 +6,7 @@ import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from json.encoder import encode_basestring
-from typing import Any, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from msgspec import Struct, field
 
@@ -178,6 +178,15 @@ class PlannedBest(Struct, frozen=True):
     step: str | None = None
 
 
+class DerivedMetric(Struct, frozen=True):
+    """A metric that a spec computes of others."""
+
+    name: str
+    formula: str
+    unit: str = ""
+    better: Literal["higher", "lower"] | None = None
+
+
 class PlannedReport(Struct, frozen=True):
     base: Mapping[str, str] = {}
     smallest_effect: float = SMALLEST_EFFECT
@@ -191,6 +200,7 @@ class PlannedReport(Struct, frozen=True):
     mixed_durability: str | None = None  # why arms whose writes survive unlike failures are compared all the same
     best: PlannedBest | None = None
     pareto: tuple[tuple[str, bool], ...] = ()  # metrics, each with whether less of it is better
+    derived: tuple[DerivedMetric, ...] = ()
 
     @property
     def is_strict(self) -> bool:

@@ -8,15 +8,17 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 from stepgrid.expand.scope import OPTIONS, PARAMS, Label
 from stepgrid.language.expressions import ExpressionError, evaluate, find_nodes
 from stepgrid.language.problems import Problems, nearest
-from stepgrid.language.yaml import Text
+from stepgrid.language.spec_file import Document
+from stepgrid.language.yaml import Map, Text
 from stepgrid.model import units
 from stepgrid.model.figures import CACHE_BYTES, CACHED_BYTES
-from stepgrid.model.plan import Json, PlannedCell, PlannedStep
+from stepgrid.model.plan import DerivedMetric, Json, PlannedCell, PlannedStep
 from stepgrid.plugins.counters import COMMITS, FSYNCS, counted, hit_percent
 
 EXPECTS = "expects `"  # the beginning of each sentence about a violation
@@ -61,6 +63,26 @@ def counted_figures(counters: Mapping[str, float]) -> dict[str, float]:
     """Compute figures from the counters of whatever engine it was."""
     figures = {**{role: counted(counters, role) for role in _COUNTED}, HIT_PCT: hit_percent(counters)}
     return {name: value for name, value in figures.items() if value is not None}
+
+
+COST = "cost_per_m_ops"  # the metric
+
+
+def derived_figures(definitions: Iterable[DerivedMetric], names: Mapping[str, Any]) -> dict[str, float]:
+    """Compute the metrics that a spec makes of others, and the cost of operations where the hardware has a price.
+
+    One whose formula has no value, for lack of a figure or by a division by 0, is missing."""
+    figures: dict[str, float] = {}
+    hardware, qps = names.get(HARDWARE), names.get("qps")
+    price = hardware.get("price") if isinstance(hardware, Fields) else None
+    if price and qps:
+        figures[COST] = float(price) / 3600 / float(qps) * 1e6
+    for metric in definitions:
+        with suppress(ExpressionError):
+            value = _evaluate(metric.formula, {**names, **figures})
+            if isinstance(value, int | float) and not isinstance(value, bool):
+                figures[metric.name] = float(value)
+    return figures
 
 
 def violation(expectation: str, names: Mapping[str, Any]) -> str:
@@ -150,6 +172,20 @@ def check_names(
             if name not in names and name not in figures:
                 hint = nearest(name, {*names, *figures})
                 problems.add("undefined-name", text.where, f"{key}: there is no figure `{name}`", hint, len(text))
+
+
+def check_formulas(document: Document, figures: Collection[str], axes: Collection[str], problems: Problems) -> None:
+    """Check the formulas of metrics that a spec computes: each may name those above it."""
+    from stepgrid.plugins.metrics import METRICS
+
+    computed, nodes = [*document.spec.metrics], document.nodes.get("metrics")
+    for index, (name, metric) in enumerate(document.spec.metrics.items()):
+        if name in METRICS:
+            where = nodes.at[name] if isinstance(nodes, Map) else metric.formula.where
+            message = f"`{name}` is a metric already: a computed one needs another name"
+            problems.add("reserved-name", where, message, width=len(name))
+        sources = figures - {*computed[index:]} if type(figures) is set else figures
+        check_names([metric.formula], sources, axes, problems, f"metric `{name}`")
 
 
 def check_values(

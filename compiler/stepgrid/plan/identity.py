@@ -27,6 +27,7 @@ from stepgrid.plugins.registry import client_engine, input_files, reading_names
 if TYPE_CHECKING:
     from pydantic import BaseModel
 
+PRICE = "price"  # of a machine, per hour: it decides no result
 DESCRIBED = "described"  # of a machine: those that it stands in for, by id
 LENGTH = 20  # hexadecimal digits: 80 bits
 _COMMIT = re.compile("[0-9a-f]{40}")
@@ -61,7 +62,7 @@ def _placeless(source: Mapping[str, Any]) -> dict[str, Any]:
 
 def hardware_id(facts: Mapping[str, Json]) -> str:
     explicit = facts.get("id")
-    return str(explicit) if explicit else "h-" + digest(dict(facts))
+    return str(explicit) if explicit else "h-" + digest({name: facts[name] for name in facts if name != PRICE})
 
 
 def machine(facts: Mapping[str, Json]) -> dict[str, Json]:

@@ -77,7 +77,9 @@ def text(plan: Plan) -> str:
 
 _OMITTED: Mapping[type, frozenset[str]] = {  # as long as they are empty
     Plan: frozenset({"searches", "until", "profile", "design"}),
-    PlannedReport: frozenset({"as_shipped", "strict", "metric", "declared", "mixed_durability", "best", "pareto"}),
+    PlannedReport: frozenset(
+        {"as_shipped", "strict", "metric", "declared", "mixed_durability", "best", "pareto", "derived"}
+    ),
     CellStep: frozenset({"expects", "checkpoint_expects"}),
     PlannedRepeat: frozenset({"origin"}),
     PlannedStage: frozenset({"origin"}),

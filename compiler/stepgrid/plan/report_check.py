@@ -18,13 +18,22 @@ from stepgrid.language.problems import Problem, Problems, nearest
 from stepgrid.language.yaml import Text, key_location
 from stepgrid.model import units
 from stepgrid.model.metrics import CORE_METRICS
-from stepgrid.model.plan import BUILD, Json, PlannedAxis, PlannedBest, PlannedCell, PlannedReport, PlannedStep
+from stepgrid.model.plan import (
+    BUILD,
+    DerivedMetric,
+    Json,
+    PlannedAxis,
+    PlannedBest,
+    PlannedCell,
+    PlannedReport,
+    PlannedStep,
+)
 from stepgrid.plan import expectations
 from stepgrid.plugins.layout import STEP
 from stepgrid.plugins.registry import DRIVERS, LAYOUTS, own_metrics
 
 if TYPE_CHECKING:
-    from stepgrid.language.models import SpecBest, SpecClaim, SpecStep, SpecTable
+    from stepgrid.language.models import Spec, SpecBest, SpecClaim, SpecStep, SpecTable
     from stepgrid.language.spec_file import Document
 
 COUNTERS = "counters"  # the layout that shows what servers counted
@@ -48,9 +57,11 @@ def compile_report(
     _check_labels("report.base", spec.report.base, {axis.name: set(axis.labels) for axis in axes}, problems)
     step_lists = steps.values()
     expects = expectations.of_cells(cells)
-    if spec.report.tables or spec.claims or spec.report.metric or spec.report.best or spec.report.pareto or expects:
+    report = spec.report
+    if spec.metrics or report.tables or spec.claims or report.metric or report.best or report.pareto or expects:
         names = _planned_names(document, axes, cells, step_lists)
         _check(document, names, problems)
+        expectations.check_formulas(document, names.measured, names.exact, problems)
         if expects:
             expectations.check_names(expects, names.measured, names.exact, problems)
             expectations.check_values(cells, steps, names.measured, problems)
@@ -65,8 +76,13 @@ def compile_report(
     front = _directions(spec.report.pareto or (), step_lists, problems)
     return PlannedReport(
         base, effect, tables, tuple(claims), within, as_shipped, spec.strict, metric and str(metric), declared,
-        spec.allow.get(MIXED_DURABILITY), _planned_best(spec.report.best), front,
+        spec.allow.get(MIXED_DURABILITY), _planned_best(spec.report.best), front, tuple(_derived_metrics(spec)),
     )  # fmt: skip
+
+
+def _derived_metrics(spec: Spec) -> Iterator[DerivedMetric]:
+    for name, metric in spec.metrics.items():
+        yield DerivedMetric(name, str(metric.formula), metric.unit, metric.better)
 
 
 def _planned_best(best: SpecBest | None) -> PlannedBest | None:
@@ -124,6 +140,7 @@ def check_declared(
         names = _declared_names(document, swept)
         _check_labels("report.base", document.spec.report.base, names.exact, problems)
         _check(document, names, problems)
+        expectations.check_formulas(document, names.measured, names.exact, problems)
         expects = [text for step in _declared_steps(document) for text in step.expects or ()]
         expectations.check_names(expects, names.measured, names.exact, problems)
 
@@ -187,7 +204,8 @@ def _planned_names(
         for name in (head.name, head.step) if head.measured else ():
             longest[name] = max(durations[head.name], longest.get(name, 0.0))
     labels = {**exact, BUILD: exact[BUILD] | set(document.spec.builds)}
-    figures = {*CORE_METRICS, *(str(probe.name) for probe in document.spec.probes), *own_metrics(steps)}
+    figures = {*CORE_METRICS, *document.spec.metrics, *own_metrics(steps)}
+    figures |= {str(probe.name) for probe in document.spec.probes}
     return _Names(exact, labels, figures, longest, {*exact, *figures}.union(*exact.values()))
 
 
@@ -197,7 +215,7 @@ def _declared_names(document: Document, swept: Mapping[str, set[str]]) -> _Names
     step_names = {str(name) for step in steps for name in (step.use, step.name, step.as_) if name is not None}
     if any(step.for_ or step.times or step.warmup for step in steps):  # names are made of theirs
         step_names = _Anything()
-    figures: set[str] = {*CORE_METRICS, *(str(probe.name) for probe in document.spec.probes)}
+    figures: set[str] = {*CORE_METRICS, *(str(probe.name) for probe in document.spec.probes), *document.spec.metrics}
     for step in steps:
         metrics = (step.model_extra or {}).get("metrics")  # a step's figures of its own
         figures |= {str(name) for name in metrics} if isinstance(metrics, Mapping) else set()

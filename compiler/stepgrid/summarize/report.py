@@ -282,7 +282,8 @@ def _metrics(header: Plan, tables: Tables) -> list[ComparedMetric]:
 
     QPS, metrics of steps, of claims and of work beside other work follow where one direction is better."""
     measured = {name for run in tables.runs if run.measured for name in run.metrics}
-    declared = [name for name in header.report.declared if name in measured]
+    computed = [metric.name for metric in header.report.derived]
+    declared = [name for name in (*header.report.declared, *computed) if name in measured]
     claimed = [name for claim in header.report.claims for name in _METRIC_CALL.findall(str(claim["expect"]))]
     chosen = header.report.metric or (QPS if QPS in measured or not declared else declared[0])
     leading, *claimed = (name if name in measured else metric_name(name) or name for name in (chosen, *claimed))

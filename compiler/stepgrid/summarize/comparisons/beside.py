@@ -69,8 +69,8 @@ def _sentences(section: StepPoints) -> Iterator[str]:
         if ran and share:
             arm = section.point_name(point)
             is_open = ends is not None and ends[0] <= 1 <= ends[1]
-            doubt, place = " (undecided)" if is_open else "", f" in {arm}" if arm else ""
-            yield f"{share}{doubt} {words}for {units.rate(ran[0])} s{place}"
+            doubt, suffix = " (undecided)" if is_open else "", f" in {arm}" if arm else ""
+            yield f"{share}{doubt} {words}for {units.rate(ran[0])} s{suffix}"
             words = ""
 
 
