@@ -4,7 +4,7 @@ import math
 from pathlib import Path
 
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 from bench import verdicts_rows
@@ -87,6 +87,7 @@ def test_chance_of_decision(found: Interval, most: int, rule: StoppingRule, leas
     assert least <= chance_of_decision(found, most, rule) <= highest
 
 
+@example(1.06, 0.02, 12, 2.0)
 @given(st.floats(0.9, 1.1), st.floats(0.001, 0.05), st.integers(2, 12), st.floats(2, 40))
 def test_without_another_load_the_chance_is_whether_it_is_decided(
     ratio: float, error: float, loads: int, freedom: float
