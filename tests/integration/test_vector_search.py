@@ -122,18 +122,6 @@ def server(request: pytest.FixtureRequest) -> Iterator[Server]:
     shutil.rmtree(folder)
 
 
-@pytest.fixture(scope="module")
-def indexed(server: Server) -> Server:
-    loaded = server.run("load").figures.metrics
-    assert loaded["operations"] == 1500
-    assert loaded["inserts_per_s"] == pytest.approx(1500 / loaded["insert_seconds"])
-    assert server.run("search", exact=True, runs=1).figures.metrics["recall"] == 1.0  # without any index
-    built = server.run("index", m=5, ef_construction=None if not server.postgres else 16).figures
-    assert built.metrics["vector_index_bytes"] > 1500 * 24 * 2
-    assert built.metrics["index_seconds"] == built.metrics["seconds"] > 0
-    return server
-
-
 def test_half_precision_and_lists(server: Server) -> None:
     if not server.postgres:
         server.run("load")

@@ -1,1 +1,1 @@
-"""The best of many arms, and the rounds of a race for it: pure statistics, without a store."""
+"""The best of many arms, and rounds of a race for it, by their figures alone."""
