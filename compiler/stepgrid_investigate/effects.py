@@ -81,7 +81,8 @@ def effects(evidence: GridEvidence) -> Iterator[GridAnswer]:
             fitted = fit_effects(
                 list(arms.points.values()), axes, evidence.setup.base, metric.name, evidence.setup.alpha
             )
-            if fitted.main:
+            is_sure = any(one.interval for one in fitted.importance)
+            if fitted.main and (evidence.plan.design or is_sure):
                 yield EffectWords(evidence.setup.effect, metric, arms).answer(
                     section.step, fitted, evidence.plan.design
                 )

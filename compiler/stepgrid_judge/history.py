@@ -36,7 +36,7 @@ def add_history_arguments(parser: argparse.ArgumentParser) -> None:
     add_columns(parser)
     add_where(parser)
     parser.add_argument("--smallest-effect", metavar="SHARE", default="2%", help="what counts as a change (2%%)")
-    parser.add_argument("--all", action="store_true", help="list every release or day, not only the newest")
+    parser.add_argument("--all", action="store_true", help="list everything: each release or day")
     parser.add_argument("--format", choices=FORMATS, help="the output format (text, or what -o ends with)")
     add_output(parser)
 

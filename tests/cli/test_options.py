@@ -21,6 +21,7 @@ OTHER_VALUES = {
     "--load": "in judge the column of a table",
     "--output": "a file, and in repro a folder",
     "--update": "builds of lock, and all figures of claims",
+    "--smallest-effect": "a share, and in a gate of some steps",
 }
 OPTIONS = [(name, action) for name in every_command() for action in command_parser(name)._actions]
 

@@ -26,6 +26,7 @@ LEARNED = {block.text for page in (DOCS / "guides").glob("*.md") for block in bl
 
 @pytest.mark.parametrize("block", SPECS, ids=str)
 def test_a_spec_on_a_page_compiles(block: Block, compile_text: Callable[..., Plan], tmp_path: Path) -> None:
+    (tmp_path / ".git").mkdir()
     (tmp_path / "slower.patch").write_text("a patch")
     (tmp_path / "bench").mkdir()
     for script in ("old.py", "new.py"):

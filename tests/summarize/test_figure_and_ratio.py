@@ -91,8 +91,8 @@ def test_of_unequal_loads_the_figures_of_common_ones_do(
     [note] = [note for note in ratio["notes"] if "that both have" in note]
     count, *figures = re.search(r"in the (\d) loads? that both have (\S+), (\S+) of the base", note).groups()
     assert int(count) == len(loads & base_loads)
-    arm_figure, base_figure = (float(text.replace(",", "")) for text in figures)
-    assert arm_figure / base_figure == pytest.approx(ratio["ratio"], rel=1e-3)
+    arm_figure, base_figure = map(_number, figures)
+    assert arm_figure / base_figure == pytest.approx(ratio["ratio"], rel=0.011)
     assert note in " ".join(report_formats.report_text(report, "text", None).split())
     assert re.search(r"\d× †", report_formats.markdown(report))
     assert "× †<" in html_page.page(report)

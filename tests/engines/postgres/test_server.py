@@ -39,6 +39,7 @@ def test_the_configuration() -> None:
     assert files["pg_hba.conf"].splitlines()[1:] == [
         "local all stepgrid_owner peer map=runner",
         "local all all scram-sha-256",
+        "local replication all scram-sha-256",
     ]
     assert files["pg_ident.conf"].splitlines()[1:] == [f'runner "{ACCOUNT}" stepgrid_owner']
     assert not any("secret" in text for text in files.values())

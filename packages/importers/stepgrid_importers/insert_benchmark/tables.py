@@ -80,7 +80,7 @@ def written(head: Sequence[str], rows: Iterable[Cells | None]) -> str:
 
 _WHOLE = 3  # the first columns, of which no fraction is kept
 _SIZE, _WIDE = "dbgb2", 10.0  # from which on it has one decimal
-_ROWS = re.compile(r"\d+m\.")
+_ROWS = re.compile(r"(?<!\d)\d+m\.")
 
 
 def short(tag: str) -> str:

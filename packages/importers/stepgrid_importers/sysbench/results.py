@@ -124,7 +124,7 @@ def _metric(row: Row) -> str:
 
 # The command that a run's output begins with, without what is nobody's business.
 
-_SECRET = re.compile(r"(--[a-z-]*password=).*")
+_SECRET = re.compile(r"(--[a-z-]{0,40}password=).*")
 
 
 def argv(line: str) -> tuple[str, ...]:
