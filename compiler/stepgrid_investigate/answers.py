@@ -5,13 +5,15 @@ Cells that did other work than the base, or void a condition, take no part and a
 
 from __future__ import annotations
 
+import math
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
 from typing import NamedTuple
 
 from stepgrid.model import units
 from stepgrid.model.metrics import QPS
-from stepgrid.model.plan import PlannedBest
+from stepgrid.model.plan import AdaptiveRepeat, PlannedBest
 from stepgrid.model.table import NOTHING, Cell, Column, Table
 from stepgrid.model.units import counted, percent
 from stepgrid.summarize.charts import drawing, forms
@@ -25,8 +27,10 @@ from stepgrid.summarize.statistics import confidence_intervals, verdicts
 from stepgrid.summarize.statistics.confidence_intervals import log_mean
 from stepgrid_investigate.arms import Arms, comparable_arms, listed
 from stepgrid_investigate.best.of_many import Ranked, Ranking, Standing, rank_arms
+from stepgrid_investigate.best.race import Race, look
 
 MOST_ROWS = 20
+GREY = 6  # of the marks of a chart
 STANDINGS = {
     Standing.WITHIN: "within {effect}",
     Standing.OPEN: "perhaps the best",
@@ -44,7 +48,7 @@ def answer_grid(evidence: GridEvidence) -> Iterator[GridAnswer]:
 
 
 def _best(evidence: GridEvidence) -> Iterator[GridAnswer]:
-    question = evidence.plan.report.best
+    question = evidence.plan.report.best if evidence.plan.tune is None else None  # tries are no figures to compare
     for section in evidence.sections:
         if question is None:
             return
@@ -57,15 +61,62 @@ def _best(evidence: GridEvidence) -> Iterator[GridAnswer]:
 def _best_of(evidence: GridEvidence, section: StepPoints, question: PlannedBest, arms: Arms) -> GridAnswer:
     metric = _metric(evidence, question.metric, question.is_least)
     figures = {name: _figures(point, metric.name) for name, point in arms.points.items()}
-    effect = evidence.setup.effect
-    ranking = rank_arms(figures, effect, evidence.setup.alpha, question.is_least)
+    effect, repeat = evidence.setup.effect, evidence.plan.until
+    in_race = repeat is not None and repeat.is_race
+    requests: Mapping[str, int] = {}
+    if repeat and in_race:
+        planned = {name: point.loads[1] for name, point in arms.points.items()}
+        race = look(figures, planned, repeat, effect, question.is_least)
+        ranking, requests = race.ranking, _affordable(evidence, arms, race.wanted)
+        outlook = _race_words(race, repeat, len(requests))
+    else:
+        ranking = rank_arms(figures, effect, evidence.setup.alpha, question.is_least)
+        outlook = "more loads tell them apart" if ranking.of(Standing.OPEN) and _loads(ranking) > 1 else ""
     title = f"{section.step}: {'least' if question.is_least else 'best'} {metric.title} of {len(figures)} cells"
     title += f" where {question.where}" if question.where else ""
     answer = f"{section.step}: {arms.caution}{_answer(ranking, metric, effect)}"
-    sentences = (answer, *filter(None, [_base_words(ranking, arms.base)]), *arms.notes)
+    sentences = (answer, *filter(None, [_base_words(ranking, arms.base), outlook]), *arms.notes)
     name = f"{section.step}: {metric.title} of cells, and ratio to the best"
     table = _ranking_table(name, ranking, arms, metric, effect)
-    return GridAnswer("best", title, sentences, (table,), (_ranking_chart(title, ranking, effect),))
+    chart = _ranking_chart(title, ranking, effect, in_race)
+    why = f"race of {len(figures)} cells: {len(ranking.candidates)} may be the best, {len(requests)} get more loads"
+    loads = tuple((arms.points[name].runs[0].cell, count, why) for name, count in requests.items())
+    return GridAnswer("best", title, sentences, (table,), (chart,), loads)
+
+
+def _loads(ranking: Ranking) -> int:
+    return max(arm.loads for arm in ranking.arms)
+
+
+def _affordable(evidence: GridEvidence, arms: Arms, wanted: Mapping[str, int]) -> dict[str, int]:
+    """Keep the requests that `within` leaves time for, the better arms first."""
+    requests: dict[str, int] = {}
+    within = evidence.plan.until.within if evidence.plan.until else None
+    remaining = math.inf if within is None else within - evidence.costs.spent
+    for name, count in wanted.items():
+        point = arms.points[name]
+        seconds = evidence.costs.seconds([point.runs[0].cell]) * (count - point.loads[1])
+        if seconds <= remaining:
+            requests[name] = count
+            remaining -= seconds
+    return requests
+
+
+def _race_words(race: Race, repeat: AdaptiveRepeat, racing: int) -> str:
+    """Say how far the race is, and why cells that are open get no more loads."""
+    counts = Counter(arm.loads for arm in race.ranking.of(Standing.WORSE, Standing.BEYOND))
+    fallen = ", ".join(f"{count} after {counted(loads, 'load')}" for loads, count in sorted(counts.items()))
+    parts = [f"{sum(counts.values())} of {len(race.ranking.arms)} fell ({fallen})" if counts else "no cell fell"]
+    still_open = race.ranking.of(Standing.OPEN)
+    if racing:
+        parts.append(f"{counted(racing, 'cell')} {'gets' if racing == 1 else 'get'} more loads")
+    elif race.wanted:
+        parts.append(f"more loads would exceed `within: {units.duration(repeat.within or 0.0)}`")
+    elif race.hopeless:
+        parts.append(f"{counted(len(race.hopeless), 'cell')} given up: {repeat.most} loads would hardly tell")
+    elif still_open:
+        parts.append(f"{len(still_open)} undecided after {repeat.most} loads, the most that `repeat` allows")
+    return f"race: {'; '.join(parts)}"
 
 
 def _metric(evidence: GridEvidence, name: str, is_less_better: bool) -> ComparedMetric:
@@ -81,34 +132,29 @@ def _figures(point: Point, metric: str) -> dict[int, float]:
 def _answer(ranking: Ranking, metric: ComparedMetric, effect: float) -> str:
     """7 of 64 cells are within 2 % of the best QPS (95 %): …"""
     total, within, unsure = len(ranking.arms), ranking.of(Standing.WITHIN), ranking.of(Standing.OPEN, Standing.WORSE)
-    if max(arm.loads for arm in ranking.arms) < 2:
+    if _loads(ranking) < 2:
         name = f"the highest {metric.title}" if metric.better == "higher" else f"the lowest {metric.title}"
         return (
             f"{ranking.arms[0].arm} has {name} of {total} cells; with one load of each nobody knows if it is the best"
         )
-    if not unsure:
-        verb = "is" if len(within) == 1 else "are"
-        names = listed([arm.arm for arm in within])
-        return (
-            f"{len(within)} of {total} cells {verb} within {percent(effect)} of the best {metric.title} (95 %): {names}"
-        )
+    if not ranking.of(Standing.OPEN):
+        others = f"; {len(unsure)} more may be, though they are not the best" if unsure else ""
+        count = f"{len(within)} of {total} cells {'is' if len(within) == 1 else 'are'} within {percent(effect)}"
+        return f"{count} of the best {metric.title} (95 %): {listed([arm.arm for arm in within])}{others}"
     candidates = ranking.candidates
-    names = listed([arm.arm for arm in candidates])
-    if len(candidates) == total:
-        return f"any of {total} cells may have the best {metric.title}; more loads tell them apart"
-    if len(candidates) == 1:
-        further = f"{len(unsure)} may be within {percent(effect)}"
-        return f"the best {metric.title} of {total} cells is that of {names} (95 %); {further}"
+    if len(candidates) == total and not within:
+        return f"any of {total} cells may have the best {metric.title}"
     sure = f"; {len(within)} of them surely within {percent(effect)} of it" if within else ""
     answer = f"the best {metric.title} of {total} cells is among {len(candidates)} (95 %)"
-    return f"{answer}{sure}: {names}; more loads tell them apart"
+    return f"{answer}{sure}: {listed([arm.arm for arm in candidates])}"
 
 
 def _base_words(ranking: Ranking, base: str | None) -> str:
     arm = next((arm for arm in ranking.arms if arm.arm == base), None)
-    if arm is None or arm.loads < 2:
+    if arm is None or _loads(ranking) < 2:
         return ""
-    return f"the base, {arm.arm}, is {_ratio_text(arm)} of the best"
+    ratio = _ratio_text(arm) if arm.loads > 1 else f"{units.times(arm.ratio)} (one load)"
+    return f"the base, {arm.arm}, is {ratio} of the best"
 
 
 def _ratio_text(arm: Ranked) -> str:
@@ -144,25 +190,17 @@ def _ranking_table(title: str, ranking: Ranking, arms: Arms, metric: ComparedMet
     )
 
 
-def _ranking_chart(title: str, ranking: Ranking, effect: float) -> str:
-    """Draw the best on top; hollow is what may be the best or not."""
-    marks = PageMarks()
-    rows = [
-        ChartRow(
-            "",
-            arm.arm,
-            arm.ratio,
-            units.times(arm.ratio),
-            (arm.low, arm.high),
-            "",
-            arm.standing in (Standing.OPEN, Standing.WORSE),
-        )
-        for arm in ranking.arms[:MOST_ROWS]
-    ]
-    is_plain = any(arm.loads < 2 for arm in ranking.arms)
-    rows = [ChartRow("", row.arm, row.value, row.text) for row in rows] if is_plain else rows
-    for row in rows:
-        marks[row.arm] = 0
+def _ranking_chart(title: str, ranking: Ranking, effect: float, in_race: bool) -> str:
+    """Draw the best on top; hollow is what may be the best or not, grey what fell in a race."""
+    marks, rows = PageMarks(), []
+    has_intervals = in_race or all(arm.loads > 1 for arm in ranking.arms)
+    for arm in ranking.arms[:MOST_ROWS]:
+        fell = in_race and arm.standing in (Standing.WORSE, Standing.BEYOND)
+        text = units.times(arm.ratio) + (f", fell after {counted(arm.loads, 'load')}" if fell else "")
+        ends = (arm.low, arm.high) if has_intervals and arm.loads > 1 else None
+        is_hollow = has_intervals and arm.standing in (Standing.OPEN, Standing.WORSE)
+        rows.append(ChartRow("", arm.arm, arm.ratio, text, ends, is_hollow=is_hollow))
+        marks[arm.arm] = GREY if fell else 0
     return forms.ratios(Rows(title, "of the best", rows, marks, ("more", "less")), effect)
 
 

@@ -118,6 +118,12 @@ class _Chooser:
         return min((sum(map(list.__getitem__, tables, other)) for other in rows), default=0.0)
 
 
+def first_tries(request: DesignRequest) -> DesignRows:
+    """Take the base, and points that fill the grid: where a search begins."""
+    base = tuple(factor.base for factor in request.factors)
+    return DesignRows([*dict.fromkeys([*([base] if request.allows(base) else []), *sample(request).rows])])
+
+
 # Latin squares: of N values N² rows, in which each value of an axis meets each of every other axis equally often
 
 _FOUR = ((0, 0, 0, 0), (0, 1, 2, 3), (0, 2, 3, 1), (0, 3, 1, 2))  # products in the field of four elements
@@ -374,3 +380,4 @@ SAMPLE = Design(sample, least=2, most=MOST_SAMPLED, proposed=40)
 LATIN = Design(latin)
 FRACTIONAL = Design(fractional, least=THIRD, most=FIFTH, default=FOURTH)
 PAIRS = Design(pairs)
+TUNE = Design(first_tries, least=2, most=MOST_SAMPLED)

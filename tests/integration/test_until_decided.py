@@ -93,6 +93,32 @@ def test_one_command_goes_on_until_all_is_decided(lab: Lab) -> None:
     assert lab.run().stdout.startswith("nothing to do: 3 cells, 21 stages measured\n")
 
 
+def test_a_race_for_the_best_goes_on_after_a_kill(lab: Lab) -> None:
+    """Of nine arms two are alike and best; each of the others falls, most after one load."""
+    factors = (1.3, 1.298, 1.25, 1.1, 1, 0.9, 0.8, 0.7, 0.5)
+    arms = (f"a{at}: {{params: {{factor: {factor}, noise: 0.002, arm: a{at}}}}}" for at, factor in enumerate(factors))
+    points = "".join(f"      {arm}\n" for arm in arms)
+    head, _, _ = spec(lab).partition("      base:")
+    lab.write(f"{head}{points}repeat: {{until: best}}\nreport: {{base: {{arm: a4}}}}\n")
+    run = lab.start(lab.argv("run", "spec.yaml"))
+    waiting.until(lambda: len(lab.results()) >= 12)  # in the second round
+    run.kill()
+    run.wait()
+    waiting.until(lambda: not lab.processes())
+    killed = lab.results()
+    done = lab.run()
+    assert done.returncode == 0, done.stderr
+    assert killed.items() < lab.results().items()
+    counts = loads(lab)
+    assert counts["a8"] == 1
+    assert counts["a0"] == counts["a1"] > 2
+    assert sum(counts.values()) < 3 * len(factors)
+    answer = text(lab)
+    assert "2 of 9 cells are within 2 % of the best QPS (95 %): arm=a0; arm=a1" in answer
+    assert "race: 7 of 9 fell (1 after 1 load" in answer
+    assert lab.run().stdout.startswith("nothing to do: 9 cells")
+
+
 @pytest.mark.nightly
 def test_a_kill_in_the_middle_loses_nothing(lab: Lab) -> None:
     """By plain Snakemake."""

@@ -144,7 +144,18 @@ class Grid:
             self._problems.add("design-form", design.name.where, error.message, error.hint, len(design.name))
             return []
         self.design = PlannedDesign(str(design.name), design.number, prod(f.values for f in factors), tuple(notes))
-        return [choice for row in rows for choice in choices_of(row)]
+        numbers = [{label: at for at, label in enumerate(labels)} for labels in self.labels(has_builds).values()]
+        added = (
+            tuple(number.get(point.get(factor.name, ""), -1) for factor, number in zip(factors, numbers, strict=True))
+            for point in design.added
+        )
+        known = [row for row in added if -1 not in row]
+        return [choice for row in dict.fromkeys([*rows, *known]) for choice in choices_of(row)]
+
+    def labels(self, has_builds: bool) -> Mapping[str, Sequence[str]]:
+        """List the labels of each factor of a design."""
+        builds = {BUILD: [build.name for build in self._builds]} if has_builds else {}
+        return builds | {axis.name: [point.label for point in axis.points] for axis in self._axes}
 
     def _factor(self, axis: Axis, base: Mapping[str, Text]) -> Factor:
         labels = [Label(point.label) for point in axis.points]
@@ -230,6 +241,7 @@ class DesignUse(NamedTuple):
     number: int | None
     seed: int
     base: Mapping[str, Text]  # of the report
+    added: Sequence[Mapping[str, str]] = ()  # points, by axis and label, that a search added to those of the design
 
     @classmethod
     def of(cls, document: Document, problems: Problems) -> DesignUse | None:
@@ -250,7 +262,7 @@ class DesignUse(NamedTuple):
             hint = f"`design: {{{name}: N}}`, from {plugin.least} to {plugin.most:,}"
             problems.add("design-form", name.where, message, hint, len(name))
         else:
-            return cls(plugin, name, number, spec.seed, spec.report.base)
+            return cls(plugin, name, number, spec.seed, spec.report.base, document.tried.points)
         return None
 
 

@@ -324,26 +324,26 @@ Loads = Annotated[int, Field(ge=2, le=100)]  # one load has no interval
 
 def _read_width(value: object) -> object:
     """Read the width of an interval, which is a share: 2% is 0.02."""
-    if not isinstance(value, str) or value == "decided":
+    if not isinstance(value, str) or value in ("decided", "best"):
         return value
     try:
         width = units.quantity(value, "percent") / 100 if value.rstrip().endswith("%") else 0
     except units.UnitError:
         width = 0
     if width <= 0:
-        expected = "expected `decided`, or the width of an interval such as 2%"
+        expected = "expected `decided`, `best`, or the width of an interval such as 2%"
         raise sentence_error("wrong_unit", f"{expected}, found `{value}`")
     return width
 
 
 class SpecRepeat(Model):
-    """`repeat`: a number of loads, or loads until there is a verdict or a narrow interval."""
+    """`repeat`: a number of loads, or loads until there is a verdict, a narrow interval, or the best of all cells."""
 
     loads: Count = 1
     runs: Count = 1
-    until: Annotated[Literal["decided"] | float, BeforeValidator(_read_width)] | None = None
-    least: Loads = 3
-    most: Loads = 12
+    until: Annotated[Literal["decided", "best"] | float, BeforeValidator(_read_width)] | None = None
+    least: Loads = 3  # 1 in a race, where those of all cells show the noise together
+    most: Loads = 12  # 8 in a race: an arm that is open then is hardly worth more
     within: Duration | None = None
 
     @model_validator(mode="after")
@@ -354,8 +354,8 @@ class SpecRepeat(Model):
                 raise sentence_error("needs_key", message)
         elif "loads" in self.model_fields_set:
             raise sentence_error("not_both", "it has both `loads` and `until`: keep one")
-        elif self.least > self.most:
-            message = f"`least` is {self.least}, `most` is {self.most}: expected `least` to be no larger"
+        elif self.fewest > self.highest:
+            message = f"`least` is {self.fewest}, `most` is {self.highest}: expected `least` to be no larger"
             raise sentence_error("out_of_order", message)
         return self
 
@@ -364,17 +364,19 @@ class SpecRepeat(Model):
         if self.until is None:
             return None
         width = self.until if isinstance(self.until, float) else None
-        return AdaptiveRepeat(self.least, self.most, width, self.within)
+        return AdaptiveRepeat(self.fewest, self.highest, width, self.within, self.until == "best")
 
     @property
     def fewest(self) -> int:
         """Loads that every cell gets."""
-        return self.loads if self.until is None else self.least
+        in_race = self.until == "best" and "least" not in self.model_fields_set
+        return self.loads if self.until is None else 1 if in_race else self.least
 
     @property
     def highest(self) -> int:
         """Loads that no cell exceeds."""
-        return self.loads if self.until is None else self.most
+        in_race = self.until == "best" and "most" not in self.model_fields_set
+        return self.loads if self.until is None else 8 if in_race else self.most
 
 
 class SpecDesign(Model):
@@ -482,6 +484,19 @@ class SpecMetric(Model):
     better: Literal["higher", "lower"] | None = None
 
 
+class SpecTune(Model):
+    """`tune`: a search for the best values of options; language/spec_file.py writes out what it stands for."""
+
+    goal: Label | None = Field(default=None, alias="for")
+    pareto: tuple[Label, ...] | None = None
+    over: Annotated[dict[str, tuple[Name, ...]], Field(min_length=1)]
+    step: Label | None = None
+    from_: Label | None = Field(default=None, alias="from")
+    budget: Duration | None = None  # for all that it measures
+    tries: Annotated[int, Field(ge=4, le=1000)] | None = None
+    confirm: Loads = 5  # fresh loads of the finalists and the base
+
+
 class SpecReport(Model):
     base: dict[str, Label] = {}
     metric: Annotated[Label | None, Field(description="the metric that the report leads with, such as p99_us")] = None
@@ -514,6 +529,7 @@ class Spec(Library):
     steps: Steps | None = None
     sweep: Annotated[dict[str, SpecAxis], accepts(SweepForms)] = {}
     design: Annotated[SpecDesign | None, accepts(Label | Annotated[dict[str, Count], Field(max_length=1)])] = None
+    tune: SpecTune | None = None
     exclude: Labels = ()
     also: Annotated[tuple[dict[str, Label], ...], accepts(tuple[dict[str, Label], ...] | dict[str, Label])] = ()
     repeat: Annotated[SpecRepeat, accepts(SpecRepeat | Label)] = Field(default_factory=SpecRepeat)

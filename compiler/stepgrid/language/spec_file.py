@@ -14,6 +14,7 @@ from stepgrid.language.models import Library, Spec
 from stepgrid.language.problems import Location, Problems, nearest
 from stepgrid.language.site import check_may_read
 from stepgrid.language.sources import ReleaseQuestion
+from stepgrid.language.tune import write_out_tune
 from stepgrid.language.validation import describe, validate
 from stepgrid.language.yaml import (
     Map,
@@ -41,6 +42,13 @@ class Source(NamedTuple):
     library: Library
 
 
+class Tried(NamedTuple):
+    """Points that a search has added to its first ones, by axis and label, and what it is known by."""
+
+    key: str = ""
+    points: Sequence[Mapping[str, str]] = ()
+
+
 class Document(NamedTuple):
     """A spec with its includes, nearest first."""
 
@@ -52,6 +60,7 @@ class Document(NamedTuple):
     files: Sequence[str] = ()  # all that were read
     settle: Callable[[str], str] = str  # evaluates what does not depend on the version of a build
     find_releases: FindReleases = lambda question: {}  # the newest of a build's source; empty: nobody knows
+    tried: Tried = Tried()
 
 
 def read_spec(path: str, scale: str | None, problems: Problems, sets: Sequence[str] = ()) -> Document | None:
@@ -61,6 +70,7 @@ def read_spec(path: str, scale: str | None, problems: Problems, sets: Sequence[s
     nodes = _apply_sets(_apply_scale(expand_short_forms(loaded), scale, problems), sets, problems)
     files = [path]
     includes = _includes(nodes, path, (path,), files, problems)
+    nodes = write_out_tune(nodes, problems)
     spec, nodes = validate(Spec, nodes, problems, expand_short_forms)
     return None if spec is None else Document(path, scale, nodes, spec, includes, files)
 

@@ -192,7 +192,7 @@ def _flags(build: Build) -> dict[str, str]:
 
 def _no_repeats(subject: LintSubject) -> Iterator[LintFinding]:
     repeat = subject.spec.repeat
-    if len(subject.cells) < 2 or repeat.highest > 1:
+    if len(subject.cells) < 2 or repeat.highest > 1 or subject.spec.tune:
         return
     message = f"{len(subject.cells):,} cells are compared and each is loaded once: there can be no verdict"
     if repeat.runs > 1:

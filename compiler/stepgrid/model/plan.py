@@ -151,6 +151,19 @@ class PlannedAxis(Struct, frozen=True):
     steps: tuple[str, ...] | None = None  # the steps that it changes; None = all
 
 
+class PlannedTune(Struct, frozen=True):
+    """A search for the best values of options: what it may try, and when it ends."""
+
+    key: str  # of the points that it has added
+    axes: tuple[PlannedAxis, ...]  # with all of their labels
+    points: tuple[Mapping[str, str], ...]  # that it has added, also where the grid has none
+    seed: int
+    confirm: int  # fresh loads of the finalists and the base
+    budget: float | None = None  # seconds that all stages may take
+    tries: int | None = None
+    step: str | None = None
+
+
 class PlannedDesign(Struct, frozen=True):
     """A design that chose some points of the grid."""
 
@@ -225,6 +238,7 @@ class AdaptiveRepeat(Struct, frozen=True):
     most: int
     width: float | None = None  # how far an interval may reach from its ratio; None: until there is a verdict
     within: float | None = None  # seconds that all stages of the plan may take
+    is_race: bool = False  # for the best of all cells, not for verdicts of pairs
 
     @property
     def looks(self) -> tuple[int, ...]:
@@ -245,7 +259,9 @@ class AdaptiveRepeat(Struct, frozen=True):
 
     @property
     def goal(self) -> str:
-        """until decided; until ± 2 %"""
+        """until decided; until ± 2 %; until best"""
+        if self.is_race:
+            return "until best"
         return "until decided" if self.width is None else f"until ± {self.width * 100:g} %"
 
 
@@ -282,6 +298,7 @@ class Plan(Struct, frozen=True):
     searches: tuple[Mapping[str, Any], ...] = ()  # on live grids: step, variable, param, range, what each is for
     profile: ProfilePass | None = None
     design: PlannedDesign | None = None
+    tune: PlannedTune | None = None
 
     def stage(self, node: str) -> PlannedStage:
         """Find a stage; KeyError where the plan has no such stage."""
@@ -293,7 +310,7 @@ class Plan(Struct, frozen=True):
     @property
     def adds_loads(self) -> bool:
         """A report of it may ask for more."""
-        return self.until is not None or any(claim.get("confirm") for claim in self.report.claims)
+        return bool(self.until or self.tune) or any(claim.get("confirm") for claim in self.report.claims)
 
     @property
     def adds_stages(self) -> bool:

@@ -22,7 +22,7 @@ from stepgrid.language import files, lock_file
 from stepgrid.language.lock_file import Releases
 from stepgrid.language.problems import Location, Problem, Problems, SpecError, nearest
 from stepgrid.language.sources import ReleaseQuestion, can_move, source_key, source_parts
-from stepgrid.language.spec_file import Document, read_spec
+from stepgrid.language.spec_file import Document, Tried, read_spec
 from stepgrid.language.yaml import MOST_FILE_BYTES, Map, load
 from stepgrid.lint import runner as lint
 from stepgrid.lint.subject import Places
@@ -36,7 +36,9 @@ from stepgrid.model.plan import (
     PlannedAxis,
     PlannedBuild,
     PlannedCell,
+    PlannedTune,
     ProfilePass,
+    encode,
 )
 from stepgrid.model.records import replace
 from stepgrid.plan import identity, plan_file, report_check
@@ -88,22 +90,36 @@ def compile_spec(
     document = read_spec(os.path.normpath(path), scale, problems, context.sets)
     if document is None:
         raise SpecError(problems.items)
+    if document.spec.tune and not problems.errors:
+        document = _find_tried(document, host, context)
     expansion = _expand(document, host, problems, context)
     if problems.errors:
         _check_declared(document, context.only, problems)
     else:
         lint.check(document, expansion, problems)
         _check_power_cuts(document, expansion, context.no_power_cut, problems)
-    builds = (*expansion.builds, *expansion.clients)
-    lock = lock_file.read(document.path, problems)
-    pins = {build.name: _pin(build, document.path, lock, problems, context) for build in builds}
+    pins = _pins(document, expansion, problems, context)
     # other builds may use the rest of the lock file
     if not (document.spec.scales or scale or context.only or context.sets or problems.errors):
+        builds = (*expansion.builds, *expansion.clients)
         _warn_of_unused_pins(document.path, (build.source for build in builds), problems)
     plan = _assemble(document, expansion, pins, problems, context)
     if problems.errors:
         raise SpecError(problems.items, plan)
     return plan
+
+
+def _find_tried(document: Document, host: Mapping[str, Any], context: CompileContext) -> Document:
+    """Add the points that a search has added: it is known by what it measures first, and by its question."""
+    problems, context = Problems(), replace(context, only=None)
+    with suppress(SpecError):  # its faults are reported where the whole is compiled
+        expansion = _expand(document, host, problems, context)
+        plan = _assemble(document, expansion, _pins(document, expansion, problems, context), problems, context)
+        stages = sorted(cell.repeats[0].stages[-1] for cell in plan.cells)
+        text = encode([stages, plan.report.best, plan.report.pareto])
+        key = f"tune-{hashlib.sha256(text.encode()).hexdigest()[:20]}"
+        return document._replace(tried=Tried(key, context.loads.points(key)))
+    return document
 
 
 def check_scales(
@@ -232,8 +248,21 @@ def _assemble(
         searches=tuple(_searches(cells, tree)),
         profile=ProfilePass(tuple(map(str, spec.profile.where)) or (CHANGED,), tree.profiles) if spec.profile else None,
         design=expansion.design,
+        tune=_plan_tune(document, expansion) if spec.tune else None,
     )
     return replace(plan, digest=plan_file.digest(plan))
+
+
+def _plan_tune(document: Document, expansion: Expansion) -> PlannedTune | None:
+    tune, tried = document.spec.tune, document.tried
+    assert tune is not None
+    axes = [PlannedAxis(axis.name, tuple(point.label for point in axis.points)) for axis in expansion.axes]
+    if len(expansion.build_names) > 1:
+        axes.insert(0, PlannedAxis(BUILD, tuple(expansion.build_names)))
+    return PlannedTune(
+        *(tried.key, tuple(axes), tuple(tried.points), document.spec.seed),
+        *(tune.confirm, tune.budget, tune.tries, tune.step and str(tune.step)),
+    )
 
 
 def _check_profiled_steps(document: Document, cells: Iterable[PlannedCell], problems: Problems) -> None:
@@ -250,6 +279,7 @@ def _load_counts(document: Document, records: LoadRecords) -> LoadCounts:
     """Add to a fixed number what a claim asks for, to confirm it."""
     repeat, claims = document.spec.repeat, document.spec.claims
     fresh = max((claim.confirm or 0 for claim in claims), default=0) if repeat.until is None else 0
+    fresh = max(fresh, document.spec.tune.confirm if document.spec.tune else 0)
     return LoadCounts(repeat.fewest, repeat.highest + fresh, records, repeat.until is not None)
 
 
@@ -313,6 +343,12 @@ def _identical_points(axis: str, points: Sequence[Point], cells: Iterable[Planne
 
 
 # Builds: what holds them still, and their ids
+
+
+def _pins(document: Document, expansion: Expansion, problems: Problems, context: CompileContext) -> Mapping[str, Pins]:
+    lock = lock_file.read(document.path, problems)
+    builds = (*expansion.builds, *expansion.clients)
+    return {build.name: _pin(build, document.path, lock, problems, context) for build in builds}
 
 
 class Pins(NamedTuple):

@@ -71,6 +71,7 @@ class LoadRecords(NamedTuple):
     measured: Callable[[str], bool]  # a load, by its last stage
     profiled: Callable[[str], Sequence[str]] = lambda node: ()  # steps of a cell whose difference is to be explained
     imported: Callable[[str], Sequence[tuple[str, int]]] = lambda node: ()  # loads of other hosts: origin, load
+    points: Callable[[str], Sequence[Mapping[str, str]]] = lambda key: ()  # that a search has added
 
 
 NO_RECORDS = LoadRecords(lambda node: 0, lambda node: False)

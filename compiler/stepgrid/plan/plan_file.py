@@ -17,6 +17,7 @@ import msgspec
 from stepgrid.model.plan import (
     BUILD_PREFIX,
     STAGE_PREFIX,
+    AdaptiveRepeat,
     CellStep,
     Json,
     Option,
@@ -65,6 +66,7 @@ def text(plan: Plan) -> str:
     parts = _Parts()
     head = {name: value for name, value in _values(plan).items() if name not in ("cells", "stages", "share")}
     head |= {"digest": "", "report": _values(plan.report), **({} if plan.share else {"share": False})}
+    head |= {"until": _values(plan.until)} if plan.until else {}
     lines = [encode(head)]
     for cell in plan.cells:
         repeats, steps = [list(map(_values, entries)) for entries in (cell.repeats, cell.steps)]
@@ -76,7 +78,8 @@ def text(plan: Plan) -> str:
 
 
 _OMITTED: Mapping[type, frozenset[str]] = {  # as long as they are empty
-    Plan: frozenset({"searches", "until", "profile", "design"}),
+    AdaptiveRepeat: frozenset({"is_race"}),
+    Plan: frozenset({"searches", "until", "profile", "design", "tune"}),
     PlannedReport: frozenset(
         {"as_shipped", "strict", "metric", "declared", "mixed_durability", "best", "pareto", "derived"}
     ),

@@ -17,7 +17,7 @@ from stepgrid.language.expressions import ExpressionError, find_nodes, parse
 from stepgrid.language.problems import Problem, Problems, nearest
 from stepgrid.language.yaml import Text, key_location
 from stepgrid.model import units
-from stepgrid.model.metrics import CORE_METRICS
+from stepgrid.model.metrics import CORE_METRICS, QPS
 from stepgrid.model.plan import (
     BUILD,
     DerivedMetric,
@@ -73,10 +73,14 @@ def compile_report(
     tables, as_shipped = tuple(map(_plain, spec.report.tables)), spec.allow.get(MIXED_QUALITY)
     effect, within = spec.report.smallest_effect, spec.compare_within
     metric, declared = spec.report.metric, tuple(_declared_metrics(step_lists))
-    front = _directions(spec.report.pareto or (), step_lists, problems)
+    front = _directions("pareto", spec.report.pareto or (), step_lists, problems)
+    best = _planned_best(spec.report.best)
+    if best is None and spec.repeat.until == "best":
+        leading = _directions("until: best", [metric] if metric else [], step_lists, problems) or ((QPS, False),)
+        best = PlannedBest(*leading[0])
     return PlannedReport(
         base, effect, tables, tuple(claims), within, as_shipped, spec.strict, metric and str(metric), declared,
-        spec.allow.get(MIXED_DURABILITY), _planned_best(spec.report.best), front, tuple(_derived_metrics(spec)),
+        spec.allow.get(MIXED_DURABILITY), best, front, tuple(_derived_metrics(spec)),
     )  # fmt: skip
 
 
@@ -93,9 +97,9 @@ def _planned_best(best: SpecBest | None) -> PlannedBest | None:
 
 
 def _directions(
-    names: Sequence[Text], stages: Iterable[Sequence[PlannedStep]], problems: Problems
+    key: str, names: Sequence[Text], stages: Iterable[Sequence[PlannedStep]], problems: Problems
 ) -> tuple[tuple[str, bool], ...]:
-    """List metrics of a front, each with whether less is better, as of sizes and times that do not say."""
+    """List metrics of a key, each with whether less is better, as of sizes and times that do not say."""
     from stepgrid.plugins.metrics import METRICS
 
     steps = {id(step.settings): step for steps in stages for step in steps}.values()
@@ -105,7 +109,7 @@ def _directions(
         metric = metrics.get(name)
         better = metric and (metric.better or ("lower" if name.endswith(_COSTS) else None))
         if metric and better is None:
-            message, hint = f"pareto: neither direction of `{name}` is better", "`better:` says it where it is declared"
+            message, hint = f"{key}: neither direction of `{name}` is better", "`better:` says it where it is declared"
             problems.add("not-a-choice", name.where, message, hint, len(name))
         directions.append((str(name), better == "lower"))
     return tuple(directions)

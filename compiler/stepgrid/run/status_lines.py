@@ -311,7 +311,11 @@ def loads_so_far(plan: Plan) -> str:
     if not plan.adds_loads:
         return ""
     loads = counted(most, "load") if fewest == most else f"{fewest} to {most} loads"
-    limits = load_limits(plan.until) if plan.until else "more to confirm a claim that fails"
+    limits = "more to confirm a claim that fails"
+    if plan.until:
+        limits = load_limits(plan.until)
+    elif plan.tune:
+        limits = f"then {counted(plan.tune.confirm, 'fresh load')} of the finalists"
     return f"{loads} of a cell so far ({limits})"
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import getpass
 import hashlib
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -93,6 +93,7 @@ def load_records(store: Store) -> LoadRecords:
         partial(has_result, store),
         partial(requested_profile, store),
         partial(other_loads, store),
+        partial(added_points, store),
     )
 
 
@@ -134,6 +135,19 @@ def other_loads(store: Store, stage: str) -> Sequence[tuple[str, int]]:
 def note_other_loads(store: Store, stage: str, loads: Iterable[tuple[str, int]]) -> None:
     path = store.load_request(stage)
     write_note(path, replace(read_record(path, LoadRequest), other_loads=tuple(sorted(set(loads)))))
+
+
+def added_points(store: Store, key: str) -> Sequence[Mapping[str, str]]:
+    """List the points that a search has added."""
+    return _read_load_request(store, key).points
+
+
+def add_points(store: Store, key: str, points: Iterable[Mapping[str, str]], why: str) -> None:
+    path = store.load_request(key)
+    record = read_record(path, LoadRequest)
+    missing = [point for point in points if point not in record.points]
+    if missing:
+        write_note(path, replace(record, points=(*record.points, *missing), why=why))
 
 
 def load_request_reason(store: Store, stage: str) -> str:

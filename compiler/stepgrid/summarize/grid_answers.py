@@ -10,6 +10,7 @@ from msgspec import Struct
 from stepgrid.model.plan import Plan
 from stepgrid.model.table import Table
 from stepgrid.summarize.comparisons.comparison_axes import StepPoints
+from stepgrid.summarize.comparisons.decisions import LoadCosts
 from stepgrid.summarize.comparisons.judgement import RatioEvidence
 from stepgrid.summarize.setup import ReportSetup
 
@@ -20,6 +21,9 @@ class GridAnswer(Struct, frozen=True):
     sentences: tuple[str, ...]  # the first one is the answer
     tables: tuple[Table, ...] = ()
     charts: tuple[str, ...] = ()  # SVG
+    loads: tuple[tuple[str, int, str], ...] = ()  # that would tell more: cell, loads, why
+    points: tuple[Mapping[str, str], ...] = ()  # that a search would try next
+    why: str = ""  # it would
 
 
 class GridEvidence(Struct, frozen=True):
@@ -30,6 +34,7 @@ class GridEvidence(Struct, frozen=True):
     sections: Sequence[StepPoints]  # the points of each measured step
     ratios: RatioEvidence
     units: Mapping[str, str]  # of metrics, also of those that a spec names
+    costs: LoadCosts = LoadCosts()
 
 
 AnswerGrid: TypeAlias = Callable[[GridEvidence], Iterable[GridAnswer]]

@@ -155,7 +155,8 @@ def make_report(
     points = [point for section in sections for point in section.points]
     evidence = _evidence(header, measured, setup.builds, across, links)
     able = comparison_axes.most_able(axes, runs)
-    unjudged = [comparison for metric in setup.metrics for comparison in compare(sections, setup.base, able, metric)]
+    compared_metrics = () if header.tune else setup.metrics  # the tries of a search are no figures to compare
+    unjudged = [comparison for metric in compared_metrics for comparison in compare(sections, setup.base, able, metric)]
     intervals = ratio_intervals(unjudged, alpha)
     judged = judge(unjudged, evidence, axes, intervals)
     pooled = [pool(comparison, sections, evidence, alpha) for comparison in judged]
@@ -180,8 +181,9 @@ def make_report(
         bases = replace(header.report, base={**setup.base, **base})
         return make_report(replace(header, report=bases), tables, costs, across, links)
 
-    grid_evidence = GridEvidence(header, setup, sections, evidence, measured.units)
-    limits = decisions.DecisionLimits(header.until, evidence.effect, costs) if header.until else None
+    grid_evidence = GridEvidence(header, setup, sections, evidence, measured.units, costs)
+    pairs = header.until if header.until and not header.until.is_race else None
+    limits = decisions.DecisionLimits(pairs, evidence.effect, costs) if pairs else None
     return Report(
         setup,
         Comparisons(
@@ -253,6 +255,7 @@ def _setup(header: Plan, tables: Tables, measured: Tables, links: Links) -> Repo
         runs=len({repeat.run for cell in header.cells for repeat in cell.repeats}),
         effect=header.report.smallest_effect,
         until=header.until,
+        search=header.tune.key if header.tune else "",
         hardware=header.hardware,
         builds=builds.builds(tables.facts.get("build", {}), measured.runs, axes),
         measured=measured_times(tables.runs),

@@ -74,7 +74,8 @@ def missing_input(store: Store, plan: str) -> str | None:
 def read_report(store: Store, plan: str) -> Report:
     header = plan_file.read(store.plan(plan))
     tables = tables_reader.load(store.tables(plan), [axis.name for axis in header.axes])
-    costs = load_costs(store, header) if header.until and header.until.within is not None else LoadCosts()
+    is_timed = header.tune or (header.until and header.until.within is not None)
+    costs = load_costs(store, header) if is_timed else LoadCosts()
     report = make_report(header, replace(tables, request=newest_request(store, header)), costs, links=links_of(header))
     for name in MEMORIES.names():
         report = adjust(report, MEMORIES.get(name).recall(store, header))
@@ -93,7 +94,9 @@ def write_report(store: Store, report: Report) -> None:
     """Write the page, ask for loads that are undecided, then write the text: where it is, everything is."""
     files = SummaryFiles.of(store, report.setup.plan)
     write_text(files.page, html_page.page(report))
-    requests = report.comparisons.load_requests
+    requests = [*report.comparisons.load_requests, *(load for answer in report.grid_answers for load in answer.loads)]
+    for answer in report.grid_answers if report.setup.search else ():
+        stage_requests.add_points(store, report.setup.search, answer.points, answer.why)
     profiles = {} if requests else report.comparisons.differing_steps
     if requests or profiles:
         header = plan_file.read(store.plan(report.setup.plan))

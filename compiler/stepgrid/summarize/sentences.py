@@ -200,7 +200,9 @@ def _plural(kind: str) -> str:
 @lru_cache(1)
 def advice(report: Report) -> list[str]:
     """Say what would give the verdicts that the report lacks."""
-    outcomes = words(report)
+    until = report.setup.until
+    is_of_pairs = not (until and until.is_race) and not report.setup.search
+    outcomes = words(report) if is_of_pairs else set()  # a race gives loads to the best, not to pairs
     refusals = [case.entry.refusal or "" for case in _cases(report) if case.word == NO_VERDICT]
     lines = []
     if ONE_LOAD in outcomes:

@@ -56,6 +56,7 @@ class ReportSetup(Struct, frozen=True):
     runs: int
     effect: float  # the smallest that counts
     until: AdaptiveRepeat | None
+    search: str  # the key of points that it adds; empty where it adds none
     hardware: Mapping[str, Any]
     builds: Mapping[str, ReportedBuild]
     measured: tuple[datetime, datetime] | None  # when the first and the last step began

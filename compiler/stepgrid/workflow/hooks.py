@@ -385,9 +385,14 @@ def describe_next_round(work: RemainingWork, config: Mapping[str, Any]) -> str:
         return f"profile: the steps that differ run again under a profiler\n{counted(count, 'stage')} more{advice}"
     before = {cell.id: len(cell.repeats) for cell in work.plan.cells}
     grown = (cell for cell in plan.cells if len(cell.repeats) > before.get(cell.id, 0))
-    reasons = [
-        *dict.fromkeys(stage_requests.load_request_reason(work.store, cell.repeats[0].stages[-1]) for cell in grown)
-    ]
+    search = stage_requests.load_request_reason(work.store, plan.tune.key) if plan.tune else ""
+    reasons = (
+        [search]
+        if search and len(plan.cells) > len(before)
+        else [
+            *dict.fromkeys(stage_requests.load_request_reason(work.store, cell.repeats[0].stages[-1]) for cell in grown)
+        ]
+    )
     reason = reasons[0] if reasons else "undecided"
     further = f"; and {len(reasons) - 1} more" if len(reasons) > 1 else ""
     return f"{reason}{further}\n{counted(count, 'stage')} more{advice}"
