@@ -138,9 +138,9 @@ def _answer(ranking: Ranking, metric: ComparedMetric, effect: float) -> str:
             f"{ranking.arms[0].arm} has {name} of {total} cells; with one load of each nobody knows if it is the best"
         )
     if not ranking.of(Standing.OPEN):
-        others = f"; {len(unsure)} more may be, though they are not the best" if unsure else ""
+        remainder = f"; {len(unsure)} more may be, though they are not the best" if unsure else ""
         count = f"{len(within)} of {total} cells {'is' if len(within) == 1 else 'are'} within {percent(effect)}"
-        return f"{count} of the best {metric.title} (95 %): {listed([arm.arm for arm in within])}{others}"
+        return f"{count} of the best {metric.title} (95 %): {listed([arm.arm for arm in within])}{remainder}"
     candidates = ranking.candidates
     if len(candidates) == total and not within:
         return f"any of {total} cells may have the best {metric.title}"

@@ -129,8 +129,8 @@ class Search(Struct, frozen=True, dict=True):
         ]
 
     def _next_rows(self) -> list[Row]:
-        known = {tuple(axis.labels.index(point[axis.name]) for axis in self.tune.axes) for point in self.tune.points}
-        return propose(self._axes, self._values, self._room, lambda row: row not in known, self.tune.seed)
+        added = {tuple(axis.labels.index(point[axis.name]) for axis in self.tune.axes) for point in self.tune.points}
+        return propose(self._axes, self._values, self._room, lambda row: row not in added, self.tune.seed)
 
     @property
     def _room(self) -> int:
@@ -175,8 +175,8 @@ class Search(Struct, frozen=True, dict=True):
         ranking = rank_arms(figures, effect, is_less_better=is_least)
         values = {arm: point.values(name) for arm, point in arms.points.items()}
         base = values.get(arms.base or "", {})
-        others = [arm for arm in values if arm != arms.base] if base else []
-        ratios = dict(zip(others, intervals([sample(values[arm], base, "base") for arm in others]), strict=True))
+        rivals = [arm for arm in values if arm != arms.base] if base else []
+        ratios = dict(zip(rivals, intervals([sample(values[arm], base, "base") for arm in rivals]), strict=True))
         chosen = ranking.arms[0].arm
         tries = {arm: point.means(name)[0] for arm, point in self._tries.points.items()}
         luckiest = (min if is_least else max)(tries, key=lambda arm: tries[arm])

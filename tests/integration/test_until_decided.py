@@ -119,6 +119,29 @@ def test_a_race_for_the_best_goes_on_after_a_kill(lab: Lab) -> None:
     assert lab.run().stdout.startswith("nothing to do: 9 cells")
 
 
+def test_a_search_goes_on_after_a_kill_and_confirms_by_fresh_loads_alone(lab: Lab) -> None:
+    """The factor is the rate; the largest factors void the condition, and 1 is the best that does not."""
+    tune = "{for: max qps where qps < 150000, over: {factor: [0.5, 2], noise: [0, 0.001]}, tries: 12, confirm: 2}"
+    head = spec(lab).partition("sweep:")[0]
+    lab.write(
+        f"{head}params: {{factor: 1, noise: 0, arm: a}}\ntune: {tune}\nreport: {{base: {{factor: 0.5, noise: 0}}}}\n"
+    )
+    run = lab.start(lab.argv("run", "spec.yaml"))
+    waiting.until(lambda: len(lab.results()) >= 9)  # in the second round
+    run.kill()
+    run.wait()
+    waiting.until(lambda: not lab.processes())
+    killed = lab.results()
+    done = lab.run()
+    assert done.returncode == 0, done.stderr
+    assert killed.items() < lab.results().items()
+    assert "search: confirm what is best" in done.stderr
+    answer = " ".join(text(lab).split())
+    assert re.search(r"count: factor=1, noise=[0-9.]+ has 2.00× .* the QPS of the base", answer)
+    assert "left out: `qps < 150000` is not met" in answer
+    assert lab.run().stdout.startswith("nothing to do: 12 cells")
+
+
 @pytest.mark.nightly
 def test_a_kill_in_the_middle_loses_nothing(lab: Lab) -> None:
     """By plain Snakemake."""

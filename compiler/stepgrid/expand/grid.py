@@ -149,8 +149,8 @@ class Grid:
             tuple(number.get(point.get(factor.name, ""), -1) for factor, number in zip(factors, numbers, strict=True))
             for point in design.added
         )
-        known = [row for row in added if -1 not in row]
-        return [choice for row in dict.fromkeys([*rows, *known]) for choice in choices_of(row)]
+        complete = [row for row in added if -1 not in row]
+        return [choice for row in dict.fromkeys([*rows, *complete]) for choice in choices_of(row)]
 
     def labels(self, has_builds: bool) -> Mapping[str, Sequence[str]]:
         """List the labels of each factor of a design."""

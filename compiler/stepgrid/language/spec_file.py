@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import os
+import re
 import shlex
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -14,7 +16,6 @@ from stepgrid.language.models import Library, Spec
 from stepgrid.language.problems import Location, Problems, nearest
 from stepgrid.language.site import check_may_read
 from stepgrid.language.sources import ReleaseQuestion
-from stepgrid.language.tune import write_out_tune
 from stepgrid.language.validation import describe, validate
 from stepgrid.language.yaml import (
     Map,
@@ -28,6 +29,7 @@ from stepgrid.language.yaml import (
     parse_value,
     set_value,
 )
+from stepgrid.model import units
 from stepgrid.package import SPECS
 
 MOST_INCLUDES = 100
@@ -70,7 +72,7 @@ def read_spec(path: str, scale: str | None, problems: Problems, sets: Sequence[s
     nodes = _apply_sets(_apply_scale(expand_short_forms(loaded), scale, problems), sets, problems)
     files = [path]
     includes = _includes(nodes, path, (path,), files, problems)
-    nodes = write_out_tune(nodes, problems)
+    nodes = _write_out_tune(nodes, problems)
     spec, nodes = validate(Spec, nodes, problems, expand_short_forms)
     return None if spec is None else Document(path, scale, nodes, spec, includes, files)
 
@@ -357,3 +359,96 @@ _SPEC: Mapping[str, Rule] = {
     "collectors": lambda node: _all(_collector)(_list(node)),
     "report": lambda node: _apply(node, {"tables": _all(_table), "best": _best}),
 }
+
+# `tune`, a search for the best values of options, written out as axes, a design, and a question for the report
+
+TUNE_DESIGN = "tune"  # by this name a package brings it
+FIRST_TRIES = 16
+RANGE_STEPS = 9  # of a range that is not walked by doubling
+_GOAL = re.compile(r"(max|min)\s+([A-Za-z_]\w*)(?:\s+where\s+(.+))?", re.S)
+_GOAL_FORM = "expected `max METRIC` or `min METRIC`, which `where CONDITION` may follow"
+
+
+def _write_out_tune(nodes: Map, problems: Problems) -> Map:
+    """Add to a spec what its `tune` stands for; what is wrong in it is reported."""
+    tune = nodes.get("tune")
+    if not isinstance(tune, Map):
+        return nodes
+    where = nodes.at["tune"]
+    for key in ("sweep", "design", "repeat"):
+        if key in nodes:
+            message, hint = f"`tune` says what is varied and how often: it stands beside no `{key}`", "keep one"
+            problems.add("not-both", nodes.at[key], message, hint, len(key))
+    report = nodes.get("report")
+    report = report if isinstance(report, Map) else Map({}, where, {})
+    report = set_value(report, *_question(tune, where, problems))
+    if not (tune.get("budget") or tune.get("tries")):
+        problems.add("missing-key", where, "`tune` has no end", "`budget: 6h`, or `tries: 60`", len("tune"))
+    over = tune.get("over")
+    axes = over if isinstance(over, Map) else Map({}, where, {})
+    params = nodes.get("params")
+    names = params if isinstance(params, Map) else ()
+    sweep = Map({name: _tune_axis(name, name in names, axes, tune, problems) for name in axes}, axes.where, axes.at)
+    first = Text(str(FIRST_TRIES), where)
+    if isinstance(tries := tune.get("tries"), Text) and tries.isdigit():
+        first = Text(str(max(min(int(tries) // 2, FIRST_TRIES), 2)), where)
+    design = Map({"name": Text(TUNE_DESIGN, where), "number": first}, where, {"name": where, "number": where})
+    for key, node in (("report", report), ("sweep", sweep), ("design", design)):
+        nodes = Map({**nodes, key: node}, nodes.where, {**nodes.at, key: nodes.at.get(key, where)})
+    return nodes
+
+
+def _question(tune: Map, where: Location, problems: Problems) -> tuple[str, Node]:
+    """Return `best` or `pareto` of the report."""
+    goal, front = tune.get("for"), tune.get("pareto")
+    if (goal is None) == (front is None):
+        message = "`tune` needs `for`, such as `max qps`, or `pareto` with two or three metrics"
+        problems.add("missing-key" if goal is None else "not-both", where, message, "keep one", len("tune"))
+    if front is not None:
+        return "pareto", front
+    match = _GOAL.fullmatch(goal.strip()) if isinstance(goal, Text) else None
+    location = node_location(goal, where)
+    if isinstance(goal, Text) and not match:
+        problems.add("search-form", location, f"`for: {goal}`: {_GOAL_FORM}", "for example: max qps", len(goal))
+    aim, metric, condition = match.groups() if match else ("max", "qps", None)
+    parts: dict[str, Node] = {"metric": Text(metric, location), "aim": Text(aim, location)}
+    parts |= {"where": Text(condition, location)} if condition else {}
+    parts |= {"step": tune["step"]} if isinstance(tune.get("step"), Text) else {}
+    return "best", Map(parts, location, dict.fromkeys(parts, location))
+
+
+def _tune_axis(name: str, is_param: bool, axes: Map, tune: Map, problems: Problems) -> Node:
+    """Make the axis of an option, or of a param that the spec sets; two numbers are the ends of a range."""
+    values, where = axes[name], axes.at[name]
+    if not isinstance(values, Seq):
+        return values  # its model reports it
+    texts = [value for value in values if isinstance(value, Text)]
+    if len(texts) == len(values) == 2 and all(units.number(text) is not None for text in texts):
+        values = Seq([Text(label, texts[0].where) for label in _ladder(texts[0], texts[1], problems)], values.where)
+    parts: Mapping[str, Node] = {"param" if is_param else "option": Text(name, where), "values": values}
+    parts = {**parts, "from": tune["from"]} if tune.get("from") is not None else parts
+    return Map(
+        parts, where, {**dict.fromkeys(parts, where), "values": values.where, "from": tune.at.get("from", where)}
+    )
+
+
+def _ladder(low: Text, high: Text, problems: Problems) -> list[str]:
+    """List the values of a range: by doubling where its ends are far apart, else in equal steps."""
+    first, last = units.number(low) or 0, units.number(high) or 0
+    if first >= last:
+        problems.add("out-of-range", low.where, f"[{low}, {high}] is no range", "the lower end comes first", len(low))
+        return [low]
+    if first > 0 and last / first >= 4:
+        count = math.ceil(math.log2(last / first))
+        amounts = [first * 2**step for step in range(count)] + [last]
+    else:
+        is_whole = isinstance(first, int) and isinstance(last, int)
+        count = min(RANGE_STEPS, int(last - first) + 1) if is_whole else RANGE_STEPS
+        amounts = [first + (last - first) * step / (count - 1) for step in range(count)]
+        amounts = [round(amount) for amount in amounts] if is_whole else amounts
+    is_size = any(text.endswith(tuple(units.SIZES)) for text in (low, high))
+    return list(dict.fromkeys(_label(amount, is_size) for amount in amounts))
+
+
+def _label(amount: float, is_size: bool) -> str:
+    return units.exact_size(int(amount)).replace(" ", "") if is_size else f"{amount:.12g}"

@@ -1,1 +1,1 @@
-"""The best of many arms, and rounds of a race for it, by their figures alone."""
+"""Statistics of the best of many arms, without a store: rankings, races, and which points to try next."""

@@ -24,7 +24,7 @@ Figures = Mapping[str, Mapping[int, float]]  # arm -> load -> figure above 0; eq
 
 SCREENING = 0.2  # of the error, to tell who is surely worse than another; the rest is for those that are left
 LOADS_TO_BEAT = 3  # of an arm that beats another: two may agree by chance
-ALONE = 3.0  # an arm of one load is taken for so much noisier than the others: its noise is unknown
+DOUBTS = (3.0, 2.0)  # arms of one load, and of two, are taken for so much noisier than the others
 NOISY = 0.01  # chance of so high a variance below which an arm has its own noise alone
 LITTLE = 1e-6  # weight, in loads, of the knowledge that two blocks are about alike: it ties blocks without a common arm
 MOST_FREEDOM = 1e4
@@ -145,7 +145,7 @@ def _contrasts(loads_by_arm: Sequence[Mapping[int, float]]) -> Contrasts:
     freedom = np.maximum((has_load * (1 - leverage)).sum(axis=1), 0)
     noise = _noise((residuals**2).sum(axis=1), freedom)
     counts = has_load.sum(axis=1)
-    spreads = noise.variance * np.where(counts == 1, ALONE**2, 1) / counts
+    spreads = noise.variance * np.select([counts == 1, counts == 2], np.square(DOUBTS), 1.0) / counts
     projected = shares @ spread
     quadratic = (projected * shares).sum(axis=1)
     between = noise.pooled * np.maximum(quadratic[:, None] + quadratic[None, :] - 2 * projected @ shares.T, 0)

@@ -31,7 +31,7 @@ class SearchAxis(Struct, frozen=True):
     is_ordered: bool
 
 
-class Model(Struct, frozen=True):
+class Surface(Struct, frozen=True):
     """What figures so far say of any point: larger is better; 0 and 1 are their mean and deviation."""
 
     inputs: Array
@@ -55,17 +55,17 @@ def propose(
     """Choose points that were not tried. `tries`: figures, larger is better; None where a condition is not met."""
     chance = np.random.default_rng([seed, len(tries)])
     candidates = [row for row in _candidates(axes, tries, chance) if row not in tries and allows(row)]
-    known = {row: value for row, value in tries.items() if value is not None}
-    if len(known) < 2:
+    valid = {row: value for row, value in tries.items() if value is not None}
+    if len(valid) < 2:
         return candidates[:count]
-    worst = min(known.values())
+    worst = min(valid.values())
     figures = {row: worst if value is None else value for row, value in tries.items()}
     rows: list[Row] = []
     model = fit(axes, figures)
     while len(rows) < count and candidates:
         model = fit(axes, figures, model.logs) if rows else model
         mean, deviation = model.predict(_inputs(axes, candidates))
-        measured, _ = model.predict(_inputs(axes, list(known)))
+        measured, _ = model.predict(_inputs(axes, list(valid)))
         best = _expected_gain(mean, deviation, float(measured.max())).argmax()
         rows.append(candidates.pop(int(best)))
         figures[rows[-1]] = float(mean[int(best)])  # as if it came out as expected, so that the next one is elsewhere
@@ -80,7 +80,7 @@ def expectations(axes: Sequence[SearchAxis], tries: Mapping[Row, float]) -> dict
     return dict(zip(tries, means.tolist(), strict=True))
 
 
-def fit(axes: Sequence[SearchAxis], figures: Mapping[Row, float], logs: Array | None = None) -> Model:
+def fit(axes: Sequence[SearchAxis], figures: Mapping[Row, float], logs: Array | None = None) -> Surface:
     """Fit the lengths and the noise, whose logarithms may be known from before, and then the figures."""
     inputs = _inputs(axes, list(figures))
     values = np.array(list(figures.values()))
@@ -88,7 +88,7 @@ def fit(axes: Sequence[SearchAxis], figures: Mapping[Row, float], logs: Array | 
     scaled = (values - centre) / scale
     logs = _fit_lengths(inputs, scaled) if logs is None else logs
     factor, solved = _solve(inputs, scaled, logs)
-    return Model(inputs, logs, solved, factor, scale, centre)
+    return Surface(inputs, logs, solved, factor, scale, centre)
 
 
 def _fit_lengths(inputs: Array, values: Array) -> Array:
