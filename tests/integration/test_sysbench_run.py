@@ -80,7 +80,7 @@ def _check(folder: Path) -> None:
         f"SELECT step, sum(h.operations) = any_value(s.transactions) FROM '{tables}/histograms.parquet' AS h "
         f"JOIN '{tables}/steps.parquet' AS s USING (stage, attempt, position, step) GROUP BY step ORDER BY step"
     )
-    assert duckdb.sql(merged).fetchall() == [(step, True) for step in ("late", "point", "point.warmup", "scan", "slow")]
+    assert duckdb.sql(merged).fetchall() == [(step, True) for step in ("point", "point.warmup", "scan", "slow")]
     kept = [path for path in folder.glob("outputs/results/*/*/steps/*/*") if path.is_file()]
     assert "point_query.lua" in {path.name for path in kept}
     assert not [path for path in kept if path.name == "connection" or "-password=" in path.read_text()]

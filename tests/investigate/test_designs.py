@@ -103,7 +103,7 @@ def test_a_larger_sample_goes_on_and_uses_values_equally_often(levels: list[int]
     if len(larger) * 2 < len([*product(*map(range, levels))]):
         for column in zip(*larger, strict=True):
             counts = Counter(column).values()
-            assert max(counts) - min(counts) <= 2
+            assert max(counts) - min(counts) <= 3  # loads that are shared come first
 
 
 def test_a_value_more_adds_one_row_to_one_at_a_time() -> None:
