@@ -9,17 +9,19 @@ import re
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from stepgrid.expand.scope import OPTIONS, PARAMS, Label
 from stepgrid.language.expressions import ExpressionError, evaluate, find_nodes
 from stepgrid.language.problems import Problems, nearest
-from stepgrid.language.spec_file import Document
 from stepgrid.language.yaml import Map, Text
 from stepgrid.model import units
 from stepgrid.model.figures import CACHE_BYTES, CACHED_BYTES
 from stepgrid.model.plan import DerivedMetric, Json, PlannedCell, PlannedStep
 from stepgrid.plugins.counters import COMMITS, FSYNCS, counted, hit_percent
+
+if TYPE_CHECKING:
+    from stepgrid.language.spec_file import Document  # pydantic, which no report needs
 
 EXPECTS = "expects `"  # the beginning of each sentence about a violation
 ROWS = "rows"
