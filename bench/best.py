@@ -21,8 +21,8 @@ from numpy.typing import NDArray  # noqa: E402
 
 from bench.verdicts_rows import KINDS, Array, Generator  # noqa: E402  # the checkout's own
 from stepgrid.model.plan import ALPHA, AdaptiveRepeat  # noqa: E402
-from stepgrid_investigate.best.of_many import Ranking, Standing, rank_arms  # noqa: E402
 from stepgrid_investigate.best.race import look  # noqa: E402
+from stepgrid_investigate.best.ranking import Ranking, Standing, rank_arms  # noqa: E402
 
 SEED, EFFECT, NOISE, REPEAT = 20265, 0.02, 0.01, AdaptiveRepeat(1, 8, is_race=True)
 USUAL = 5  # loads of each arm, without a race

@@ -35,7 +35,7 @@ from stepgrid.model.units import counted, percent, size
 from stepgrid.store.store import Store
 from stepgrid.summarize import formats
 from stepgrid.workflow import host_plan
-from stepgrid.workflow.needs import (
+from stepgrid.workflow.missing_tools import (
     PACKAGES,
     build_tools,
     launch_line,

@@ -66,7 +66,7 @@ class Effects(Struct, frozen=True):
     main: tuple[OptionEffect, ...]
     pairs: tuple[OptionEffect, ...]
     importance: tuple[Importance, ...]
-    untold: tuple[str, ...]  # pairs of axes that the cells do not tell apart from other effects
+    confounded: tuple[str, ...]  # pairs of axes that the cells do not tell apart from other effects
     has_pairs: bool  # whether all pairs are part of the model
 
 
@@ -103,7 +103,7 @@ def fit_effects(
     numbers, logs = [loads[at] for at in complete], values[:, complete]
     main = _with_intervals(model.main_effects(logs, numbers), alpha)
     pairs = _with_intervals(model.interactions(logs, numbers), alpha)
-    return Effects(main, pairs, model.importance(logs), tuple(model.untold), model.has_pairs)
+    return Effects(main, pairs, model.importance(logs), tuple(model.confounded), model.has_pairs)
 
 
 def _with_intervals(estimates: Sequence[OptionEffect], alpha: float) -> tuple[OptionEffect, ...]:
@@ -137,29 +137,27 @@ class _Model:
         pairs = [*combinations(self.names, 2)]
         products = {pair: _products(self.blocks[pair[:1]], self.blocks[pair[1:]]) for pair in pairs}
         width = self.plain.shape[1] + sum(block.shape[1] for block in products.values())
-        self.untold: list[str] = []
-        self.told: list[tuple[str, str]] = []
+        self.estimable: list[tuple[str, str]] = []
         if width <= MOST_TERMS:
             full = np.hstack([self.plain, *products.values()])
             rank = _rank(full)
             for pair in pairs:
                 without = np.hstack([self.plain, *(block for other, block in products.items() if other != pair)])
-                is_told = _rank(without) + products[pair].shape[1] == rank
-                (self.told if is_told else self.untold).append(pair if is_told else f"{pair[0]} × {pair[1]}")  # type: ignore[arg-type]
-        else:
-            self.untold = [f"{one} × {other}" for one, other in pairs]
-        self.has_pairs = not self.untold
-        self.blocks |= {pair: products[pair] for pair in self.told}
-        self.matrix = np.hstack([self.plain, *(products[pair] for pair in self.told)])
+                if _rank(without) + products[pair].shape[1] == rank:
+                    self.estimable.append(pair)
+        self.confounded = [f"{one} × {other}" for one, other in pairs if (one, other) not in self.estimable]
+        self.has_pairs = not self.confounded
+        self.blocks |= {pair: products[pair] for pair in self.estimable}
+        self.matrix = np.hstack([self.plain, *(products[pair] for pair in self.estimable)])
         self.inverse = np.linalg.pinv(self.matrix, rcond=TINY)
         self.projection = self.inverse @ self.matrix  # what of the coefficients the cells tell
         ends = np.cumsum([1, *(self.blocks[key].shape[1] for key in self._keys())])
         self.places = {key: slice(int(ends[at]), int(ends[at + 1])) for at, key in enumerate(self._keys())}
 
     def _keys(self) -> list[tuple[str, ...]]:
-        return [*((name,) for name in self.names), *self.told]
+        return [*((name,) for name in self.names), *self.estimable]
 
-    def _is_told(self, contrast: Array) -> bool:
+    def _is_estimable(self, contrast: Array) -> bool:
         return bool(np.abs(contrast @ self.projection - contrast).max() < 1e-6)
 
     def main_effects(self, logs: Array, loads: Sequence[int]) -> list[OptionEffect]:
@@ -169,7 +167,7 @@ class _Model:
             for at, label in enumerate(labels):
                 contrast = np.zeros(self.matrix.shape[1])
                 contrast[self.places[name,]] = self.codes[name][at] - self.codes[name][base]
-                if at != base and self._is_told(contrast):
+                if at != base and self._is_estimable(contrast):
                     values = contrast @ self.inverse @ logs
                     by_load = dict(zip(loads, values.tolist(), strict=True))
                     estimates.append(OptionEffect(((name, label),), f"{name}={self.base[name]}", by_load))
@@ -177,7 +175,7 @@ class _Model:
 
     def interactions(self, logs: Array, loads: Sequence[int]) -> list[OptionEffect]:
         estimates = []
-        for one, other in self.told:
+        for one, other in self.estimable:
             steps = [self._steps(name) for name in (one, other)]
             for label, code in steps[0]:
                 for second, second_code in steps[1]:
@@ -223,7 +221,7 @@ class _Model:
             codes = self.codes[name]
             parts[name] = codes @ coefficients[self.places[name,]] / math.sqrt(len(codes))
         together = []
-        for one, other in self.told:
+        for one, other in self.estimable:
             products = np.kron(self.codes[one], self.codes[other])
             together.append(products @ coefficients[self.places[one, other]] / math.sqrt(len(products)))
         if together:
@@ -278,8 +276,8 @@ class EffectWords(NamedTuple):
             far = sorted(sure, key=lambda effect: -abs(math.log(effect.ratio)))
             names = units.first([f"{effect.name} {_ratio(effect)}" for effect in far], MOST_NAMED)
             sentences.append(f"options work together: {'; '.join(names)} of what each does alone")
-        if fitted.untold:
-            named = ", ".join(units.first(fitted.untold, MOST_NAMED))
+        if fitted.confounded:
+            named = ", ".join(units.first(fitted.confounded, MOST_NAMED))
             sentences.append(f"effects hold if these pairs do not work together, which the cells cannot tell: {named}")
         sentences += [f"design {design.title}: {note}" for note in design.notes] if design else []
         tables = (

@@ -27,8 +27,8 @@ from stepgrid.summarize.grid_answers import GridAnswer, GridEvidence
 from stepgrid.summarize.statistics import verdicts
 from stepgrid.summarize.statistics.confidence_intervals import Interval, intervals, sample, special
 from stepgrid_investigate.arms import Arms, comparable_arms
-from stepgrid_investigate.best.of_many import Standing, rank_arms
 from stepgrid_investigate.best.proposals import SearchAxis, expectations, propose
+from stepgrid_investigate.best.ranking import Standing, rank_arms
 
 BATCH = 8  # tries of a round
 FINALISTS = 4  # the best by the model, and the best try itself

@@ -123,7 +123,7 @@ def test_the_shares_of_a_whole_grid_are_those_of_its_function() -> None:
     assert shares["cache"] == pytest.approx(sum(mean**2 for mean in means.values()) / 3 / variance)
     assert shares[PAIRS] > 0.01
     assert sum(shares.values()) == pytest.approx(1)
-    assert effects.untold == ()
+    assert effects.confounded == ()
     together = {effect.name: effect.ratio for effect in effects.pairs}
     assert together["cache=big, comp=zstd"] == pytest.approx(1.2)
     assert together["cache=mid, comp=lz4"] == pytest.approx(1)
@@ -136,6 +136,6 @@ def test_what_cells_cannot_tell_is_not_said() -> None:
     cells = [{axis: LABELS[axis][at] for axis, at in zip(LABELS, row, strict=True)} for row in rows]
     points = [made.point(run) for run in runs(iter(cells), 1, 0.0)]
     effects = fit_effects(points, AXES, BASE, "qps", 0.05)
-    assert len(effects.untold) == 3
+    assert len(effects.confounded) == 3
     assert effects.pairs == ()
     assert fit_effects(points[:2], AXES, BASE, "qps", 0.05).main == ()

@@ -112,7 +112,7 @@ def _design_lines(args: argparse.Namespace, plan: Plan) -> Iterator[str]:
 
 def _host_lines(plan: Plan) -> Iterator[str]:
     """Say which builds are unchecked or cannot be made on this host, and propose a placement."""
-    from stepgrid.workflow import host_plan, needs
+    from stepgrid.workflow import host_plan, missing_tools
 
     store = host_plan.store()
     builds = host_plan.unchecked_builds(plan, store)
@@ -120,12 +120,12 @@ def _host_lines(plan: Plan) -> Iterator[str]:
         scale = ["--scale", plan.scale] if plan.scale else []
         command = shlex.join(["stepgrid", "builds", plan.spec, *scale, "--yes"])
         verb = "it is" if count == 1 else "they are"
-        sources = dict.fromkeys(" ".join(source) for build in builds for source in needs.build_downloads(build))
+        sources = dict.fromkeys(" ".join(source) for build in builds for source in missing_tools.build_downloads(build))
         fetched = f"; this fetches {', '.join(sources)}" if sources else ""
         yield f"options of {counted(count, 'build')} are unchecked until {verb} made: `{command}`{fetched}"
-    yield from needs.missing_clients(plan, store, current_site())
-    if text := needs.placement(plan):
-        yield f"{text}; {needs.launch_line()} keeps both on one"
+    yield from missing_tools.missing_clients(plan, store, current_site())
+    if text := missing_tools.placement(plan):
+        yield f"{text}; {missing_tools.launch_line()} keeps both on one"
 
 
 # Samples: the output of a step, read as that of its runs will be.

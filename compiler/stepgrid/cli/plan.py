@@ -168,7 +168,7 @@ def _remaining_work(preview: Preview) -> str:
 
 def _fetched_sources(preview: Preview) -> list[str]:
     """List what missing builds take from the network, each source once."""
-    from stepgrid.workflow.needs import build_downloads
+    from stepgrid.workflow.missing_tools import build_downloads
 
     missing = {node.status.id for node in preview.running if node.status.is_build}
     mirror = current_site().mirror

@@ -24,7 +24,6 @@ from stepgrid.summarize import report_tables
 from stepgrid.summarize.claim_judgement import ClaimEvidence
 from stepgrid.summarize.claims import JudgedClaim, judge_claims
 from stepgrid.summarize.comparisons import builds, comparison_axes, decisions
-from stepgrid.summarize.comparisons.beside import JUDGED, beside_tables
 from stepgrid.summarize.comparisons.builds import ReportedBuild
 from stepgrid.summarize.comparisons.comparison import ComparedMetric, Comparison, ratio_intervals
 from stepgrid.summarize.comparisons.comparison_axes import StepPoints
@@ -42,6 +41,7 @@ from stepgrid.summarize.comparisons.judgement import (
 )
 from stepgrid.summarize.comparisons.ladders import Ladder, date_ladder, version_ladder
 from stepgrid.summarize.comparisons.noise_floor import noise_floors
+from stepgrid.summarize.comparisons.work_beside import JUDGED, beside_tables
 from stepgrid.summarize.data.points import AxisAnswers, Point, find_searches, points, searched_axes
 from stepgrid.summarize.data.tables_reader import Place, Run, Tables
 from stepgrid.summarize.grid_answers import GridAnswer, GridEvidence

@@ -283,7 +283,7 @@ def refuse_to_wait(store: Store) -> None:
 
 def describe_shortcomings(stages: Iterable[PlannedStage], site: Site) -> Iterator[str]:
     """Name what this host cannot do for the stages that it is to measure."""
-    from stepgrid.workflow.needs import missing_tools
+    from stepgrid.workflow.missing_tools import missing_tools
 
     if sentence := tuning.tuning_refusal(site):
         yield sentence

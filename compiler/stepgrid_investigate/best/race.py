@@ -15,7 +15,7 @@ from msgspec import Struct
 from stepgrid.model.plan import AdaptiveRepeat
 from stepgrid.summarize.statistics.confidence_intervals import special
 from stepgrid.summarize.statistics.verdicts import HOPELESS
-from stepgrid_investigate.best.of_many import LOADS_TO_BEAT, Figures, Ranked, Ranking, Standing, rank_arms
+from stepgrid_investigate.best.ranking import LOADS_TO_BEAT, Figures, Ranked, Ranking, Standing, rank_arms
 
 SHOWING_NOISE, FEWEST_SHOWING, MOST_SHOWING = 4, 8, 24  # one arm in four has a second load, from 8 to 24
 LEADERS = 4  # that have a third at once

@@ -7,8 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from stepgrid.model.plan import AdaptiveRepeat
-from stepgrid_investigate.best.of_many import Standing, rank_arms
 from stepgrid_investigate.best.race import look
+from stepgrid_investigate.best.ranking import Standing, rank_arms
 
 EFFECT = 0.02
 

@@ -26,8 +26,8 @@ from stepgrid.summarize.grid_answers import GridAnswer, GridEvidence
 from stepgrid.summarize.statistics import confidence_intervals, verdicts
 from stepgrid.summarize.statistics.confidence_intervals import log_mean
 from stepgrid_investigate.arms import Arms, comparable_arms, listed
-from stepgrid_investigate.best.of_many import Ranked, Ranking, Standing, rank_arms
 from stepgrid_investigate.best.race import Race, look
+from stepgrid_investigate.best.ranking import Ranked, Ranking, Standing, rank_arms
 
 MOST_ROWS = 20
 GREY = 6  # of the marks of a chart

@@ -11,7 +11,7 @@ from stepgrid.model.plan import Plan, PlannedBuild, PlannedReport, PlannedStage,
 from stepgrid.model.records import StepSetup, replace
 from stepgrid.model.site import Site
 from stepgrid.workflow.hooks import describe_shortcomings
-from stepgrid.workflow.needs import launch_line, missing_tools, placement
+from stepgrid.workflow.missing_tools import launch_line, missing_tools, placement
 
 FG = {"name": "fg", "collector": "perf_record"}
 
