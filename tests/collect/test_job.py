@@ -189,16 +189,22 @@ def test_loads_and_runs_are_counted_from_one(tmp_path):
     assert query(found, "SELECT load, run FROM history WHERE step = 'readww' ORDER BY 1, 2") == wanted
 
 
-@needs("small disks")
-@pytest.mark.parametrize("kept", [True, False])
-@pytest.mark.parametrize("verb", ["collect", "summarize"])
-def test_tables_and_report_without_room(tmp_path: Path, verb: str, kept: bool) -> None:
-    found = Experiment(tmp_path, loads=1)
+def collected(folder: Path) -> tuple[Experiment, list[str], dict[str, str]]:
+    """Collect one load; the command and its environment."""
+    found = Experiment(folder, loads=1)
     found.add_build("rocksdb-7.8.3")
     found.add_load("rocksdb-7.8.3", 0)
     env = {**os.environ, "PYTHONPATH": str(ROOT / "compiler")}
     argv = [sys.executable, "-m", "stepgrid.pipeline", "collect", found.plan.digest, "--partial"]
-    subprocess.run(argv, cwd=tmp_path, env=env, check=True)
+    subprocess.run(argv, cwd=folder, env=env, check=True)
+    return found, argv, env
+
+
+@needs("small disks")
+@pytest.mark.parametrize("kept", [True, False])
+@pytest.mark.parametrize("verb", ["collect", "summarize"])
+def test_tables_and_report_without_room(tmp_path: Path, verb: str, kept: bool) -> None:
+    found, argv, env = collected(tmp_path)
     argv[3] = verb
     inside = ["unshare", "-Urm", sys.executable, "-c", INSIDE_FULL, "kept" if kept else "none", *argv]
     done = subprocess.run(inside, cwd=tmp_path, env=env, capture_output=True, text=True, check=False)
@@ -213,12 +219,7 @@ def test_tables_and_report_without_room(tmp_path: Path, verb: str, kept: bool) -
 @pytest.mark.parametrize(("verb", "file"), [("collect", "tables/steps.parquet"), ("summarize", "index.html")])
 def test_a_file_that_cannot_be_written_is_a_sentence(tmp_path: Path, verb: str, file: str) -> None:
     """As where the disk fails (EIO): no full disk, and no traceback."""
-    found = Experiment(tmp_path, loads=1)
-    found.add_build("rocksdb-7.8.3")
-    found.add_load("rocksdb-7.8.3", 0)
-    env = {**os.environ, "PYTHONPATH": str(ROOT / "compiler")}
-    argv = [sys.executable, "-m", "stepgrid.pipeline", "collect", found.plan.digest, "--partial"]
-    subprocess.run(argv, cwd=tmp_path, env=env, check=True)
+    found, argv, env = collected(tmp_path)
     path = found.store.root / "summary" / found.plan.digest / file
     path.unlink(missing_ok=True)
     (path / "inside").mkdir(parents=True)

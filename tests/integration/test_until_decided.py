@@ -93,15 +93,10 @@ def test_one_command_goes_on_until_all_is_decided(lab: Lab) -> None:
     assert lab.run().stdout.startswith("nothing to do: 3 cells, 21 stages measured\n")
 
 
-def test_a_race_for_the_best_goes_on_after_a_kill(lab: Lab) -> None:
-    """Of nine arms two are alike and best; each of the others falls, most after one load."""
-    factors = (1.3, 1.298, 1.25, 1.1, 1, 0.9, 0.8, 0.7, 0.5)
-    arms = (f"a{at}: {{params: {{factor: {factor}, noise: 0.002, arm: a{at}}}}}" for at, factor in enumerate(factors))
-    points = "".join(f"      {arm}\n" for arm in arms)
-    head, _, _ = spec(lab).partition("      base:")
-    lab.write(f"{head}{points}repeat: {{until: best}}\nreport: {{base: {{arm: a4}}}}\n")
+def run_with_a_kill(lab: Lab, results: int) -> str:
+    """Kill a run when it has so many results, in its second round, and go on to the end."""
     run = lab.start(lab.argv("run", "spec.yaml"))
-    waiting.until(lambda: len(lab.results()) >= 12)  # in the second round
+    waiting.until(lambda: len(lab.results()) >= results)
     run.kill()
     run.wait()
     waiting.until(lambda: not lab.processes())
@@ -109,6 +104,17 @@ def test_a_race_for_the_best_goes_on_after_a_kill(lab: Lab) -> None:
     done = lab.run()
     assert done.returncode == 0, done.stderr
     assert killed.items() < lab.results().items()
+    return done.stderr
+
+
+def test_a_race_for_the_best_goes_on_after_a_kill(lab: Lab) -> None:
+    """Of nine arms two are alike and best; each of the others falls, most after one load."""
+    factors = (1.3, 1.298, 1.25, 1.1, 1, 0.9, 0.8, 0.7, 0.5)
+    arms = (f"a{at}: {{params: {{factor: {factor}, noise: 0.002, arm: a{at}}}}}" for at, factor in enumerate(factors))
+    points = "".join(f"      {arm}\n" for arm in arms)
+    head, _, _ = spec(lab).partition("      base:")
+    lab.write(f"{head}{points}repeat: {{until: best}}\nreport: {{base: {{arm: a4}}}}\n")
+    run_with_a_kill(lab, results=12)
     counts = loads(lab)
     assert counts["a8"] == 1
     assert counts["a0"] == counts["a1"] > 2
@@ -126,16 +132,7 @@ def test_a_search_goes_on_after_a_kill_and_confirms_by_fresh_loads_alone(lab: La
     lab.write(
         f"{head}params: {{factor: 1, noise: 0, arm: a}}\ntune: {tune}\nreport: {{base: {{factor: 0.5, noise: 0}}}}\n"
     )
-    run = lab.start(lab.argv("run", "spec.yaml"))
-    waiting.until(lambda: len(lab.results()) >= 9)  # in the second round
-    run.kill()
-    run.wait()
-    waiting.until(lambda: not lab.processes())
-    killed = lab.results()
-    done = lab.run()
-    assert done.returncode == 0, done.stderr
-    assert killed.items() < lab.results().items()
-    assert "search: confirm what is best" in done.stderr
+    assert "search: confirm what is best" in run_with_a_kill(lab, results=9)
     answer = " ".join(text(lab).split())
     assert re.search(r"count: factor=1, noise=[0-9.]+ has 2.00× .* the QPS of the base", answer)
     assert "left out: `qps < 150000` is not met" in answer
