@@ -109,7 +109,8 @@ def _overlay(folder: Path) -> None:
         shutil.copy(TOY / f"{job}.py", folder / "compiler" / "stepgrid" / f"toy_{job}.py")
     (folder / "compiler" / "stepgrid" / "pipeline.py").write_text(PIPELINE.format(real=str(REAL / "pipeline.py")))
     shutil.copy(ROOT / "compiler" / "stepgrid" / "package.py", folder / "compiler" / "stepgrid")
-    (folder / "compiler" / "stepgrid_databases").symlink_to(ROOT / "compiler" / "stepgrid_databases")
+    for package in (ROOT / "compiler").glob("stepgrid_*"):
+        (folder / "compiler" / package.name).symlink_to(package)
     shutil.copy(TOY / "assembly.py", folder / "compiler" / "stepgrid" / "plan" / "toy_assembly.py")
     (folder / "compiler" / "stepgrid" / "plan" / "assembly.py").write_text(
         ASSEMBLY.format(real=str(REAL / "plan" / "assembly.py"))
