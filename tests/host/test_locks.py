@@ -24,6 +24,7 @@ from stepgrid.host.locks import (
     locked,
     user_folder,
 )
+from stepgrid.model.records import HostUse
 from tests.waiting import LONG
 
 
@@ -60,19 +61,19 @@ def test_a_removed_file_protects_nothing_so_its_successor_is_locked(tmp_path):
         pass
 
 
-def test_a_link_in_its_place_is_not_followed(tmp_path):
-    (tmp_path / "lock").symlink_to(tmp_path / "other")
-    said = f"the lock file `{tmp_path}/lock` is a symbolic link of user {getpass.getuser()}: remove it"
+@pytest.mark.parametrize(
+    ("make", "said"),
+    [
+        (lambda path: path.symlink_to(path.with_name("other")), "a symbolic link"),
+        (os.mkfifo, "no regular file"),  # and is not waited for
+    ],
+)
+def test_what_is_no_file_is_no_lock(tmp_path, make, said):
+    make(tmp_path / "lock")
+    said = f"the lock file `{tmp_path}/lock` is {said} of user {getpass.getuser()}: remove it"
     with pytest.raises(LockFileError, match=f"^{re.escape(said)}$"), locked(tmp_path / "lock"):
         pass
     assert not (tmp_path / "other").exists()
-
-
-def test_a_pipe_in_its_place_is_not_waited_for(tmp_path):
-    os.mkfifo(tmp_path / "lock")
-    said = f"the lock file `{tmp_path}/lock` is no regular file of user {getpass.getuser()}: remove it"
-    with pytest.raises(LockFileError, match=f"^{re.escape(said)}$"), locked(tmp_path / "lock"):
-        pass
 
 
 def _add(path, counter, times):
@@ -95,14 +96,14 @@ def test_nothing_is_lost_between_processes(tmp_path):
 
 def test_a_job_is_told_by_what_it_does_and_where(tmp_path: Path) -> None:
     code = "import sys; print(flush=True); sys.stdin.read()"
-    argv = [sys.executable, "-c", code, "stepgrid.pipeline", "run-stage", "p", "s-load"]
+    argv = [sys.executable, "-c", code, "stepgrid.pipeline", "run-stage", "p", "s-load\x1b[2J" + "x" * 999]
     with subprocess.Popen(argv, cwd=tmp_path, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as job:
         assert job.stdout is not None
         job.stdout.readline()
         said = describe_processes([job.pid])
         assert job.stdin is not None
         job.stdin.close()
-    assert said == f"process {job.pid}, which measures s-load in {tmp_path}"
+    assert said == f"process {job.pid}, which measures s-load\\u001b[2J{'x' * 65} in {tmp_path}"
 
 
 HOLD = "import sys; from stepgrid.host.locks import host_lock\nwith host_lock(False): print('x', flush=True); input()"
@@ -149,6 +150,18 @@ def test_else_each_user_has_one(tmp_path, monkeypatch):
     (tmp_path / "file").touch()
     monkeypatch.setenv("HOME", str(tmp_path / "file"))
     assert user_folder() == Path(f"/tmp/stepgrid-{os.getuid()}")
+
+
+@pytest.mark.parametrize("text", ["a thesis\n", '{"pid": 1', "[1]", '{"pid": 1, "began": 1.0}' + " " * 5000, ""])
+def test_a_file_of_somebody_s_is_not_written_to(lock: Path, text: str) -> None:
+    lock.write_text(text)
+    if not text:
+        lock.with_name("thesis").hardlink_to(lock)
+    said = f"`{lock}` is (a|another) file .*: name another file by {HOST_LOCK_OVERRIDE}"
+    use = HostUse(pid=os.getpid(), began=1.0)
+    with pytest.raises(LockFileError, match=said), host_lock(shared=False, estimate=lambda: use):
+        pass
+    assert lock.read_text() == text
 
 
 @pytest.mark.parametrize(

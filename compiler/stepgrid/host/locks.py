@@ -22,6 +22,7 @@ from typing import NamedTuple
 
 from stepgrid.errors import StepgridError
 from stepgrid.host.files import open_regular
+from stepgrid.host.terminal_output import visible
 from stepgrid.model.records import HostUse, parse_record
 from stepgrid.model.units import duration
 
@@ -41,23 +42,23 @@ class LockBusy(StepgridError):
         self.holders = holders
 
 
-class LockFileError(OSError):
+class LockFileError(StepgridError, OSError):
     """Something else is in the file's place: somebody else may have put it there."""
 
-    def __init__(self, path: Path, kind: str) -> None:
+    def __init__(self, path: Path, kind: str, remedy: str = "remove it") -> None:
         try:
             owner = f" of user {pwd.getpwuid(path.lstat().st_uid).pw_name}"
         except (KeyError, OSError):
             owner = ""
-        super().__init__(f"the lock file `{path}` is {kind}{owner}: remove it")
+        super().__init__(f"the lock file `{path}` is {kind}{owner}: {remedy}")
 
 
 @contextmanager
-def locked(path: Path, *, shared: bool = False, wait: bool = True, waiting: Waiting | None = None) -> Iterator[None]:
-    """Hold the lock while the block runs; `waiting` gets the holders before the first wait."""
+def locked(path: Path, *, shared: bool = False, wait: bool = True, waiting: Waiting | None = None) -> Iterator[int]:
+    """Hold the lock, a descriptor, while the block runs; `waiting` gets the holders before the first wait."""
     descriptor = _acquire(path, shared, wait, waiting)
     try:
-        yield
+        yield descriptor
     finally:
         os.close(descriptor)
 
@@ -188,9 +189,14 @@ def _describe_process(pid: int) -> str:
         words = []
     for job, verb in VERBS.items():
         if PIPELINE in words and job in words:
-            return f"process {pid}{_other_user(pid)}, which {verb} {words[-1]}{_checkout(pid)}"
-    text = " ".join(" ".join(words).split())[:80]
+            return f"process {pid}{_other_user(pid)}, which {verb} {_shorten(words[-1])}{_checkout(pid)}"
+    text = _shorten(" ".join(words))
     return f"process {pid}{_other_user(pid)} ({text})" if text else f"process {pid}"
+
+
+def _shorten(text: str, most: int = 80) -> str:
+    """Make words of another process a part of a line, whatever they are."""
+    return visible(" ".join(text.split()))[:most]
 
 
 def _other_user(pid: int) -> str:
@@ -208,7 +214,7 @@ def _checkout(pid: int) -> str:
         folder = Path(f"/proc/{pid}/cwd").readlink()
     except OSError:
         return " in another checkout"
-    return " in this checkout" if folder == Path.cwd() else f" in {folder}"
+    return " in this checkout" if folder == Path.cwd() else f" in {_shorten(str(folder), 300)}"
 
 
 # The host lock.
@@ -221,10 +227,11 @@ def host_lock(shared: bool, wait: bool = True, estimate: Callable[[], HostUse] |
     `estimate`: how long it will be held, for those who wait."""
     from stepgrid.host.tuning import restore_abandoned  # not for those who only look at locks
 
-    with locked(host_lock_path(), shared=shared, wait=wait, waiting=_announce):
+    with locked(host_lock_path(), shared=shared, wait=wait, waiting=_announce) as descriptor:
+        _refuse_foreign(host_lock_path(), descriptor)
         restore_abandoned(host_lock_path())  # nobody measures now
         if estimate:
-            _write_use(host_lock_path(), estimate())
+            _write_use(descriptor, estimate())
         yield
 
 
@@ -310,12 +317,29 @@ LONGEST_USE = 10 * 365 * 86400.0  # seconds
 MOST_BYTES = 4096
 
 
-def _write_use(path: Path, use: HostUse) -> None:
-    with suppress(OSError):  # of a folder that may not be written: then nobody learns it
-        descriptor = os.open(path, os.O_WRONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK)
+def _refuse_foreign(path: Path, descriptor: int) -> None:
+    """Refuse a file that has another name as well, or holds something else: it may be anybody's, and we write to it."""
+    remedy = f"name another file by {HOST_LOCK_OVERRIDE}, or remove this one"
+    if os.fstat(descriptor).st_nlink != 1:
+        raise LockFileError(path, "a file with a second name (a hard link)", remedy)
+    content = os.pread(descriptor, MOST_BYTES + 1, 0).strip(b"\0")  # a power cut may leave these
+    if len(content) <= MOST_BYTES:
+        if not content:
+            return
+        with suppress(ValueError):
+            parse_record(content, HostUse)
+            return
+    raise LockFileError(path, "another file (its content is not stepgrid's)", remedy)
+
+
+def _write_use(locked_file: int, use: HostUse) -> None:
+    with suppress(OSError):  # of a file that may not be written: then nobody learns it
+        descriptor = os.open(f"/proc/self/fd/{locked_file}", os.O_WRONLY | os.O_CLOEXEC)  # whatever has its name by now
         try:
             os.ftruncate(descriptor, 0)
-            os.write(descriptor, json.dumps(use.to_json()).encode())
+            text = json.dumps(use.to_json()).encode()
+            if os.write(descriptor, text) < len(text):  # the disk is full
+                os.ftruncate(descriptor, 0)
         finally:
             os.close(descriptor)
 

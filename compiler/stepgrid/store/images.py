@@ -86,7 +86,7 @@ def note_use(store: Store, stage: str) -> None:
         (store.image(stage) / USED).touch()
 
 
-def hold_image(store: Store, stage: str) -> AbstractContextManager[None]:
+def hold_image(store: Store, stage: str) -> AbstractContextManager[object]:
     """Keep an image from being evicted while it is restored."""
     return locked(_lock(store, stage), shared=True)
 
