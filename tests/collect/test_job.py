@@ -204,7 +204,7 @@ def collected(folder: Path) -> tuple[Experiment, list[str], dict[str, str]]:
 @pytest.mark.parametrize("kept", [True, False])
 @pytest.mark.parametrize("verb", ["collect", "summarize"])
 def test_tables_and_report_without_room(tmp_path: Path, verb: str, kept: bool) -> None:
-    found, argv, env = collected(tmp_path)
+    _, argv, env = collected(tmp_path)
     argv[3] = verb
     inside = ["unshare", "-Urm", sys.executable, "-c", INSIDE_FULL, "kept" if kept else "none", *argv]
     done = subprocess.run(inside, cwd=tmp_path, env=env, capture_output=True, text=True, check=False)
