@@ -28,6 +28,8 @@ from stepgrid.language.problems import (
         ("  password: [x, y]", "  password: ******"),
         ("  password_file: prod.password", "  password_file: prod.password"),
         ("  password:", "  password:"),
+        ("notfy: x", "notfy: x"),
+        ("notify: hooks/s3cret  # mine", "notify: ********************"),
     ],
 )
 def test_what_is_shown_of_a_line(line: str, shown: str) -> None:

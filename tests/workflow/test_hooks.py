@@ -7,6 +7,7 @@ import socketserver
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
@@ -15,7 +16,7 @@ from types import SimpleNamespace
 import pytest
 
 from stepgrid.store.store import Store
-from stepgrid.workflow import host_plan, run_request
+from stepgrid.workflow import hooks, host_plan, run_request
 from stepgrid.workflow.hooks import can_restart, child_pids, notify, signal_children
 from tests.cli.bundles import measured, planned
 
@@ -80,6 +81,7 @@ def test_lost_marks_of_results_and_builds(tmp_path: Path, monkeypatch: pytest.Mo
 
 class Webhook(HTTPServer):
     status = 200
+    slow_lines = 0
 
     def __init__(self) -> None:
         super().__init__(("127.0.0.1", 0), WebhookHandler)
@@ -93,6 +95,10 @@ class WebhookHandler(BaseHTTPRequestHandler):
         body = self.rfile.read(int(self.headers["Content-Length"]))
         self.server.posts.append((self.path, json.loads(body)))
         self.send_response(self.server.status)
+        self.flush_headers()
+        for _ in range(self.server.slow_lines):
+            self.wfile.write(b"X: x\r\n")
+            time.sleep(0.1)
         if self.server.status == 302:
             self.send_header("Location", "/elsewhere")
         self.send_header("Content-Length", "0")
@@ -124,6 +130,17 @@ def test_a_webhook_has_the_last_lines_of_a_run_once(webhook: Webhook, capsys: py
     assert message["text"].startswith("```\na title\n  all   1.10×\n")
     assert len(message["content"]) < 2000
     assert capsys.readouterr().err == ""
+
+
+def test_a_webhook_that_answers_too_slowly_is_left(
+    webhook: Webhook, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(hooks, "POST_WAIT_S", 0.2)
+    webhook.slow_lines = 15
+    start = time.monotonic()
+    notify("a title")
+    assert time.monotonic() - start < 1
+    assert "nobody was told: no answer in 0.2 s" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(("status", "reason"), [(302, "302"), (500, "500"), (None, "Connection refused")])

@@ -233,14 +233,14 @@ def _visible(text: str) -> str:
 
 
 _PASSWORD = re.compile(
-    r"""(?P<key>\bpassword["']?\s*:\s+)(?P<value>"(?:[^"\\]|\\.)*"?|'(?:[^']|'')*'?|[^\s"'#].*)""", re.IGNORECASE
+    r"""(?P<key>\b(?:password|notif\w*)["']?\s*:\s+)(?P<value>"(?:[^"\\]|\\.)*"?|'(?:[^']|'')*'?|[^\s"'#].*)""", re.IGNORECASE
 )
 _VALUE_END = re.compile(r",(?=\s)|(?<!\s)\s*+\}|(?<!\s)\s++#")  # of a value that has no quotes, within braces
-_PASSWORD_KEY = re.compile(r"""(?P<before>[\s-]*)["']?password["']?\s*:(?:\s|$)""", re.IGNORECASE)  # on its own line
+_PASSWORD_KEY = re.compile(r"""(?P<before>[\s-]*)["']?(?:password|notif\w*)["']?\s*:(?:\s|$)""", re.IGNORECASE)  # on its own line
 
 
 def mask_passwords(lines: Iterable[str]) -> Iterator[str]:
-    """Mask passwords in lines of a file; lines further right below the key belong to its value."""
+    """Mask passwords, and the address of `notify`, in lines of a file; lines further right below the key belong to its value."""
     key_indent: int | None = None
     for line in lines:
         text = line.lstrip()

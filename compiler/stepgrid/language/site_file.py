@@ -12,7 +12,7 @@ from pydantic import Field
 from stepgrid.language.problems import Location, Problems, nearest
 from stepgrid.language.validation import Duration, Label, Model, Size, validate
 from stepgrid.language.yaml import Map, Text, load
-from stepgrid.model.site import LEAVE, JobRequest, Site, SiteServer, Slurm
+from stepgrid.model.site import LEAVE, JobRequest, Site, SiteServer, Slurm, is_webhook
 
 DEVICES = Path("/sys/class/block")
 Bytes = Annotated[int, Field(gt=0), *Size.__metadata__]
@@ -165,7 +165,13 @@ class _Check(NamedTuple):
         return path
 
     def webhook(self, address: Text) -> str:
-        return str(address) if address.startswith(("https://", "http://")) else self.file(address, "notify")
+        """Check the address, or the file that holds it, without a word of either: who has the address can post."""
+        path = self._path(address)
+        if is_webhook(address) or os.path.isfile(path):  # noqa: PTH113 - a secret may be longer than a file's name
+            return str(address) if is_webhook(address) else path
+        message = "`notify`: expected `https://…`, or a file that holds this address and is there"
+        self.problems.add("wrong-type", address.where, message, "its value is not shown: it may be a secret", len(address))
+        return ""
 
     def server(self, name: str, entry: ServerEntry) -> SiteServer:
         where, width = self._key_location("servers", name), len(name)
@@ -201,7 +207,7 @@ class _Check(NamedTuple):
         return entries.at.get(key, self.nodes.where) if isinstance(entries, Map) else self.nodes.where
 
     def _path(self, name: str) -> str:
-        return os.path.normpath(self.base / Path(name).expanduser())
+        return os.path.normpath(self.base / os.path.expanduser(name))  # noqa: PTH111 - a user may have no home
 
     def _missing(self, name: Text, message: str, hint: str = "") -> None:
         self.problems.add("file-not-found", name.where, message, hint, len(name))

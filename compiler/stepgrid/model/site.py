@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
+from urllib.parse import urlsplit
 
 from msgspec import Struct
 
@@ -58,6 +59,17 @@ class SiteServer:
         return Path(self.password_file).read_text(encoding="utf-8").rstrip("\r\n")
 
 
+def is_webhook(address: str) -> bool:
+    """Tell if it is an address that can be posted to: of http, with a host and without a user."""
+    try:
+        parts = urlsplit(address)
+        is_usable = bool(parts.hostname) and parts.port != 0 and "@" not in parts.netloc
+    except ValueError:
+        return False
+    is_plain = address.isascii() and address.isprintable() and " " not in address
+    return is_usable and is_plain and parts.scheme in ("https", "http")
+
+
 class Site(Struct, frozen=True):
     path: str | None = None
     data: str | None = None  # absolute
@@ -76,7 +88,7 @@ class Site(Struct, frozen=True):
 
     def webhook(self) -> str:
         """Read the address as it is now; empty where nobody is told."""
-        if self.notify is None or self.notify.startswith(("https://", "http://")):
+        if self.notify is None or is_webhook(self.notify):
             return self.notify or ""
         return Path(self.notify).read_text(encoding="utf-8").strip()
 

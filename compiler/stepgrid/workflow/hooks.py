@@ -18,7 +18,7 @@ from pathlib import Path
 from types import FrameType, TracebackType
 from typing import Any, NamedTuple, NoReturn
 
-from stepgrid.errors import BUSY
+from stepgrid.errors import BUSY, StepgridError
 from stepgrid.host import cluster_job, locks, tuning
 from stepgrid.host.failure import StageError
 from stepgrid.host.locks import LockBusy, locked
@@ -28,7 +28,7 @@ from stepgrid.host.terminal_output import folded, is_terminal
 from stepgrid.language.site import VARIABLE, current_site
 from stepgrid.model.plan import BUILD_PREFIX, PlannedStage
 from stepgrid.model.records import RunRecord
-from stepgrid.model.site import Site
+from stepgrid.model.site import Site, is_webhook
 from stepgrid.model.status import PlanStatus, Status
 from stepgrid.model.units import counted, duration
 from stepgrid.package import INTERPRETER
@@ -155,11 +155,11 @@ class Hooks:
                 say(f"measured here: {counted(len(work.results), 'stage')}{work.elsewhere_note}")
             self._continue()
             print(work.products.brief(sys.stdout, self._duration_note(work.status)), flush=True)
-            if self.work.lacking:
-                notify(work.products.brief_text)
         elif is_terminal(sys.stderr):  # only a part of the plan was asked for: --until
             say(head(work.status))
         self.lock.close()
+        if work.is_over and self.work.lacking:
+            notify(work.products.brief_text)
 
     def _duration_note(self, status: PlanStatus) -> str:
         """Say how long it took, without waits for others: `12 stages in 45s; waited 9m00s for another run`."""
@@ -204,12 +204,11 @@ class Hooks:
             if not unstarted and not status.nodes_with(Status.FAILED, kind="build"):
                 self._continue()
             say(f"report of what was measured: {self.work.products.text}\n{self.work.products.page}")
-        if not (unstarted and unstarted.is_orderly):
-            status = job_status(self.work.store, self.work.plan.digest)
-            notify(f"{self.work.plan.title}: the run is not complete: {head(status)}")
+        status = job_status(self.work.store, self.work.plan.digest)
         self.lock.close()
         if unstarted and unstarted.is_orderly:
             signals.exit_now(0)
+        notify(f"{self.work.plan.title}: the run is not complete: {head(status)}")
 
     def _continue(self) -> None:
         """Measure the loads that the new report asks for, by the same command in this process."""
@@ -405,17 +404,25 @@ LONGEST_POST, ANSWER_BYTES, POST_WAIT_S = 1_900, 1 << 16, 10  # characters that 
 
 def notify(text: str) -> None:
     """Post the end of a run; what goes wrong is told without the address, which is a password."""
+    faults = [f"no answer in {POST_WAIT_S} s"]
+    thread = threading.Thread(target=lambda: faults.append(_post_fault(text)), daemon=True)  # a name may take minutes
+    thread.start()
+    thread.join(POST_WAIT_S)
+    if faults[-1]:
+        say(f"`notify` of the site file: nobody was told: {faults[-1]}")
+
+
+def _post_fault(text: str) -> str:
     try:
-        address = current_site().webhook()
-        if address:
+        if address := current_site().webhook():
             _post(address, text)
     except OSError as error:
-        reason = (
+        return str(
             getattr(error, "code", None) or error.strerror or getattr(error, "reason", None) or type(error).__name__
         )
-        say(f"`notify` of the site file: nobody was told: {reason}")
-    except (ValueError, HTTPException) as error:
-        say(f"`notify` of the site file: nobody was told: {type(error).__name__}")
+    except (ValueError, HTTPException, StepgridError) as error:
+        return type(error).__name__
+    return ""
 
 
 def _post(address: str, text: str) -> None:
@@ -426,7 +433,7 @@ def _post(address: str, text: str) -> None:
         def redirect_request(self, *_: Any) -> None:
             return None
 
-    if not address.startswith(("https://", "http://")):
+    if not is_webhook(address):
         raise ValueError("no address of a webhook")
     short = text if len(text) <= LONGEST_POST else f"{text[:LONGEST_POST]}…"
     body = json.dumps({"text": f"```\n{short}\n```", "content": f"```\n{short}\n```"}).encode()

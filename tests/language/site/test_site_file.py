@@ -160,6 +160,19 @@ def test_values_of_another_kind(text: str, said: str) -> None:
     assert said in complaints(f"{text}\n")
 
 
+@pytest.mark.parametrize(
+    "value",
+    [
+        "https://[s3cret/x", '"https://host:99999/s3cret"', "https:///s3cret", "hooks.slack.com/s3cret", "'http://h/s3 cret'",
+        "https://user:s3cret@host/x", "~s3cret/x", "ftp://host/s3cret", f"s3cret{'x' * 300}", '"s3cret\\0"', "[s3cret]",
+    ],
+)  # fmt: skip
+def test_the_address_of_a_webhook_is_shown_nowhere(value: str) -> None:
+    said = complaints(f"notify: {value}\n")
+    assert said.startswith("site.yaml:1:9: error[")
+    assert "s3" not in said
+
+
 def test_the_given_file_then_that_of_the_environment_then_the_default(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
