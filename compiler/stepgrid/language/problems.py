@@ -232,15 +232,16 @@ def _visible(text: str) -> str:
     return _HIDDEN.sub("\ufffd", text)
 
 
+_SECRET = r"""(?:password|notif\w*)["']?\s*:"""  # also `notify`, however it is misspelt
 _PASSWORD = re.compile(
-    r"""(?P<key>\b(?:password|notif\w*)["']?\s*:\s+)(?P<value>"(?:[^"\\]|\\.)*"?|'(?:[^']|'')*'?|[^\s"'#].*)""", re.IGNORECASE
+    rf"""(?P<key>\b{_SECRET}\s+)(?P<value>"(?:[^"\\]|\\.)*"?|'(?:[^']|'')*'?|[^\s"'#].*)""", re.IGNORECASE
 )
 _VALUE_END = re.compile(r",(?=\s)|(?<!\s)\s*+\}|(?<!\s)\s++#")  # of a value that has no quotes, within braces
-_PASSWORD_KEY = re.compile(r"""(?P<before>[\s-]*)["']?(?:password|notif\w*)["']?\s*:(?:\s|$)""", re.IGNORECASE)  # on its own line
+_PASSWORD_KEY = re.compile(rf"""(?P<before>[\s-]*)["']?{_SECRET}(?:\s|$)""", re.IGNORECASE)  # on its own line
 
 
 def mask_passwords(lines: Iterable[str]) -> Iterator[str]:
-    """Mask passwords, and the address of `notify`, in lines of a file; lines further right below the key belong to its value."""
+    """Mask passwords and webhooks in lines of a file; lines further right below the key belong to its value."""
     key_indent: int | None = None
     for line in lines:
         text = line.lstrip()

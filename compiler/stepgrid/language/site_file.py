@@ -170,7 +170,8 @@ class _Check(NamedTuple):
         if is_webhook(address) or os.path.isfile(path):  # noqa: PTH113 - a secret may be longer than a file's name
             return str(address) if is_webhook(address) else path
         message = "`notify`: expected `https://…`, or a file that holds this address and is there"
-        self.problems.add("wrong-type", address.where, message, "its value is not shown: it may be a secret", len(address))
+        hint = "its value is not shown: it may be a secret"
+        self.problems.add("wrong-type", address.where, message, hint, len(address))
         return ""
 
     def server(self, name: str, entry: ServerEntry) -> SiteServer:
