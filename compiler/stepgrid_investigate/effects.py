@@ -60,14 +60,15 @@ class Importance(Struct, frozen=True):
     name: str
     share: float
     interval: tuple[float, float] | None
+    may_be_fixed: bool = False  # neither alone nor with another option nor, for all that is known, otherwise
 
 
 class Effects(Struct, frozen=True):
     main: tuple[OptionEffect, ...]
     pairs: tuple[OptionEffect, ...]
     importance: tuple[Importance, ...]
-    confounded: tuple[str, ...]  # pairs of axes that the cells do not tell apart from other effects
-    has_pairs: bool  # whether all pairs are part of the model
+    confounded: tuple[str, ...] = ()  # pairs of axes that the cells do not tell apart from other effects
+    inseparable: tuple[str, ...] = ()  # axes that they do not tell apart; without their shares others have none
 
 
 def effects(evidence: GridEvidence) -> Iterator[GridAnswer]:
@@ -82,7 +83,7 @@ def effects(evidence: GridEvidence) -> Iterator[GridAnswer]:
                 list(arms.points.values()), axes, evidence.setup.base, metric.name, evidence.setup.alpha
             )
             is_sure = any(one.interval for one in fitted.importance)
-            if fitted.main and (evidence.plan.design or is_sure):
+            if (fitted.main or fitted.inseparable) and (evidence.plan.design or is_sure):
                 yield EffectWords(evidence.setup.effect, metric, arms).answer(
                     section.step, fitted, evidence.plan.design
                 )
@@ -99,11 +100,11 @@ def fit_effects(
             values[row, loads.index(load)] = log_mean(runs)
     complete = [at for at in range(len(loads)) if not np.isnan(values[:, at]).any()]
     if not complete:  # loads that lack a cell tell other effects
-        return Effects((), (), (), (), False)
+        return Effects((), (), ())
     numbers, logs = [loads[at] for at in complete], values[:, complete]
     main = _with_intervals(model.main_effects(logs, numbers), alpha)
     pairs = _with_intervals(model.interactions(logs, numbers), alpha)
-    return Effects(main, pairs, model.importance(logs), tuple(model.confounded), model.has_pairs)
+    return Effects(main, pairs, model.importance(logs), tuple(model.confounded), tuple(model.inseparable))
 
 
 def _with_intervals(estimates: Sequence[OptionEffect], alpha: float) -> tuple[OptionEffect, ...]:
@@ -146,19 +147,20 @@ class _Model:
                 if _rank(without) + products[pair].shape[1] == rank:
                     self.estimable.append(pair)
         self.confounded = [f"{one} × {other}" for one, other in pairs if (one, other) not in self.estimable]
-        self.has_pairs = not self.confounded
         self.blocks |= {pair: products[pair] for pair in self.estimable}
         self.matrix = np.hstack([self.plain, *(products[pair] for pair in self.estimable)])
         self.inverse = np.linalg.pinv(self.matrix, rcond=TINY)
         self.projection = self.inverse @ self.matrix  # what of the coefficients the cells tell
         ends = np.cumsum([1, *(self.blocks[key].shape[1] for key in self._keys())])
         self.places = {key: slice(int(ends[at]), int(ends[at + 1])) for at, key in enumerate(self._keys())}
+        units_of_axes = np.eye(self.matrix.shape[1])
+        self.inseparable = [n for n in self.names if not self._is_estimable(units_of_axes[self.places[n,]])]
 
     def _keys(self) -> list[tuple[str, ...]]:
         return [*((name,) for name in self.names), *self.estimable]
 
     def _is_estimable(self, contrast: Array) -> bool:
-        return bool(np.abs(contrast @ self.projection - contrast).max() < 1e-6)
+        return bool(np.abs(contrast @ self.projection - contrast).max(initial=0) < 1e-6)
 
     def main_effects(self, logs: Array, loads: Sequence[int]) -> list[OptionEffect]:
         estimates = []
@@ -195,55 +197,60 @@ class _Model:
         """Share the variance over the whole grid: of axes, of pairs together, and what no term of the model says.
 
         A square of what two loads agree upon has no noise in it; leaving out a load each gives the interval."""
-        parts = self._parts(logs)
-        count = logs.shape[1]
-        shares = _shares(parts)
-        if not shares:
-            return ()
-        spread: dict[str, tuple[float, float]] = {}
+        parts = {} if self.inseparable else self._parts(logs)
+        count, shares, spread = logs.shape[1], _shares(parts), {}
         if count > 2:
-            without = [
-                _shares({n: np.delete(part, at, axis=1) for n, part in parts.items()}) or shares for at in range(count)
-            ]
+            without = [_shares({k: np.delete(part, at, axis=1) for k, part in parts.items()}) for at in range(count)]
             reach = special("stdtrit", count - 1, 0.975)
-            for name, share in shares.items():
-                values = np.array([one[name] for one in without])
+            for key, share in shares.items():
+                values = np.array([one.get(key, share) for one in without])
                 error = math.sqrt((count - 1) / count * ((values - values.mean()) ** 2).sum())
-                spread[name] = max(share - reach * error, 0.0), min(max(share, 0.0) + reach * error, 1.0)
-        ordered = sorted(shares.items(), key=lambda item: (item[0] in (PAIRS, REST), -item[1]))
-        return tuple(Importance(name, max(share, 0.0), spread.get(name)) for name, share in ordered)
+                spread[key] = max(share - reach * error, 0.0), min(max(share, 0.0) + reach * error, 1.0)
+        ordered = sorted(shares.items(), key=lambda item: (item[0].name in (PAIRS, REST), -item[1]))
+        return tuple(
+            Importance(
+                key.name,
+                max(share, 0.0),
+                spread.get(key),
+                not self.confounded and spread.get(ShareKey(key.name, True), (0, 1))[1] < LITTLE,
+            )
+            for key, share in ordered
+            if not key.in_all
+        )
 
-    def _parts(self, logs: Array) -> dict[str, Array]:
+    def _parts(self, logs: Array) -> dict[tuple[str, ...], Array]:
         """Values over the levels of each term, so scaled that their squares add up to the variance; a column a load."""
         coefficients = self.inverse @ logs
-        parts = {}
-        for name in self.names:
-            codes = self.codes[name]
-            parts[name] = codes @ coefficients[self.places[name,]] / math.sqrt(len(codes))
-        together = []
-        for one, other in self.estimable:
-            products = np.kron(self.codes[one], self.codes[other])
-            together.append(products @ coefficients[self.places[one, other]] / math.sqrt(len(products)))
-        if together:
-            parts[PAIRS] = np.vstack(together)
+        parts: dict[tuple[str, ...], Array] = {}
+        for key in self._keys():
+            codes = self.codes[key[0]] if len(key) == 1 else np.kron(self.codes[key[0]], self.codes[key[1]])
+            parts[key] = codes @ coefficients[self.places[key]] / math.sqrt(len(codes))
         freedom = len(logs) - round(float(np.trace(self.projection)))
         if freedom > 0:
             residuals: Array = logs - self.matrix @ coefficients
-            parts[REST] = residuals / math.sqrt(freedom)
+            parts[()] = residuals / math.sqrt(freedom)
         return parts
 
 
 PAIRS, REST = "pairs of options", "what the model leaves"
 
 
-def _shares(parts: Mapping[str, Array]) -> dict[str, float]:
-    squares = {}
-    for name, part in parts.items():
+class ShareKey(NamedTuple):
+    name: str
+    in_all: bool = False  # of an axis: with its pairs, and what the model leaves
+
+
+def _shares(parts: Mapping[tuple[str, ...], Array]) -> dict[ShareKey, float]:
+    squares: dict[ShareKey, float] = {}
+    for axes, part in parts.items():
         count = part.shape[1]
         total, single = float((part.mean(axis=1) ** 2).sum()), float((part**2).sum()) / count
-        squares[name] = (count * total - single) / (count - 1) if count > 1 else total
-    total_square = sum(max(square, 0.0) for square in squares.values())
-    return {name: square / total_square for name, square in squares.items()} if total_square > 0 else {}
+        square = (count * total - single) / (count - 1) if count > 1 else total
+        shown = ShareKey(REST if not axes else PAIRS if len(axes) > 1 else axes[0])
+        for key in (shown, *(ShareKey(name, True) for name in axes or (key[0] for key in parts if len(key) == 1))):
+            squares[key] = squares.get(key, 0.0) + square
+    total_square = sum(max(square, 0.0) for key, square in squares.items() if not key.in_all)
+    return {key: square / total_square for key, square in squares.items()} if total_square > 0 else {}
 
 
 def _centred(count: int) -> Array:
@@ -270,7 +277,10 @@ class EffectWords(NamedTuple):
 
     def answer(self, step: str, fitted: Effects, design: PlannedDesign | None) -> GridAnswer:
         title = f"{step}: what each option does to {self.metric.title}"
-        sentences = [f"{step}: {self.arms.caution}{_importance_words(fitted.importance, self.metric)}"]
+        shares = _importance_words(fitted.importance, self.metric)
+        if fitted.inseparable:
+            shares = f"the cells do not tell apart {', '.join(fitted.inseparable)}, so there are no shares of the variance of {self.metric.title}"
+        sentences = [f"{step}: {self.arms.caution}{shares}"]
         sure = [effect for effect in fitted.pairs if self.verdict(effect) in DIFFERENCES]
         if sure:
             far = sorted(sure, key=lambda effect: -abs(math.log(effect.ratio)))
@@ -281,7 +291,7 @@ class EffectWords(NamedTuple):
             sentences.append(f"effects hold if these pairs do not work together, which the cells cannot tell: {named}")
         sentences += [f"design {design.title}: {note}" for note in design.notes] if design else []
         tables = (
-            _importance_table(f"{step}: shares of the variance of {self.metric.title}", fitted.importance),
+            _importance_table(f"{step}: shares of the variance of {self.metric.title}", fitted),
             self.table(f"{step}: {self.metric.title} by option", fitted.main),
             self.table(f"{step}: {self.metric.title} by two options together", sure[:MOST_ROWS]),
         )
@@ -302,7 +312,8 @@ class EffectWords(NamedTuple):
             rows.append((Cell(effect.name), Cell(base), Cell(_ratio(effect), "", effect.ratio, ends, word), Cell(word)))
         labels = (Column("option", label=True), Column("base", label=True))
         loads = counted(max((len(effect.logs) for effect in estimates), default=0), "load")
-        note = f"ratios of {self.metric.title}, means over the other options, of {loads}; all hold together (95 %)"
+        together = "; all hold together (95 %)" if any(effect.interval for effect in estimates) else ""
+        note = f"ratios of {self.metric.title}, means over the other options, of {loads}{together}"
         return Table(title, (*labels, Column("ratio"), Column("verdict", is_text=True)), tuple(rows), notes=(note,))
 
 
@@ -316,9 +327,11 @@ def _importance_words(importance: Sequence[Importance], metric: ComparedMetric) 
     )
     if not any(one.interval for one in importance):
         text += "; three loads would say how sure this is"
-    if little:
-        names = ", ".join(one.name for one in little)
-        text += f"; {names}: less than {percent(LITTLE)}{' each' * (len(little) > 1)}, may be fixed in the next sweep"
+    for may_be_fixed, meaning in ((True, ", may be fixed in the next sweep"), (False, " by itself")):
+        names = [one.name for one in little if one.may_be_fixed == may_be_fixed]
+        if names:
+            each = " each" * (len(names) > 1)
+            text += f"; {', '.join(names)}: less than {percent(LITTLE)}{each}{meaning}"
     return text
 
 
@@ -327,9 +340,11 @@ def _share(one: Importance) -> str:
     return f"{one.share * 100:.0f} %{ends}"
 
 
-def _importance_table(title: str, importance: Sequence[Importance]) -> Table:
-    rows = tuple((Cell(one.name), Cell(_share(one), "", one.share, one.interval)) for one in importance)
-    note = "95 % intervals by leaving out a load each; shares are of the whole grid, without the noise of loads"
+def _importance_table(title: str, fitted: Effects) -> Table:
+    rows = tuple((Cell(one.name), Cell(_share(one), "", one.share, one.interval)) for one in fitted.importance)
+    note = f"shares are of the whole grid{', if no options work together' * bool(fitted.confounded)}"
+    if any(one.interval for one in fitted.importance):
+        note = f"95 % intervals by leaving out a load each; {note}, without the noise of loads"
     return Table(title, (Column("option", label=True), Column("share of the variance")), rows, notes=(note,))
 
 

@@ -89,6 +89,7 @@ def test_with_one_load_nothing_is_sure() -> None:
     assert "with one load of each nobody knows if it is the best" in words
     assert "none of 27 cells is surely beaten" in words
     assert {row[-1].text for row in found.grid_answers[2].tables[1].rows} == {"one load"}
+    assert not any("95 %" in note for table in found.grid_answers[2].tables for note in table.notes)
 
 
 def test_a_small_grid_without_a_question_has_no_answers() -> None:
@@ -139,3 +140,25 @@ def test_what_cells_cannot_tell_is_not_said() -> None:
     assert len(effects.confounded) == 3
     assert effects.pairs == ()
     assert fit_effects(points[:2], AXES, BASE, "qps", 0.05).main == ()
+    sentences = report(runs(iter(cells), 3, 0.0), PlannedDesign("latin", None, 27)).grid_answers[0].sentences
+    assert "jobs: less than 2 %" in sentences[0]  # as far as it works alone, so that it is not called fixed
+    assert "may be fixed" not in sentences[0]
+
+
+def test_options_that_move_alike_have_no_shares() -> None:
+    """Nor do those that only matter with another one."""
+    alike = (cell for cell in whole_grid() if LABELS["jobs"].index(cell["jobs"]) == LABELS["comp"].index(cell["comp"]))
+    answer = report(runs(alike, 3, 0.0), PlannedDesign("sample", 9, 27)).grid_answers[0]
+    assert "the cells do not tell apart comp, jobs, so there are no shares" in answer.sentences[0]
+    assert [row[0].text for table in answer.tables for row in table.rows] == ["cache=mid", "cache=big"]
+
+
+def test_an_option_that_matters_only_with_another_is_not_fixed() -> None:
+    figures = (
+        made.run(" ".join(cell.values()), load, 1000 * 2 ** ((cell["cache"] == "big") ^ (cell["jobs"] == "16")))
+        for cell in whole_grid() if cell["cache"] != "mid" and cell["jobs"] != "4" for load in range(3)
+    )  # fmt: skip
+    figures = (replace(run, labels=dict(zip(LABELS, run.cell.split(), strict=True))) for run in figures)
+    text = report(figures, PlannedDesign("fractional", 5, 12)).grid_answers[0].sentences[0]
+    assert "; comp: less than 2 %, may be fixed in the next sweep; " in text
+    assert text.endswith(": less than 2 % each by itself")
