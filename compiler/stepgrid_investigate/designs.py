@@ -69,7 +69,9 @@ def sample(request: DesignRequest) -> DesignRows:
         for counts, value in zip(used, row, strict=True):
             counts[value] += 1
     missing = number - len(rows)
-    return DesignRows([*rows], [f"the grid has {len(rows):,} cells, fewer than {number:,}"] if missing else [])
+    return DesignRows(
+        [*rows], [f"the grid has {units.counted(len(rows), 'cell')}, fewer than {number:,}"] if missing else []
+    )
 
 
 class _Chooser:
@@ -278,6 +280,8 @@ def _normal(vector: Row, levels: int) -> Row:
 def pairs(request: DesignRequest) -> DesignRows:
     """Cover the pairs of what decides a load by loads, then all pairs within these loads where the grid allows."""
     factors = request.factors
+    if not factors:
+        return DesignRows(_base(request))
     deciding = [at for at, factor in enumerate(factors) if factor.decides_load]
     _check_size(max([one.values * other.values for one, other in combinations(factors, 2)], default=1))
     random, anywhere = Random(request.seed), _Cover(request, [(at,) for at in range(len(factors))], {})

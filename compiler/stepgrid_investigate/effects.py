@@ -279,7 +279,8 @@ class EffectWords(NamedTuple):
         title = f"{step}: what each option does to {self.metric.title}"
         shares = _importance_words(fitted.importance, self.metric)
         if fitted.inseparable:
-            shares = f"the cells do not tell apart {', '.join(fitted.inseparable)}, so there are no shares of the variance of {self.metric.title}"
+            axes = ", ".join(fitted.inseparable)
+            shares = f"the cells do not tell apart {axes}, so no shares of the variance of {self.metric.title}"
         sentences = [f"{step}: {self.arms.caution}{shares}"]
         sure = [effect for effect in fitted.pairs if self.verdict(effect) in DIFFERENCES]
         if sure:

@@ -149,7 +149,7 @@ def test_options_that_move_alike_have_no_shares() -> None:
     """Nor do those that only matter with another one."""
     alike = (cell for cell in whole_grid() if LABELS["jobs"].index(cell["jobs"]) == LABELS["comp"].index(cell["comp"]))
     answer = report(runs(alike, 3, 0.0), PlannedDesign("sample", 9, 27)).grid_answers[0]
-    assert "the cells do not tell apart comp, jobs, so there are no shares" in answer.sentences[0]
+    assert "the cells do not tell apart comp, jobs, so no shares" in answer.sentences[0]
     assert [row[0].text for table in answer.tables for row in table.rows] == ["cache=mid", "cache=big"]
 
 

@@ -154,6 +154,36 @@ def test_a_design_composes_with_exclude_also_from_and_scales(compile_text: Calla
     assert len(compile_text(scaled).cells) == 12
     assert len(compile_text(scaled, scale="try").cells) == 9
     assert whole.design is None
+    bare = SPEC.partition("sweep:")[0]
+    assert [len(compile_text(f"{bare}design: {name}\n").cells) for name in ("latin", "pairs")] == [1, 1]
+
+
+@pytest.mark.parametrize(
+    ("name", "ends", "labels"),
+    [
+        ("duration", "10s, 1m", "10s 20s 40s 60s"),
+        ("cache_size", "1GiB, 1536MiB", "1GiB 1088MiB 1152MiB 1216MiB 1280MiB 1344MiB 1408MiB 1472MiB 1536MiB"),
+        ("keys", "100B, 400B", "100000000000 200000000000 400000000000"),
+        ("max_open_files", "9007199254740993, 9007199254740995", "9007199254740993 9007199254740994 9007199254740995"),
+    ],
+)
+def test_a_range_keeps_its_unit_and_its_digits(
+    name: str, ends: str, labels: str, compile_text: Callable[..., Plan]
+) -> None:
+    spec = SPEC.partition("sweep:")[0].replace("keys: 1k", "keys: 1k, duration: 10s")
+    plan = compile_text(f"{spec}tune: {{for: max qps, over: {{{name}: [{ends}]}}, tries: 20}}\n")
+    assert plan.tune is not None
+    assert " ".join(plan.tune.axes[0].labels).startswith(labels)
+
+
+def test_points_that_a_search_added_stay_with_its_values(compile_text: Callable[..., Plan]) -> None:
+    """Both measure the same two points first, and add others."""
+    spec = SPEC.partition("sweep:")[0] + "tune: {for: max qps, tries: 4, over: {cache_size: [4MiB, 8MiB, 32MiB]}}\n"
+    plan, other = compile_text(spec), compile_text(spec.replace("8MiB", "16MiB"))
+    assert {stage.id for stage in plan.stages} == {stage.id for stage in other.stages}
+    assert plan.tune
+    assert other.tune
+    assert plan.tune.key != other.tune.key
 
 
 def test_a_grid_too_large_to_list_has_a_design(compile_text: Callable[..., Plan]) -> None:

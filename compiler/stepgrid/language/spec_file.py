@@ -7,6 +7,7 @@ import os
 import re
 import shlex
 from collections.abc import Callable, Mapping, Sequence
+from fractions import Fraction
 from pathlib import Path
 from typing import NamedTuple, TypeAlias
 
@@ -365,6 +366,7 @@ _SPEC: Mapping[str, Rule] = {
 TUNE_DESIGN = "tune"  # by this name a package brings it
 FIRST_TRIES = 16
 RANGE_STEPS = 9  # of a range that is not walked by doubling
+_OTHER_SIZE = re.compile(r"[\d.]+\s*[kKMGT]i?[bB]?")  # is no quantity here, and no choice
 _GOAL = re.compile(r"(max|min)\s+([A-Za-z_]\w*)(?:\s+where\s+(.+))?", re.S)
 _GOAL_FORM = "expected `max METRIC` or `min METRIC`, which `where CONDITION` may follow"
 
@@ -423,7 +425,9 @@ def _tune_axis(name: str, is_param: bool, axes: Map, tune: Map, problems: Proble
     if not isinstance(values, Seq):
         return values  # its model reports it
     texts = [value for value in values if isinstance(value, Text)]
-    if len(texts) == len(values) == 2 and all(units.number(text) is not None for text in texts):
+    if len(texts) == len(values) == 2 and all(
+        units.number(text) is not None or _OTHER_SIZE.fullmatch(text) for text in texts
+    ):
         values = Seq([Text(label, texts[0].where) for label in _ladder(texts[0], texts[1], problems)], values.where)
     parts: Mapping[str, Node] = {"param" if is_param else "option": Text(name, where), "values": values}
     parts = {**parts, "from": tune["from"]} if tune.get("from") is not None else parts
@@ -433,10 +437,18 @@ def _tune_axis(name: str, is_param: bool, axes: Map, tune: Map, problems: Proble
 
 
 def _ladder(low: Text, high: Text, problems: Problems) -> list[str]:
-    """List the values of a range: by doubling where its ends are far apart, else in equal steps."""
-    first, last = units.number(low) or 0, units.number(high) or 0
-    if first >= last:
-        problems.add("out-of-range", low.where, f"[{low}, {high}] is no range", "the lower end comes first", len(low))
+    """List the values of a range, in its unit: by doubling where its ends are far apart, else in equal steps."""
+    first, last = (math.nan if (end := units.number(text)) is None else end for text in (low, high))
+    is_size, is_time = (
+        any(text.endswith(tuple(suffixes)) for text in (low, high)) for suffixes in (units.SIZES, units.DURATIONS)
+    )
+    reasons = {
+        "sizes are written in KiB, MiB or GiB": math.nan in (first, last),
+        "the lower end comes first": first >= last,
+        "up to 2^63, and to a factor of 2^63": max(-first, last, last / first if first > 0 else 0) > 2**63,
+    }
+    if hint := next((reason for reason, holds in reasons.items() if holds), None):
+        problems.add("out-of-range", low.where, f"[{low}, {high}] is no range", hint, len(low))
         return [low]
     if first > 0 and last / first >= 4:
         count = math.ceil(math.log2(last / first))
@@ -444,11 +456,14 @@ def _ladder(low: Text, high: Text, problems: Problems) -> list[str]:
     else:
         is_whole = isinstance(first, int) and isinstance(last, int)
         count = min(RANGE_STEPS, int(last - first) + 1) if is_whole else RANGE_STEPS
-        amounts = [first + (last - first) * step / (count - 1) for step in range(count)]
-        amounts = [round(amount) for amount in amounts] if is_whole else amounts
-    is_size = any(text.endswith(tuple(units.SIZES)) for text in (low, high))
-    return list(dict.fromkeys(_label(amount, is_size) for amount in amounts))
+        steps = (Fraction(step, count - 1) for step in range(count))
+        amounts = [
+            round(first + (last - first) * step) if is_whole else first + (last - first) * float(step) for step in steps
+        ]
+    return list(dict.fromkeys(_label(amount, is_size, is_time) for amount in amounts))
 
 
-def _label(amount: float, is_size: bool) -> str:
-    return units.exact_size(int(amount)).replace(" ", "") if is_size else f"{amount:.12g}"
+def _label(amount: float, is_size: bool, is_time: bool) -> str:
+    if is_size:
+        return units.exact_size(int(amount)).replace(" ", "")
+    return (str(int(amount)) if amount == int(amount) else f"{amount:.12g}") + "s" * is_time

@@ -110,13 +110,14 @@ def compile_spec(
 
 
 def _find_tried(document: Document, host: Mapping[str, Any], context: CompileContext) -> Document:
-    """Add the points that a search has added: it is known by what it measures first, and by its question."""
+    """Add the points that a search has added: it is known by its axes, what it measures first, and its question."""
     problems, context = Problems(), replace(context, only=None)
     with suppress(SpecError):  # its faults are reported where the whole is compiled
         expansion = _expand(document, host, problems, context)
         plan = _assemble(document, expansion, _pins(document, expansion, problems, context), problems, context)
         stages = sorted(cell.repeats[0].stages[-1] for cell in plan.cells)
-        text = encode([stages, plan.report.best, plan.report.pareto])
+        axes = plan.tune and plan.tune.axes
+        text = encode([axes, stages, plan.report.best, plan.report.pareto])
         key = f"tune-{hashlib.sha256(text.encode()).hexdigest()[:20]}"
         return document._replace(tried=Tried(key, context.loads.points(key)))
     return document

@@ -120,6 +120,9 @@ def _check_front(document: Document, names: _Names, problems: Problems) -> None:
     best, front = document.spec.report.best, document.spec.report.pareto or ()
     for metric in (*([best.metric] if best else []), *front):
         _check_metric(metric, metric, names, problems)
+    for at, metric in enumerate(front):
+        if metric in front[:at]:
+            problems.add("point-twice", metric.where, f"`{metric}` is given twice", width=len(metric))
     if best and best.where is not None:
         expectations.check_names([best.where], names.measured, names.exact, problems, "where")
     if best and best.step is not None:
