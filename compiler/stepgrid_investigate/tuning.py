@@ -32,7 +32,7 @@ from stepgrid_investigate.best.ranking import Standing, rank_arms
 
 BATCH = 8  # tries of a round
 FINALISTS = 4  # the best by the model, and the best try itself
-OPEN = (Status.MISSING, Status.RUNNING, Status.WAITING, Status.INTERRUPTED, Status.BLOCKED)
+OPEN = (Status.MISSING, Status.RUNNING, Status.WAITING, Status.INTERRUPTED)
 
 
 def answer_tune(evidence: GridEvidence) -> Iterator[GridAnswer]:
@@ -59,7 +59,7 @@ class Search(Struct, frozen=True, dict=True):
     directions: Sequence[tuple[str, bool]]  # metrics, each with whether less is better
 
     def answer(self) -> GridAnswer:
-        is_over = any(point.loads[1] > 1 for point in self.section.points)
+        is_over = bool(self._finalists)
         if is_over and len(self.directions) == 1:
             return self._confirmed()
         name, total = self.section.step, len(self._rows)
@@ -70,11 +70,10 @@ class Search(Struct, frozen=True, dict=True):
             f"; the best try, which luck helped, is {self._name(best)}" if best and len(self.directions) == 1 else ""
         )
         points = () if is_over or self._is_waiting else tuple(map(self._labels, self._next_rows()))
-        loads = () if is_over or self._is_waiting or points else self._confirming()
+        finalists = () if is_over or self._is_waiting or points else tuple(self._confirming())
         goal = "confirm what is best" if len(self.directions) == 1 else "confirm the front"
         why = f"search: {counted(total, 'point')} tried, {len(points)} more" if points else f"search: {goal}"
-        requests = tuple((cell, 1 + self.tune.confirm, why) for cell in loads)
-        return GridAnswer("tune", title, (answer, *self._tries.notes), loads=requests, points=points, why=why)
+        return GridAnswer("tune", title, (answer, *self._tries.notes), points=points, why=why, finalists=finalists)
 
     # Tries
 
@@ -143,7 +142,7 @@ class Search(Struct, frozen=True, dict=True):
         return max(room, 0)
 
     def _confirming(self) -> list[str]:
-        """List the cells of the finalists and of the base."""
+        """List the finalists and the base."""
         figures = {row: value for row, value in self._values.items() if value is not None}
         if not figures:
             return []
@@ -151,7 +150,20 @@ class Search(Struct, frozen=True, dict=True):
         ranked = sorted(figures, key=lambda row: -expected[row])
         rows = list(dict.fromkeys([*ranked[: FINALISTS - 1], max(figures, key=lambda row: figures[row]), *ranked]))
         base = [row for row in self._rows if self._name(row) == self._tries.base]
-        return [self._rows[row].runs[0].cell for row in dict.fromkeys([*rows[:FINALISTS], *base])]
+        return [self._last_stage(self._rows[row]) for row in dict.fromkeys([*rows[:FINALISTS], *base])]
+
+    def _last_stage(self, point: Point) -> str:
+        return self._last_stages[point.runs[0].cell]
+
+    @cached_property
+    def _last_stages(self) -> Mapping[str, str]:
+        """Map each cell to the last stage of its first load."""
+        return {cell.id: cell.repeats[0].stages[-1] for cell in self.evidence.plan.cells}
+
+    @cached_property
+    def _finalists(self) -> list[Point]:
+        """List the finalists that this search has chosen; other specs may have loads of the same cells."""
+        return [point for point in self.section.points if self._last_stage(point) in self.tune.finalists]
 
     def _name(self, row: Row) -> str:
         return self.section.point_name(self._rows[row])
@@ -164,16 +176,18 @@ class Search(Struct, frozen=True, dict=True):
     def _confirmed(self) -> GridAnswer:
         (name, is_least), effect = self.directions[0], self.evidence.setup.effect
         metric = ComparedMetric() if name == QPS else ComparedMetric(name, self.evidence.units.get(name, ""))
-        fresh = [point.of_loads(lambda load: load > 1) for point in self.section.points]
-        arms = self._arms([point for point in fresh if point.runs])
+        fresh = [point.of_loads(lambda load: load > 1) for point in self._finalists]
+        arms, notes = self._judged(self._arms(fresh), name)
         title = f"{self.section.step}: {metric.title} of the finalists by fresh loads"
-        waiting = sum(measured < planned for measured, planned in (point.loads for point in arms.points.values()))
-        if not arms.points or waiting:
-            answer = f"{self.section.step}: {waiting or 'no'} finalists wait for fresh loads"
-            return GridAnswer("tune", title, (answer, *arms.notes))
-        figures = {arm: dict(enumerate(point.means(name))) for arm, point in arms.points.items()}
-        ranking = rank_arms(figures, effect, is_less_better=is_least)
+        if waiting := sum(any(run.status in OPEN for run in point.runs) for point in fresh):
+            answer = f"{counted(waiting, 'finalist')} {'waits' if waiting == 1 else 'wait'} for fresh loads"
+            return GridAnswer("tune", title, (f"{self.section.step}: {answer}", *notes))
+        if not arms.points:
+            answer = f"{self.section.step}: no finalist has figures of two fresh loads"
+            return GridAnswer("tune", title, (answer, *notes))
         values = {arm: point.values(name) for arm, point in arms.points.items()}
+        figures = {arm: {load: units.mean(runs) for load, runs in loads.items()} for arm, loads in values.items()}
+        ranking = rank_arms(figures, effect, is_less_better=is_least)
         base = values.get(arms.base or "", {})
         rivals = [arm for arm in values if arm != arms.base] if base else []
         ratios = dict(zip(rivals, intervals([sample(values[arm], base, "base") for arm in rivals]), strict=True))
@@ -181,7 +195,8 @@ class Search(Struct, frozen=True, dict=True):
         tries = {arm: point.means(name)[0] for arm, point in self._tries.points.items()}
         luckiest = (min if is_least else max)(tries, key=lambda arm: tries[arm])
         texts = {arm: self._figure(point, metric, len(values)) for arm, point in arms.points.items()}
-        sentences = [self._answer(chosen, ratios.get(chosen), texts[chosen], metric, arms)]
+        fresh_figure = f"{texts[chosen]} by {counted(len(values[chosen]), 'fresh load')}"
+        sentences = [self._answer(chosen, ratios.get(chosen), fresh_figure, metric, arms)]
         lucky = f"the best of {counted(len(self._rows), 'try').replace('trys', 'tries')} showed"
         lucky += f" {units.short_figure(tries[luckiest], metric.unit)}"
         if luckiest in texts:
@@ -204,10 +219,21 @@ class Search(Struct, frozen=True, dict=True):
         heads = (Column("cell", label=True), Column("its try"), Column("confirmed"), Column("of the base"))
         table = Table(title, heads, tuple(rows), notes=("its try chose it, so that luck is in it",))
         charts = (_chart(title, ratios, effect),) if ratios else ()
-        return GridAnswer("tune", title, (*sentences, *arms.notes, *self._tries.notes), (table,), charts)
+        return GridAnswer("tune", title, (*sentences, *notes, *self._tries.notes), (table,), charts)
 
-    def _answer(self, chosen: str, ratio: Interval | None, figure: str, metric: ComparedMetric, arms: Arms) -> str:
-        fresh = f"{figure} by {counted(self.tune.confirm, 'fresh load')}"
+    def _judged(self, arms: Arms, metric: str) -> tuple[Arms, tuple[str, ...]]:
+        """Leave out what has no two figures, which have no interval; name all that lack a fresh load."""
+        counts = {arm: (len(point.values(metric)), point.loads[1]) for arm, point in arms.points.items()}
+        losses = [
+            f"{arm}: figures of {count} of {counted(planned, 'fresh load')}"
+            for arm, (count, planned) in counts.items()
+            if count < planned
+        ]
+        points = {arm: point for arm, point in arms.points.items() if counts[arm][0] > 1}
+        base = arms.base if arms.base in points else None
+        return arms._replace(points=points, base=base), (*losses, *arms.notes)
+
+    def _answer(self, chosen: str, ratio: Interval | None, fresh: str, metric: ComparedMetric, arms: Arms) -> str:
         if ratio is None:
             reason = "no finalist is better than the base" if chosen == arms.base else "the base has no figure"
             return f"{self.section.step}: {arms.caution}{chosen}: {metric.title} {fresh}; {reason}"

@@ -1,6 +1,7 @@
 """The best, the front and what each option does, of figures that are known functions of the options."""
 
 import math
+import re
 from collections.abc import Iterator, Mapping
 from itertools import product
 from random import Random
@@ -9,12 +10,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from stepgrid.model.plan import Plan, PlannedAxis, PlannedBest, PlannedDesign, PlannedReport
+from stepgrid.model.plan import Plan, PlannedAxis, PlannedBest, PlannedDesign, PlannedReport, PlannedTune
 from stepgrid.model.records import replace
 from stepgrid.plugins.design import DesignRequest, Factor
 from stepgrid.plugins.registry import DESIGNS
 from stepgrid.summarize import report_formats, summary_text
 from stepgrid.summarize.data.tables_reader import Run
+from stepgrid.summarize.grid_answers import GridAnswer
 from stepgrid.summarize.report import Report, make_report
 from stepgrid_investigate.effects import PAIRS, fit_effects
 from tests.golden import Golden
@@ -162,3 +164,41 @@ def test_an_option_that_matters_only_with_another_is_not_fixed() -> None:
     text = report(figures, PlannedDesign("fractional", 5, 12)).grid_answers[0].sentences[0]
     assert "; comp: less than 2 %, may be fixed in the next sweep; " in text
     assert text.endswith(": less than 2 % each by itself")
+
+
+def search(figures: Iterator[Run], *finalists: str) -> GridAnswer:
+    """Return the answer of a search that tried the whole grid."""
+    tries = list(figures)
+    cells = tuple(made.cell({**run.labels, "build": "b"}, run.cell) for run in tries if run.load == 1)
+    tune = PlannedTune("key", AXES, (), seed=1, confirm=5, tries=27, finalists=finalists)
+    head = PlannedReport(BASE, best=PlannedBest("qps"))
+    plan = Plan("p", "a search", "a.yaml", None, AXES, cells, (), (), {}, head, tune=tune)
+    return make_report(plan, made.tables(tries)).grid_answers[0]
+
+
+def first_loads(loads: int, *finalists: str) -> Iterator[Run]:
+    for run in runs(whole_grid(), loads, 0.004):
+        if run.load < 1 or run.cell in finalists:
+            yield replace(run, load=run.load + 1)
+
+
+def test_a_search_judges_its_own_finalists_by_the_fresh_loads_that_have_figures() -> None:
+    """Loads of another search do not end it; a load that failed hides no answer, and is named."""
+    best, near, base = "big lz4 1", "big lz4 4", "small none 1"
+    chosen = search(first_loads(6, "mid none 1", base)).finalists
+    assert best in chosen
+    assert "mid none 1" not in chosen
+    lost = {(near, load) for load in (3, 4, 5, 6)} | {(best, 2)}
+    figures = [
+        replace(run, status="failed", metrics={}) if (run.cell, run.load) in lost else run
+        for run in first_loads(6, best, near, base, "mid none 1")
+    ]
+    answer = search(iter(figures), best, near, base)
+    words = " ".join(answer.sentences)
+    assert re.search(r"cache=big, comp=lz4, jobs=1 has 1\.6\d× .* of the base.* by 4 fresh loads", words)
+    assert "cache=big, comp=lz4, jobs=1: figures of 4 of 5 fresh loads" in words
+    assert "cache=big, comp=lz4, jobs=4: figures of 1 of 5 fresh loads" in words
+    assert not answer.finalists
+    assert len(answer.tables[0].rows) == 2
+    waiting = (replace(run, status="missing", metrics={}) if (run.cell, run.load) in lost else run for run in figures)
+    assert search(waiting, best, near, base).sentences[0] == "readww: 2 finalists wait for fresh loads"

@@ -50,6 +50,7 @@ class Tried(NamedTuple):
 
     key: str = ""
     points: Sequence[Mapping[str, str]] = ()
+    finalists: Sequence[str] = ()  # last stages of their first loads
 
 
 class Document(NamedTuple):

@@ -162,6 +162,7 @@ class PlannedTune(Struct, frozen=True):
     budget: float | None = None  # seconds that all stages may take
     tries: int | None = None
     step: str | None = None
+    finalists: tuple[str, ...] = ()  # that get fresh loads: the last stages of their first loads
 
 
 class PlannedDesign(Struct, frozen=True):

@@ -487,13 +487,14 @@ class RedoRequest(Record, frozen=True, kw_only=True, rename={"author": "who", "r
 class LoadRequest(Record, frozen=True, kw_only=True, rename={"other_loads": "others"}):
     """Loads of a cell that were asked for, steps to be profiled, and loads that came from other hosts."""
 
-    sparse = frozenset({"why", "profile", "others", "points"})
+    sparse = frozenset({"why", "profile", "others", "points", "finalists"})
 
     loads: int = 0
     why: str = ""
     profile: tuple[str, ...] = ()
     other_loads: tuple[tuple[str, int], ...] = ()  # host, its number there
     points: tuple[Mapping[str, str], ...] = ()  # that a search has added; its file has the search's key
+    finalists: tuple[str, ...] = ()  # of a search: the last stages of their first loads
 
 
 class Retraction(Record, frozen=True, kw_only=True, rename={"author": "who"}):

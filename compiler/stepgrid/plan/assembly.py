@@ -119,7 +119,8 @@ def _find_tried(document: Document, host: Mapping[str, Any], context: CompileCon
         axes = plan.tune and plan.tune.axes
         text = encode([axes, stages, plan.report.best, plan.report.pareto])
         key = f"tune-{hashlib.sha256(text.encode()).hexdigest()[:20]}"
-        return document._replace(tried=Tried(key, context.loads.points(key)))
+        record = context.loads.search(key)
+        return document._replace(tried=Tried(key, record.points, record.finalists))
     return document
 
 
@@ -263,6 +264,7 @@ def _plan_tune(document: Document, expansion: Expansion) -> PlannedTune | None:
     return PlannedTune(
         *(tried.key, tuple(axes), tuple(tried.points), document.spec.seed),
         *(tune.confirm, tune.budget, tune.tries, tune.step and str(tune.step)),
+        finalists=tuple(tried.finalists),
     )
 
 
@@ -280,7 +282,10 @@ def _load_counts(document: Document, records: LoadRecords) -> LoadCounts:
     """Add to a fixed number what a claim asks for, to confirm it."""
     repeat, claims = document.spec.repeat, document.spec.claims
     fresh = max((claim.confirm or 0 for claim in claims), default=0) if repeat.until is None else 0
-    fresh = max(fresh, document.spec.tune.confirm if document.spec.tune else 0)
+    if tune := document.spec.tune:
+        finalists, fresh, requested = frozenset(document.tried.finalists), max(fresh, tune.confirm), records.requested
+        least = 1 + tune.confirm
+        records = records._replace(requested=lambda last: max(requested(last), least if last in finalists else 0))
     return LoadCounts(repeat.fewest, repeat.highest + fresh, records, repeat.until is not None)
 
 

@@ -8,6 +8,8 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Literal, NamedTuple, Protocol, TypeAlias
 
+from stepgrid.model.records import LoadRequest
+
 Order: TypeAlias = Literal["randomized", "interleaved", "as_written"]
 ORDERS: tuple[Order, ...] = ("randomized", "interleaved", "as_written")
 Key: TypeAlias = tuple[int | str, ...]
@@ -71,7 +73,7 @@ class LoadRecords(NamedTuple):
     measured: Callable[[str], bool]  # a load, by its last stage
     profiled: Callable[[str], Sequence[str]] = lambda node: ()  # steps of a cell whose difference is to be explained
     imported: Callable[[str], Sequence[tuple[str, int]]] = lambda node: ()  # loads of other hosts: origin, load
-    points: Callable[[str], Sequence[Mapping[str, str]]] = lambda key: ()  # that a search has added
+    search: Callable[[str], LoadRequest] = lambda key: LoadRequest()  # what it has added
 
 
 NO_RECORDS = LoadRecords(lambda node: 0, lambda node: False)

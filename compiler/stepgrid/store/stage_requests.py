@@ -93,7 +93,7 @@ def load_records(store: Store) -> LoadRecords:
         partial(has_result, store),
         partial(requested_profile, store),
         partial(other_loads, store),
-        partial(added_points, store),
+        partial(_read_load_request, store),
     )
 
 
@@ -137,17 +137,16 @@ def note_other_loads(store: Store, stage: str, loads: Iterable[tuple[str, int]])
     write_note(path, replace(read_record(path, LoadRequest), other_loads=tuple(sorted(set(loads)))))
 
 
-def added_points(store: Store, key: str) -> Sequence[Mapping[str, str]]:
-    """List the points that a search has added."""
-    return _read_load_request(store, key).points
-
-
-def add_points(store: Store, key: str, points: Iterable[Mapping[str, str]], why: str) -> None:
+def advance_search(
+    store: Store, key: str, points: Iterable[Mapping[str, str]], finalists: tuple[str, ...], why: str
+) -> None:
+    """Add the points that a search tries next, or its finalists, all at once: a kill leaves none of them out."""
     path = store.load_request(key)
     record = read_record(path, LoadRequest)
     missing = [point for point in points if point not in record.points]
-    if missing:
-        write_note(path, replace(record, points=(*record.points, *missing), why=why))
+    if missing or finalists:
+        finalists = finalists or record.finalists
+        write_note(path, replace(record, points=(*record.points, *missing), finalists=finalists, why=why))
 
 
 def load_request_reason(store: Store, stage: str) -> str:

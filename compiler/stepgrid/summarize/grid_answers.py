@@ -24,6 +24,7 @@ class GridAnswer(Struct, frozen=True):
     loads: tuple[tuple[str, int, str], ...] = ()  # that would tell more: cell, loads, why
     points: tuple[Mapping[str, str], ...] = ()  # that a search would try next
     why: str = ""  # it would
+    finalists: tuple[str, ...] = ()  # of a search, by the last stages of their first loads
 
 
 class GridEvidence(Struct, frozen=True):

@@ -96,7 +96,7 @@ def write_report(store: Store, report: Report) -> None:
     write_text(files.page, html_page.page(report))
     requests = [*report.comparisons.load_requests, *(load for answer in report.grid_answers for load in answer.loads)]
     for answer in report.grid_answers if report.setup.search else ():
-        stage_requests.add_points(store, report.setup.search, answer.points, answer.why)
+        stage_requests.advance_search(store, report.setup.search, answer.points, answer.finalists, answer.why)
     profiles = {} if requests else report.comparisons.differing_steps
     if requests or profiles:
         header = plan_file.read(store.plan(report.setup.plan))

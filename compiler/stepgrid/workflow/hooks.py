@@ -387,7 +387,7 @@ def describe_next_round(work: RemainingWork, config: Mapping[str, Any]) -> str:
     search = stage_requests.load_request_reason(work.store, plan.tune.key) if plan.tune else ""
     reasons = (
         [search]
-        if search and len(plan.cells) > len(before)
+        if search
         else [
             *dict.fromkeys(stage_requests.load_request_reason(work.store, cell.repeats[0].stages[-1]) for cell in grown)
         ]
