@@ -74,7 +74,7 @@ def run_images(args: argparse.Namespace) -> int:
 
 
 def _image_lines(store: Store, listed: Sequence[Image]) -> Iterator[str]:
-    from stepgrid.run.disk import room
+    from stepgrid.run.disk_budget import room
 
     now = time.time()
     rows = [(image.stage, size(image.bytes), f"used {duration(now - image.used)} ago", image.title) for image in listed]
@@ -247,7 +247,7 @@ class References(NeededNames):
     notes: list[str] = field(default_factory=list)
 
     def add(self, plan: Plan) -> None:
-        from stepgrid.run.disk import shapes
+        from stepgrid.run.disk_budget import shapes
 
         self.plans.add(plan.digest)
         self.secrets.update(secret_name(digest) for _, digest in secret_digests(plan))

@@ -31,7 +31,7 @@ from stepgrid.plugins.registry import power_setting
 from stepgrid.run import options
 from stepgrid.run.attempt import Attempt, Job, close_abandoned
 from stepgrid.run.bench import StageRun
-from stepgrid.run.disk import learn, make_room
+from stepgrid.run.disk_budget import learn, make_room
 from stepgrid.run.end_time import DeadlineError, skip_if_late
 from stepgrid.run.images import Start, distrusting, is_managed, keep, lacks_results, live_database, prepare
 from stepgrid.run.step import refuse_unknown_kinds

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from stepgrid.run.disk import EvictableImage, choose, freed_bytes, order, room
+from stepgrid.run.disk_budget import EvictableImage, choose, freed_bytes, order, room
 from stepgrid.store import active_run, images, paths
 from stepgrid.store.images import Image
 from stepgrid.store.paths import Blocks
