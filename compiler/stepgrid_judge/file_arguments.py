@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import re
 from collections.abc import Iterator, Sequence
 from glob import glob
@@ -32,6 +33,10 @@ def judge_request(args: argparse.Namespace, effect: float) -> JudgeRequest:
     return JudgeRequest(getattr(args, "base", ""), args.metric, args.better, (), effect)
 
 
+def is_there(path: str) -> bool:
+    return os.path.exists(path)  # noqa: PTH110 - a word may be longer than any name of a file
+
+
 def read_files(args: argparse.Namespace, words: Sequence[str]) -> Iterator[tuple[str, ForeignFile]]:
     """Read the named files; a name with `*` that the shell has not expanded is a pattern."""
     if not words:
@@ -46,9 +51,11 @@ def read_files(args: argparse.Namespace, words: Sequence[str]) -> Iterator[tuple
             raise CommandError(f"--pattern: {error}") from None
     for word in words:
         arm, equals, path = word.partition("=")
-        if not equals or Path(word).exists():
+        if not equals or is_there(word):
             arm, path = "", word
-        is_pattern = not Path(path).exists() and set(path) & set("*?[")
+        if not path:
+            raise CommandError(f"`{word}` names no file")
+        is_pattern = not is_there(path) and set(path) & set("*?[")
         paths = sorted(glob(path)) if is_pattern else [path]  # noqa: PTH207 - Path.glob takes no absolute pattern
         if not paths:
             raise CommandError(f"no file is called {path}")

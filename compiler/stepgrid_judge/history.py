@@ -19,7 +19,7 @@ from stepgrid.model.units import counted
 from stepgrid.summarize.charts import drawing
 from stepgrid.summarize.formats import json_text
 from stepgrid.workflow import host_plan
-from stepgrid_judge.file_arguments import add_columns, judge_request, read_files
+from stepgrid_judge.file_arguments import add_columns, is_there, judge_request, read_files
 from stepgrid_judge.history_forms import add_notes, draw, history_document, history_lines, history_title, make_page
 from stepgrid_judge.memory import Note, spec_notes
 from stepgrid_judge.series import Series, file_series, select, store_series
@@ -55,13 +55,10 @@ def run_history(args: argparse.Namespace) -> int:
         spec = host_plan.spec_name(specs[0]) if specs else None
         if spec is not None and not Path(spec).is_file():
             raise CommandError(f"there is no spec `{spec}`")
-        series = store_series(host_plan.store(), spec, effect)
+        series = store_series(host_plan.store(), lambda stored: spec in (None, stored.spec), effect)
     chosen = [one for one in select(series, patterns) if _is_chosen(one, args)]
     if not chosen:
-        names = [one.name for one in series] or ["none"]
-        raise CommandError(
-            f"no series is called that: {nearest((patterns or ['?'])[0], names)}" if series else _none(args)
-        )
+        raise CommandError(_none(series, specs, patterns))
     chosen = add_notes(chosen, _read_all_notes(chosen))
     form = args.format or format_of(args.output, FORMATS, "text")
     write_output(_text(chosen, form, args.all), args.output, args.replace)
@@ -69,13 +66,17 @@ def run_history(args: argparse.Namespace) -> int:
 
 
 def _is_file(word: str) -> bool:
-    path = Path(word.partition("=")[2] or word)
-    return Path(word).exists() or path.exists() or bool("=" in word and glob(str(path)))  # noqa: PTH207
+    path = word.partition("=")[2] or word
+    return not word or is_there(word) or is_there(path) or bool("=" in word and glob(path))  # noqa: PTH207
 
 
-def _none(args: argparse.Namespace) -> str:
-    root = f"{host_plan.store().root} has no results" if not args.words else f"no results of {args.words[0]} are here"
-    return f"{root}: `stepgrid run` makes them, `stepgrid report` their tables"
+def _none(series: Sequence[Series], specs: Sequence[str], patterns: Sequence[str]) -> str:
+    subject = f"there is no file or series `{patterns[0]}`" if patterns else ""
+    if series:
+        names = nearest((patterns or ["?"])[0], [one.name for one in series])
+        return f"{subject or 'no series has this metric and these labels'}: {names}"
+    results = f"no results of {specs[0]} are here" if specs else f"{host_plan.store().root} has no results"
+    return f"{f'{subject}; ' if subject else ''}{results}: `stepgrid run` makes them, `stepgrid report` their tables"
 
 
 def _is_chosen(series: Series, args: argparse.Namespace) -> bool:

@@ -10,7 +10,7 @@ from typing import Any
 
 from stepgrid.host.terminal_output import INDENT, Paint, wrap
 from stepgrid.language.problems import Problems
-from stepgrid.model.plan import SMALLEST_EFFECT
+from stepgrid.model.plan import Plan
 from stepgrid.model.records import replace
 from stepgrid.model.table import Cell, Column, Table, group
 from stepgrid.model.units import counted, percent, short_figure
@@ -21,9 +21,10 @@ from stepgrid.summarize.comparisons.ladders import FEWEST_RUNGS
 from stepgrid.summarize.formats import html_body, text_lines
 from stepgrid.summarize.html_page import render
 from stepgrid.summarize.static_site import History, HistoryEntry
+from stepgrid.summarize.statistics.time_series import FEWEST_APART
 from stepgrid.summarize.statistics.verdicts import ARROWS, BAD, GOOD
 from stepgrid_judge.memory import Note, spec_notes
-from stepgrid_judge.series import Rung, Series, SeriesChange, store_series
+from stepgrid_judge.series import Rung, Series, SeriesChange, digest, store_series
 
 MOST_LISTED = 40  # rungs that did nothing
 MOST_SERIES = 200  # of a page
@@ -56,8 +57,7 @@ def span(series: Series) -> str:
     """Say how long it is: 10 releases, 2026-11-20 to 2026-11-29, on vm."""
     days = sorted({rung.day for rung in series.rungs if rung.day})
     when = "" if not days else f", {days[0]}" if len(days) == 1 else f", {days[0]} to {days[-1]}"
-    noun = "day" if [rung.name for rung in series.rungs] == [rung.day for rung in series.rungs] else "release"
-    return f"{counted(len(series.rungs), noun)}{when}{f', on {series.host}' if series.host else ''}"
+    return f"{counted(len(series.rungs), series.noun)}{when}{f', on {series.host}' if series.host else ''}"
 
 
 def history_lines(series: Series, paint: Paint, most: int) -> Iterator[str]:
@@ -76,26 +76,32 @@ def history_lines(series: Series, paint: Paint, most: int) -> Iterator[str]:
     if not series.changes:
         yield from wrap(_no_change(series), INDENT, INDENT)
     if series.idle:
-        yield f"{INDENT}in no level, for a load of them did nothing: {', '.join(series.idle[-MOST_LISTED:])}"
+        yield f"{INDENT}{_idle_text(series)}"
+
+
+def _idle_text(series: Series) -> str:
+    return f"in no level, for a load has no figure above 0: {', '.join(series.idle[-MOST_LISTED:])}"
 
 
 def _no_change(series: Series) -> str:
-    steps, large = series.moves(1.0)
-    if len(series.rungs) < FEWEST_RUNGS or not large:
-        return "too few releases or days to tell a change from noise"
-    logs = sorted(abs(_ratio(series, at) - 1) for at in range(1, len(series.rungs)))
-    return f"no change of level; half of the {steps} steps are below {percent(logs[len(logs) // 2])}"
-
-
-def _ratio(series: Series, at: int) -> float:
-    ratio = series.rungs[at].mean / series.rungs[at - 1].mean
-    return max(ratio, 1 / ratio)
+    if not series.is_judged:
+        few = len(series.rungs) < FEWEST_APART
+        days = [f"{FEWEST_APART}{' of different days' if series.spec else ''}"] if few else []
+        needs = " or ".join([*days, *(["several loads of each in one run"] if series.spec else [])])
+        return f"too few {series.noun}s or loads to tell a change from noise: it takes {needs}"
+    ratios = [after.mean / before.mean for before, after in pairwise(series.rungs)]
+    sizes = sorted(max(ratio, 1 / ratio) - 1 for ratio in ratios)
+    steps = f"half of the {counted(len(sizes), 'step')} are at most {percent(sizes[len(sizes) // 2])}"
+    if min(ratios) > 1 or max(ratios) < 1:
+        growth = series.rungs[-1].mean / series.rungs[0].mean
+        return f"no change of level, but each step goes the same way, {growth:.2f}× in all; {steps}"
+    return f"no change of level; {steps}"
 
 
 def _table(series: Series, rungs: Sequence[Rung], changes: Mapping[str, SeriesChange]) -> Table:
     bars = dict(zip((rung.name for rung in series.rungs), _bars(series.rungs), strict=True))
-    columns = (Column("release", label=True), Column(series.metric.heading), Column("loads"), Column("", is_text=True),
-               Column("change", is_text=True))  # fmt: skip
+    columns = (Column(series.noun, label=True), Column(series.metric.heading), Column("loads"),
+               Column("", is_text=True), Column("change", is_text=True))  # fmt: skip
     rows = []
     for rung in rungs:
         change = changes.get(rung.name)
@@ -114,7 +120,7 @@ def _painted(line: str, paint: Paint) -> str:
 def _bars(rungs: Sequence[Rung]) -> str:
     """Draw a figure of a line for each rung, from the lowest to the highest."""
     means = [rung.mean for rung in rungs]
-    low, high = min(means), max(means)
+    low, high = min(means, default=0.0), max(means, default=0.0)
     return "".join(BARS[min(int((mean - low) / (high - low) * len(BARS)), 7) if high > low else 3] for mean in means)
 
 
@@ -159,14 +165,14 @@ def draw(series: Series, width: float = WIDE) -> str:
     """Draw loads as dots, each rung's mean, and the level that it is in; changes are named where they begin."""
     foot, count = TOP + HEIGHT, len(series.rungs)
     values = [value for rung in series.rungs for runs in rung.values.values() for value in runs]
-    y = drawing.scale(values, foot, TOP)
+    y = drawing.scale(values or [1.0], foot, TOP)
     x = drawing.Scale(-0.5, count - 0.5, LEFT, width - RIGHT)
     parts = [drawing.y_axis(y, LEFT, width - RIGHT, series.metric.heading)]
     ticks = [(float(at), rung.name) for at, rung in enumerate(series.rungs)]
     for at, name in drawing.room_for(x, ticks):
         parts.append(drawing.text((x(at), foot + LINE), name, "middle", "soft"))
     starts = [0, *(_index(series, change) for change in series.changes), count]
-    for first, end in pairwise(starts):
+    for first, end in pairwise(starts if count else ()):
         level = _level(series.rungs[first:end])
         parts.append(drawing.line((x(first - 0.4), y(level)), (x(end - 0.6), y(level)), "one", 2))
     for change in series.changes:
@@ -202,17 +208,17 @@ def make_page(title: str, series: Sequence[Series], back: str = "") -> str:
     ordered = sorted(series, key=lambda one: not one.changes)
     parts = [
         {
-            "id": f"s{number}",
+            "id": f"s-{one.key or digest(one.name)}",
             "name": one.name,
             "spec": one.spec,
             "span": span(one),
             "changes": [f"from `{change.rung.name}` on: {change.text}" for change in one.changes] or [_no_change(one)],
-            "idle": one.idle,
+            "idle": _idle_text(one) if one.idle else "",
             "wide": draw(one),
             "narrow": draw(one, drawing.NARROW),
             "table": html_body(_table(one, one.rungs, {change.rung.name: change for change in one.changes})),
         }
-        for number, one in enumerate(ordered[:MOST_SERIES], 1)
+        for one in ordered[:MOST_SERIES]
     ]
     values = {"title": title, "series": parts, "omitted": len(ordered) - len(parts), "back": back}
     return render("history.html.j2", values, script=False)
@@ -221,11 +227,11 @@ def make_page(title: str, series: Sequence[Series], back: str = "") -> str:
 # Site
 
 
-def make_histories(store: Store) -> list[History]:
-    """Make a page for each spec whose series are long enough; the feed has their changes."""
-    long = [
-        one for one in store_series(store, None, SMALLEST_EFFECT, are_named=False) if len(one.rungs) >= FEWEST_RUNGS
-    ]
+def make_histories(store: Store, plans: Sequence[Plan]) -> list[History]:
+    """Make a page for each spec and scale of the plans whose series are long enough; the feed has their changes."""
+    chosen = {(plan.spec, plan.scale) for plan in plans}
+    series = store_series(store, lambda stored: (stored.spec, stored.scale) in chosen, are_named=False)
+    long = [one for one in series if len(one.rungs) >= FEWEST_RUNGS]
     problems = Problems()  # a site is written whatever stands in notes.yaml: `history` and `report` name its faults
     long = add_notes(long, {one.spec: spec_notes(one.spec, problems) for one in long})
     histories: list[History] = []
@@ -233,12 +239,13 @@ def make_histories(store: Store) -> list[History]:
         stem = re.sub(r"[^a-z0-9.]+", "-", str(spec).lower().replace(".yaml", "")).strip("-")
         title = f"History of {spec}"
         entries = tuple(_entry(one, change) for one in members for change in one.changes)
-        histories.append(History(f"{len(histories) + 1}-{stem}"[:80], title, make_page(title, members, "../"), entries))
+        name = f"{stem[:60]}-{digest(spec)}"  # the same whatever else is published
+        histories.append(History(name, title, make_page(title, members, "../"), entries))
     return histories
 
 
 def _entry(series: Series, change: SeriesChange) -> HistoryEntry:
     text = f"from {change.rung.name} on: {change.text}"
     day = datetime.fromisoformat(change.rung.day).replace(tzinfo=UTC)
-    name = re.sub(r"[^A-Za-z0-9.=-]+", "-", f"{series.spec}:{series.name}:{change.rung.name}")
+    name = f"{series.key}:{change.rung.build}:{change.rung.day}"
     return HistoryEntry(f"urn:stepgrid:change:{name}", f"{series.name}: {change.word}", text, day)

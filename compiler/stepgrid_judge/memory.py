@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from stepgrid.language.problems import Location, Problem, Problems, nearest
-from stepgrid.model.plan import BUILD, Plan, is_imported
+from stepgrid.model.plan import Plan, is_imported
 from stepgrid.model.records import replace
 from stepgrid.model.units import counted, percent
 from stepgrid.store.store import Store
@@ -128,27 +128,23 @@ def _arm_names(report: Report) -> dict[str, frozenset[str]]:
 
 def add_past(report: Report, series: Sequence[Series]) -> Report:
     """Doubt a difference where its series moved as far before, both ways, without being told apart from noise."""
-    doubts, names = list[Doubt](), _arm_names(report)
+    doubts = list[Doubt]()
     for comparison in report.comparisons.leading:
         for case in comparison.cases():
             if case.entry.is_difference and not case.entry.conclusion and case.entry.ratio:
-                doubts += _doubts(comparison, case, series, names)
+                doubts += _doubts(comparison, case, series)
     return replace(report, notes=replace(report.notes, doubts=(*report.notes.doubts, *doubts)))
 
 
-def _doubts(
-    comparison: Comparison, case: Case, series: Sequence[Series], arm_names: Mapping[str, frozenset[str]]
-) -> Iterator[Doubt]:
-    run = case.point.runs[0]
-    names = arm_names.get(run.build_id or run.build, frozenset())
-    labels = {axis: label for axis, label in run.labels.items() if axis != BUILD}
+def _doubts(comparison: Comparison, case: Case, series: Sequence[Series]) -> Iterator[Doubt]:
+    runs = {(run.place, run.attempt) for run in case.point.runs}
     attempts = {f"{point.runs[0].attempt or ''}"[:8] for point in (case.point, case.base)}
     is_by_turns = len(attempts) == 1 and _overlap(case)
     for one in series:
-        is_same = (one.step, dict(one.labels), one.metric.name) == (run.step, labels, comparison.metric.name)
-        if not is_same or not case.entry.ratio:
+        is_same = one.metric.name == comparison.metric.name and any(rung.runs & runs for rung in one.rungs)
+        if not is_same or not case.entry.ratio:  # of another host, engine or work
             continue
-        steps, large = one.moves(case.entry.ratio, names)
+        steps, large = one.moves_before(case.point.runs[0].build_id, case.entry.ratio)
         if steps >= FEWEST_STEPS and large >= max(2, LEAST_SHARE * steps):
             size = percent(abs(case.entry.distance - 1))
             why = "; arms that were measured by turns share what moves the host" if is_by_turns else ""
@@ -191,7 +187,7 @@ class StoreMemory:
         def past() -> Sequence[Series]:
             from stepgrid_judge.series import store_series
 
-            return store_series(store, plan.spec)
+            return store_series(store, lambda stored: (stored.spec, stored.scale) == (plan.spec, plan.scale))
 
         def add(report: Report) -> Report:
             noted = add_notes(report, notes)
@@ -201,10 +197,10 @@ class StoreMemory:
 
         return add
 
-    def histories(self, store: Store) -> Sequence[History]:
+    def histories(self, store: Store, plans: Sequence[Plan]) -> Sequence[History]:
         from stepgrid_judge.history_forms import make_histories
 
-        return make_histories(store)
+        return make_histories(store, plans)
 
 
 def _fault(problem: Problem) -> str:

@@ -9,7 +9,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import cache
-from itertools import pairwise
+from itertools import pairwise, takewhile
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -25,13 +25,14 @@ from stepgrid.model.result_schema import axis_columns
 from stepgrid.model.status import Status
 from stepgrid.plan import plan_file
 from stepgrid.plan.plan_file import DAMAGED
-from stepgrid.store.plans import stored_plans
+from stepgrid.store.plans import StoredPlan, stored_plans
 from stepgrid.store.store import Store
 from stepgrid.summarize.comparisons.comparison import ComparedMetric, Conclusion
 from stepgrid.summarize.comparisons.ladders import versions
+from stepgrid.summarize.data.tables_reader import Place
 from stepgrid.summarize.statistics.confidence_intervals import Values, log_mean
 from stepgrid.summarize.statistics.time_series import LevelChange, changes
-from stepgrid_judge.figures import ALL, JudgeRequest, list_figures, name_arms
+from stepgrid_judge.figures import ALL, JudgeRequest, list_figures, name_arms, printable
 from stepgrid_judge.readers import ForeignFile
 
 MOST_PLANS = 400  # that are read, the newest
@@ -53,6 +54,8 @@ class Rung(Struct, frozen=True):
     values: Values  # load -> figures
     day: str = ""
     plan: str = ""  # the first that measured it
+    build: str = ""
+    runs: frozenset[tuple[Place, str]] = frozenset()  # with their attempts
     names: frozenset[str] = frozenset()  # version, commit and names of its build: what notes call it
 
     @property
@@ -88,7 +91,9 @@ class Series(Struct, frozen=True):
     changes: tuple[SeriesChange, ...] = ()
     host: str = ""
     remark: str = ""  # what tells it from another of its name: its engine, other settings
-    idle: tuple[str, ...] = ()  # rungs that did nothing in a load: they are in no level
+    idle: tuple[str, ...] = ()  # rungs with a load without a figure above 0: they are in no level
+    key: str = ""  # of its address: the same in each run, whatever else is in the store
+    is_judged: bool = True  # False: too few rungs or loads to seek a change
 
     @property
     def name(self) -> str:
@@ -97,11 +102,15 @@ class Series(Struct, frozen=True):
         metric = "" if self.metric.name == QPS else f" {self.metric.name}"
         return f"{path}{metric}{f' ({self.remark})' if self.remark else ''}"
 
-    def moves(self, ratio: float, without: frozenset[str] = frozenset()) -> tuple[int, int]:
-        """Count the steps from one rung to the next that are no change of level, and those as large as a ratio.
+    @property
+    def noun(self) -> str:
+        return "day" if self.rungs and all(rung.name == rung.day for rung in self.rungs) else "release"
 
-        None is counted as large where all are one way. `without`: a release, and what else it is called."""
-        rungs = [rung for rung in self.rungs if not rung.names & without]
+    def moves_before(self, build: str, ratio: float) -> tuple[int, int]:
+        """Count the steps before a build that are no change of level, and those as large as a ratio.
+
+        None is counted as large where all are one way."""
+        rungs = takewhile(lambda rung: rung.build != build, self.rungs)
         changed = {change.rung.name for change in self.changes}
         pairs = [pair for pair in pairwise(rungs) if pair[1].name not in changed]
         logs = [math.log(after.mean / before.mean) for before, after in pairs]
@@ -112,6 +121,7 @@ class Series(Struct, frozen=True):
 
 class _StoredFigure(NamedTuple):
     build: str
+    source: Place  # its stage and position
     attempt: str
     load: int
     value: float
@@ -146,23 +156,30 @@ _FiguresBySeries = dict[_SeriesKey, dict[tuple[str, str, int], _StoredFigure]]  
 
 
 def store_series(
-    store: Store, spec: str | None = None, effect: float = SMALLEST_EFFECT, are_named: bool = True
+    store: Store, is_chosen: Callable[[StoredPlan], bool], effect: float = SMALLEST_EFFECT, are_named: bool = True
 ) -> list[Series]:
-    """List the series of the tables of a store, or of one spec there; the plans of a series differ in builds alone.
+    """List the series of the tables of plans of a store; the plans of a series differ in builds alone.
 
     `are_named`: hosts have their names, which a published site does not tell."""
     figures: _FiguresBySeries = defaultdict(dict)
     builds: dict[str, _Build] = {}
-    for stored in stored_plans(store)[-MOST_PLANS:]:
-        if spec is not None and stored.spec != spec:
-            continue
+    for stored in [stored for stored in stored_plans(store) if is_chosen(stored)][-MOST_PLANS:]:
         with suppress(*DAMAGED, *table_faults()):
             _read_plan(store, plan_file.read(stored.folder), figures, builds)
     if not are_named:
-        hosts = {host: f"host {number}" for number, host in enumerate(dict.fromkeys(key.host for key in figures), 1)}
-        figures = {key._replace(host=hosts[key.host] if len(hosts) > 1 else ""): rows for key, rows in figures.items()}
+        figures = _without_hosts(figures)
     series = [_make(key, list(several.values()), builds, effect) for key, several in figures.items()]
     return _with_remarks(list(figures), series)
+
+
+def _without_hosts(figures: _FiguresBySeries) -> _FiguresBySeries:
+    """Number the hosts of each spec as they came to it, so that a further one changes no number."""
+    first_attempts: dict[str, dict[str, str]] = defaultdict(dict)
+    for key, rows in figures.items():
+        hosts, first = first_attempts[key.spec], min((attempt for _, attempt, _ in rows), default="~")
+        hosts[key.host] = min(first, hosts.get(key.host, first))
+    order = {spec: sorted(hosts, key=lambda host: (hosts[host], host)) for spec, hosts in first_attempts.items()}
+    return {key._replace(host=f"host {order[key.spec].index(key.host) + 1}"): rows for key, rows in figures.items()}
 
 
 def _read_plan(
@@ -204,12 +221,12 @@ def _read_plan(
             key = _SeriesKey(f"{plan.spec}{scale}", row["step"], labels, metric, engine, host, work(*at))
             keys_by_place[at, metric.name] = key, build
             if (value := row.get(metric.name)) is not None:
-                figure = _StoredFigure(build, row["attempt"], row["load"], float(value), plan.digest)
+                figure = _StoredFigure(build, at, row["attempt"], row["load"], float(value), plan.digest)
                 figures[key].setdefault((row["stage"], row["attempt"], row["position"]), figure)
     for stage, position, attempt, load, host, qps in past:  # older results of the same stages
         if ((stage, position), QPS) in keys_by_place:
             key, build = keys_by_place[(stage, position), QPS]
-            figure = _StoredFigure(build, attempt, load, float(qps), plan.digest)
+            figure = _StoredFigure(build, (stage, position), attempt, load, float(qps), plan.digest)
             figures[key._replace(host=host or "")].setdefault((stage, attempt, position), figure)
 
 
@@ -247,6 +264,10 @@ def _json(text: str) -> Mapping[str, Any]:
     return {}
 
 
+def digest(text: str) -> str:
+    return hashlib.blake2b(text.encode(), digest_size=8).hexdigest()
+
+
 def _work_of(plan: Plan) -> Callable[[str, int], str]:
     """Digest what a step and all before it were asked to do, whatever the build, the load and its seed."""
     stages = {stage.id: stage for stage in plan.stages}
@@ -259,7 +280,7 @@ def _work_of(plan: Plan) -> Callable[[str, int], str]:
             (step.name, step.kind, step.settings, {name: option.value for name, option in step.options.items()})
             for step in stage.steps[:count]
         ]
-        return hashlib.blake2b(f"{parent}{encode(steps)}".encode(), digest_size=8).hexdigest()
+        return digest(f"{parent}{encode(steps)}")
 
     return lambda stage, position: of_stage(stage, position + 1)
 
@@ -299,8 +320,10 @@ def _make(key: _SeriesKey, figures: Sequence[_StoredFigure], builds: Mapping[str
             values[figure.load] = (*values.get(figure.load, ()), figure.value)
         name = f"{names[build]} {day}" if days[build] > 1 else names[build]
         first = min(rows[build, day], key=lambda figure: figure.attempt)
-        rungs.append(Rung(name, values, day, first.plan, builds[build].names | {names[build]}))
-    return find_changes(Series(key.spec, key.step, key.labels, key.metric, tuple(rungs), host=key.host), effect)
+        runs = frozenset((figure.source, figure.attempt) for figure in rows[build, day])
+        rungs.append(Rung(name, values, day, first.plan, build, runs, builds[build].names | {names[build]}))
+    series = Series(key.spec, key.step, key.labels, key.metric, tuple(rungs), host=key.host, key=digest(encode(key)))
+    return find_changes(series, effect)
 
 
 def _day(attempt: str) -> str:
@@ -345,14 +368,19 @@ def find_changes(series: Series, effect: float) -> Series:
     )
     rungs = tuple(rung for rung in series.rungs if rung.name not in idle)[-MOST_RUNGS:]
     loads = sorted({load for rung in rungs for load in rung.values})
-    level_changes: list[SeriesChange] = []
+    levels: list[LevelChange] | None = None
     if len(rungs) > 1:
         grid = np.array([[log_mean(rung.values.get(load, ())) for load in loads] for rung in rungs])
         is_apart = len({(rung.plan, rung.day) for rung in rungs}) > 1 or not rungs[0].plan
-        for change in changes(grid, effect, ALPHA, is_apart):
-            previous = rungs[change.before].name, rungs[change.at - 1].name
-            level_changes.append(SeriesChange(rungs[change.at], previous, change, series.metric.word(change.verdict)))
-    return replace(series, rungs=rungs, changes=tuple(level_changes), idle=idle)
+        levels = changes(grid, effect, ALPHA, is_apart)
+    level_changes = tuple(
+        SeriesChange(
+            rungs[change.at], (rungs[change.before].name, rungs[change.at - 1].name), change,
+            series.metric.word(change.verdict),
+        )
+        for change in levels or ()
+    )  # fmt: skip
+    return replace(series, rungs=rungs, changes=level_changes, idle=idle, is_judged=levels is not None)
 
 
 # Files
@@ -370,7 +398,7 @@ def file_series(
     points: dict[tuple[str, Labels], dict[str, dict[int, tuple[float, ...]]]] = defaultdict(dict)
     days: dict[str, str] = {}
     for figure in figures:
-        day = figure.moment[:10]
+        day = printable(figure.moment[:10])
         name = figure.arm if len(arms) > 1 else day or _load_name(figure.load, files)
         days[name] = min(filter(None, (days.get(name, day), day)), default="")
         rung = points[figure.step, figure.labels].setdefault(name, {})
@@ -391,7 +419,7 @@ def _by_day(days: Mapping[str, str]) -> Callable[[str], tuple[str, int]]:
 
 def _load_name(load: str, files: Sequence[tuple[str, ForeignFile]]) -> str:
     index, _, process = load.partition(".")
-    return process if process else files[int(index) - 1][1].path.name
+    return printable(process or files[int(index) - 1][1].path.name)
 
 
 def select(series: Iterable[Series], patterns: Sequence[str]) -> Iterator[Series]:

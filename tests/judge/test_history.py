@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from stepgrid.cli import main
+from stepgrid.model.records import replace
 from stepgrid.store import store as store_module
 from stepgrid.summarize import gate, static_site
 from stepgrid.summarize.report import Report
@@ -90,7 +91,9 @@ def test_a_site_has_releases_on_all_machines_series_and_a_feed_of_their_changes(
     for name, host in (("amd", "a"), ("arm", "b")):  # two machines that say the same
         facts = {**report.data.facts, "host": {"s/1": {"hostname": host}}}
         entries.append(static_site.SiteEntry(name, scenario.altered(report, facts=facts), Path("none")))
-    static_site.write(Path("web"), "Bench", None, entries, make_histories(releases.store))
+    assert make_histories(releases.store, [replace(releases.plan, spec="other.yaml")]) == [], "it was not named"
+    histories = make_histories(releases.store, [releases.plan])
+    static_site.write(Path("web"), "Bench", None, entries, histories)
     assert (
         "rocksdb-8.6.0 against rocksdb-8.0.0: slower on 2 of 2 machines (readww)" in Path("web/index.html").read_text()
     )
@@ -99,7 +102,14 @@ def test_a_site_has_releases_on_all_machines_series_and_a_feed_of_their_changes(
     assert all("8.6.0" in text for text in texts)
     assert not any("bench-7" in text for text in texts), "the host's name"
     assert f'href="history/{page.name}"' in texts[1]
-    assert ET.fromstring(texts[2]).findall("{http://www.w3.org/2005/Atom}entry")
+    atom = "{http://www.w3.org/2005/Atom}"
+    feed_entries = ET.fromstring(texts[2]).findall(f"{atom}entry")
+    days = [entry.findtext(f"{atom}updated", "") for entry in feed_entries]
+    assert len(feed_entries) == 3
+    assert days == sorted(days, reverse=True)
+    Experiment(Path.cwd(), spec="a.yaml").add_load(RELEASES[0], 0)
+    assert [*Path("web/history").iterdir()] == [page]
+    assert make_histories(releases.store, [releases.plan])[0].changes[0].id == histories[0].changes[0].id
 
 
 def test_a_difference_is_doubted_where_its_series_moves_as_far_both_ways(
@@ -107,7 +117,42 @@ def test_a_difference_is_doubted_where_its_series_moves_as_far_both_ways(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     moving = scenario.report(measured(tmp_path, monkeypatch, [1.0, 1.06] * 5))
-    assert any("moved by" in text and "both ways, in" in text for text in moving.notes.warnings)
+    doubts = [text for text in moving.notes.warnings if "moved by" in text and "both ways, in" in text]
+    assert any("8.9.0" in text for text in doubts)
+    assert not any("8.1.0" in text for text in doubts), "nothing was before it"
+
+
+@pytest.mark.parametrize(
+    ("seconds", "said"),
+    [
+        ([1.0, 1.2, 1.1, 1.0], "too few days or loads to tell a change from noise: it takes 6"),
+        ([1.002**day for day in range(20)], "no change of level, but each step goes the same way, 1.04× in all"),
+        ([0.0, 0.0, 0.0], "in no level, for a load has no figure above 0: 2026-08-01"),
+    ],
+)
+def test_days_without_a_change(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], seconds: list[float], said: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for day, value in enumerate(seconds, 1):
+        result = {"system": "S", "date": f"2026-08-{day:02}", "result": [[9, value, value]]}
+        Path(f"{day:02}.json").write_text(json.dumps(result))
+    assert main(["history", "all=*.json"]) == 0
+    assert said in " ".join(capsys.readouterr().out.split())
+    assert main(["history", "all=*.json", "-o", "one.svg"]) == 0
+    ET.parse("one.svg")
+
+
+@pytest.mark.parametrize(
+    ("word", "said"),
+    [("a" * 300, "no file or series `aaa"), ("one.json", "no file or series"), ("", "`` names no file")],
+)
+def test_a_word_that_is_nothing_here(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], word: str, said: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert main(["history", word]) == 2
+    assert said in capsys.readouterr().err
 
 
 FAULTS = """\

@@ -189,7 +189,13 @@ def run_site(args: argparse.Namespace) -> int:
             SiteEntry(name, report, results.store.tables(results.plan.digest))
             for name, report, results in zip(folder_names(reports), reports, located, strict=True)
         ]
-        histories = [entry for name in MEMORIES.names() for entry in MEMORIES.get(name).histories(host_plan.store())]
+        store = host_plan.store()
+        published = [
+            results.plan
+            for results in located
+            if results.store.root == store.root and not isinstance(results.store, PastStore)
+        ]
+        histories = [entry for name in MEMORIES.names() for entry in MEMORIES.get(name).histories(store, published)]
         static_site.write(args.folder, args.title, args.url, experiments, histories)
     print(f"{counted(len(experiments), 'experiment')}: {args.folder / static_site.INDEX}")
     return FINE

@@ -41,8 +41,8 @@ class Memory(Protocol):
     def recall(self, store: Store, plan: Plan) -> Callable[[Report], Report]:
         """Return what adds the past to a report, for each base that its page can be shown against."""
 
-    def histories(self, store: Store) -> Sequence[History]:
-        """List the series of a store for its site."""
+    def histories(self, store: Store, plans: Sequence[Plan]) -> Sequence[History]:
+        """List the series of the specs and scales of some plans, and of no other, for a site."""
 
 
 def current_report(store: Store, plan: Plan) -> Report:

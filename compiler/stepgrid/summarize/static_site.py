@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from functools import cached_property
 from itertools import islice
 from pathlib import Path, PurePath
-from typing import Any
+from typing import Any, NamedTuple
 
 from msgspec import Struct
 
@@ -34,6 +34,7 @@ INDEX, FEED, TABLES, HISTORIES = "index.html", "feed.xml", "tables", "history"
 PICTURE, IMAGE = "chart.svg", "chart.png"  # of an experiment; the second for sites that link to it
 NOT_PUBLISHED = ("environment.parquet", "history.parquet")  # they name the host and its paths
 MOST_STEPS = 4  # that a line of a release names
+NEVER = datetime.min.replace(tzinfo=UTC)
 LETTERS = 8  # of a plan's digest, where two experiments would have one name
 
 
@@ -54,7 +55,8 @@ class SiteEntry(Struct, frozen=True, dict=True):  # no slots: cached_property ne
 
     @property
     def updated(self) -> datetime | None:
-        return self.report.setup.measured[1] if self.report.setup.measured else None
+        measured = self.report.setup.measured  # UTC
+        return measured[1].replace(tzinfo=UTC) if measured else None
 
     @property
     def host(self) -> str:
@@ -75,6 +77,12 @@ class HistoryEntry(Struct, frozen=True):
     updated: datetime
 
 
+class FeedChange(NamedTuple):
+    change: HistoryEntry
+    page: str
+    updated: datetime
+
+
 class History(Struct, frozen=True):
     """The page of the series of a spec, and their changes."""
 
@@ -88,7 +96,7 @@ def folder_names(reports: Sequence[Report]) -> list[str]:
     """Name each report by its spec and scale; of several with one name add the plan, then a number."""
     names = [_name(report) for report in reports]
     plans = [
-        name if names.count(name) == 1 else f"{name}-{report.setup.plan[:LETTERS]}"
+        f"{name}-{report.setup.plan[:LETTERS]}" if [*names, INDEX, FEED, HISTORIES].count(name) > 1 else name
         for name, report in zip(names, reports, strict=True)
     ]
     return [name if index == plans.index(name) else f"{name}-{index + 1}" for index, name in enumerate(plans)]
@@ -109,16 +117,18 @@ def write(
 
 
 def release_lines(experiments: Sequence[SiteEntry]) -> list[str]:
-    """Say of each release that several machines measured on how many it is slower or faster, and in which steps."""
-    by_release: dict[tuple[str, str | None, str, str], dict[str, Arm]] = {}
+    """Say of each release that several machines measured on how many it is slower or faster, and in which steps.
+
+    Experiments come newest first: of a machine with several results that is the one that counts."""
+    by_release: dict[tuple[str, str, str, str], dict[str, Arm]] = {}
     for experiment in experiments:
         setup, facts = experiment.report.setup, experiment.report.data.facts.get("host", {})
         machine = ", ".join(sorted({host.get("hostname", "") for host in facts.values()})) or experiment.host
         for comparison in experiment.report.comparisons.leading:
             for arm in arms(comparison) if comparison.layout.across == (BUILD,) and comparison.metric.better else ():
-                key = setup.title, setup.scale, arm.name, comparison.base
+                key = setup.title, _name(experiment.report), arm.name, comparison.base
                 if arm.compared:
-                    by_release.setdefault(key, {})[machine] = arm
+                    by_release.setdefault(key, {}).setdefault(machine, arm)
     return [
         f"{name} against {base}: {_outcomes(list(machines.values()))}"
         for (_, _, name, base), machines in by_release.items()
@@ -143,14 +153,18 @@ def _write_site(
     address = url and url.rstrip("/")
     for experiment in experiments:
         _write_experiment(folder / experiment.folder, experiment, address)
-    newest_first = sorted(experiments, key=lambda experiment: experiment.updated or datetime.min, reverse=True)
+    newest_first = sorted(experiments, key=lambda experiment: experiment.updated or NEVER, reverse=True)
     hosts = group((experiment.host, experiment) for experiment in experiments)
     for history in histories:
         make_folder(folder / HISTORIES)
         write_text(folder / HISTORIES / f"{history.name}.html", history.page)
     values: dict[str, Any] = {"title": title, "url": address, "experiments": newest_first, "histories": histories}
     values["releases"] = release_lines(newest_first)
-    write_text(folder / FEED, _render("feed.xml.j2", {**values, "now": datetime.now(UTC)}))
+    feed: list[Any] = [experiment for experiment in experiments if experiment.updated]
+    feed += [FeedChange(change, f"{HISTORIES}/{history.name}.html", change.updated) for history in histories
+             for change in history.changes]  # fmt: skip
+    feed.sort(key=lambda entry: entry.updated, reverse=True)
+    write_text(folder / FEED, _render("feed.xml.j2", {**values, "feed": feed, "now": datetime.now(UTC)}))
     write_text(folder / INDEX, _render("index.html.j2", {**values, "hosts": hosts}))
 
 

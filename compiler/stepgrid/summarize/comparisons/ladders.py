@@ -178,7 +178,7 @@ def _find_changes(
     """Yield the first rung of a new level, and the first and the last one of the level before it."""
     names, loads = list(rungs), sorted({load for figures in rungs.values() for load in figures})
     grid = np.array([[log_mean(figures.get(load, ())) for load in loads] for figures in rungs.values()])
-    for change in changes(grid, effect, alpha) if len(names) >= FEWEST_RUNGS else ():
+    for change in (changes(grid, effect, alpha) or ()) if len(names) >= FEWEST_RUNGS else ():
         yield names[change.at], (names[change.before], names[change.at - 1]), change
 
 

@@ -110,14 +110,14 @@ def two_levels_of_loads(means: Sequence[float]) -> TwoLevels | None:
     return TwoLevels(float(np.median(lower)), float(np.median(upper)), cut / len(values))
 
 
-def changes(grid: Array, effect: float, alpha: float, is_apart: bool = False) -> list[LevelChange]:
+def changes(grid: Array, effect: float, alpha: float, is_apart: bool = False) -> list[LevelChange] | None:
     """Find the changes of level; `alpha` is the chance that a ladder without a change has one.
 
-    `is_apart`: the rows were measured on days of their own. None are found where nothing shows the noise.
+    `is_apart`: the rows were measured on days of their own. None where nothing shows the noise.
     """
     levels = _levels_apart(grid, alpha) if is_apart else _levels(grid, alpha)
     if levels is None:
-        return []
+        return None
     cuts = sorted(_cuts(levels, 0, len(grid)))
     while cuts:
         steps = list(_changes(levels, [0, *cuts, len(grid)], effect))
