@@ -46,6 +46,7 @@ def figure_lines(figures: Figures) -> Iterator[str]:
     yield from (f"  fact {name}: {text}" for name, text in figures.facts.items())
     yield from (f"  warning: {text}" for text in figures.warnings)
     yield from few(f"  at {second:g} s: {rate:.10g} operations/s" for second, rate in figures.qps)
+    yield from few(f"  p99 at {second:g} s: {latency:.10g} us" for second, latency in figures.p99)
     yield from few(f"  {rate}" for rate in figures.rates)
     for histogram in figures.histograms:
         buckets = list(zip(histogram.least, histogram.most, histogram.operations, strict=True))

@@ -65,10 +65,10 @@ def test_a_removed_file_protects_nothing_so_its_successor_is_locked(tmp_path):
     ("make", "said"),
     [
         (lambda path: path.symlink_to(path.with_name("other")), "a symbolic link"),
-        (os.mkfifo, "no regular file"),  # and is not waited for
+        (os.mkfifo, "no regular file"),
     ],
 )
-def test_what_is_no_file_is_no_lock(tmp_path, make, said):
+def test_what_is_in_its_place_is_not_followed_or_waited_for(tmp_path, make, said):
     make(tmp_path / "lock")
     said = f"the lock file `{tmp_path}/lock` is {said} of user {getpass.getuser()}: remove it"
     with pytest.raises(LockFileError, match=f"^{re.escape(said)}$"), locked(tmp_path / "lock"):

@@ -1,11 +1,18 @@
 """Steps that run beside another one, by real processes: their times, what fails, and that nothing outlives the job."""
 
+import os
+import shutil
 import signal
+import subprocess
+import time
 from datetime import datetime
 from pathlib import Path
+from threading import Event
 
 import pytest
 
+from stepgrid.host.failure import StageError
+from stepgrid.host.processes.timetable import Entry, Timetable
 from stepgrid.model.records import StepSetup, Timing, replace
 from tests.run.conftest import make_stage, make_step
 
@@ -47,7 +54,7 @@ def test_each_has_its_time_its_folder_and_its_record(checkout):
     assert len(rounds) >= 2
     assert all(began >= 0.5 * number for number, (began, _) in enumerate(rounds))
     assert rounds[-1][0] <= main["seconds"] + 0.2
-    assert (endless["status"], endless["exit"]) == ("done", -signal.SIGTERM)
+    assert (endless["status"], endless["exit"], endless["stopped"]) == ("done", -signal.SIGTERM, True)
     assert longer["seconds"] >= 2.5 > main["seconds"]  # the step waits for it, its own time is its own
     folder = checkout.store.result("s-load") / "steps"
     assert (folder / "2-main_then/stdout").read_text() == "then\n"
@@ -83,3 +90,39 @@ def test_nothing_outlives_a_job_that_is_killed(checkout, until, gone, number):
     until(lambda: all(map(gone, found)))
     checkout.plan(make_stage("s-load", make_step("main", SLEEP % 0.2), beside("short", SLEEP % 0.1)))
     assert checkout.run("s-load").returncode == 0
+
+
+@pytest.mark.parametrize("another_fails", [False, True])
+def test_one_that_begins_when_the_main_step_is_over_is_stopped(another_fails):
+    """A process takes a while to start: the main program may end meanwhile, or another one fail."""
+    over = Event()
+
+    def run_slowly(_number, started, ended):
+        over.wait(10)
+        time.sleep(0.2)
+        child = subprocess.Popen(["sleep", "600"], process_group=0)
+        started(child.pid)
+        assert child.wait() == -signal.SIGTERM
+        ended(child.pid)
+
+    def fail(*_):
+        over.wait(10)
+        time.sleep(0.4)
+        raise StageError("failed", "x")
+
+    others = [Entry(2, "x", fail)] if another_fails else []
+    table = Timetable([Entry(1, "endless", run_slowly, stops=not another_fails), *others])
+    table.start(os.getpid())
+    time.sleep(0.2)
+    table.end_main(os.getpid())
+    over.set()
+    table.finish()
+    assert (table.stopped, bool(table.failure)) == ({1}, another_fails)
+
+
+def test_a_replayed_one_has_a_database_of_its_own(checkout):
+    steps = make_step("main", SLEEP % 0.3), beside("tenant", "import sys\nopen(sys.argv[1] + '/x', 'x')")
+    checkout.plan(make_stage("s-load", *steps, children=["s-run"]), make_stage("s-run", *steps, parent="s-load"))
+    assert checkout.run("s-load").returncode == 0, checkout.failure("s-load")
+    shutil.rmtree(checkout.store.image("s-load"))
+    assert checkout.run("s-run").returncode == 0, checkout.failure("s-run")

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from msgspec import MsgspecError, Struct, msgpack
 
-from stepgrid.collect.series import effect
+from stepgrid.collect.series import MainSeries, effect
 from stepgrid.collect.step_figures import StepFigures, read_step
 from stepgrid.host.files import find_record, read_bytes, write_cache
 from stepgrid.host.noise import unnamed_record
@@ -27,7 +27,7 @@ from stepgrid.plugins.registry import read_settings, runner
 from stepgrid.store.attempts import attempt_record
 from stepgrid.store.paths import FIGURES_DIGEST
 
-REVISION = 19  # of what is worked out beside the drivers' own figures
+REVISION = 20  # of what is worked out beside the drivers' own figures
 EnvironmentRow = tuple[str, int | None, str, str]  # scope, position of the step, name, value
 
 
@@ -71,8 +71,9 @@ def with_effects(
             continue
         group = takewhile(lambda other: steps[other].is_beside, range(main + 1, len(steps)))
         company = [records[other] for other in group if other != index]
-        change = effect(records[index], records[main], company, readings[main].qps, readings[main].p99)
-        reading = readings[index]
+        reading, figures_of_main = readings[index], readings[main]
+        series = MainSeries(figures_of_main.qps, figures_of_main.p99, figures_of_main.series_delay)
+        change = effect(records[index], records[main], company, series)
         metrics, facts = {**change.metrics, **reading.metrics}, {**reading.facts, **change.facts}
         figures[index] = replace(reading, metrics=metrics, facts=facts)
     return figures

@@ -171,10 +171,10 @@ def stall_figures(rates: Iterable[ClientRate]) -> dict[str, float]:
 
 
 # What a step does to the one that it runs beside: the rate and latency of that before, while and after it ran, by
-# seconds since the start of the other step, of those in which the same steps ran beside it as when this one began.
+# seconds of the other step's series, of those in which the same steps ran beside it as when this one began.
 
 BACK = 0.95  # of the rate before, at which it is back
-LAG = 1.0  # seconds
+LAG = 1.0  # seconds by which a client may begin later than is known
 COST = "cost"  # a fact
 TOGETHER = 3  # intervals whose mean must be back: one alone is noise
 
@@ -184,6 +184,24 @@ class SideEffect(NamedTuple):
     facts: Mapping[str, str] = {}
 
 
+class MainSeries(NamedTuple):
+    """Series of the step that others run beside; they begin so many seconds after its program."""
+
+    qps: Points
+    p99: Points = ()
+    delay: float | None = 0.0  # None: not known within LAG
+
+
+def series_delay(record: StepRecord, points: Points, measured_from: float, seconds: float) -> float | None:
+    """Find when a series begins, in seconds since its program was started; None where that is not known within LAG.
+
+    `measured_from`: of a driver that knows it, since the command began; `seconds` that its client counted."""
+    if len(points) < 2 or measured_from:
+        return record.waited + measured_from
+    interval, length = points[-1][0] - points[-2][0], max(points[-1][0], seconds)
+    return record.waited if (record.seconds or 0.0) - length <= LAG + interval else None
+
+
 def spans(record: StepRecord, start: float) -> list[Span]:
     """List when a step ran, in seconds since the start of another one."""
     rounds = record.rounds or (((record.started, record.ended),) if record.started and record.ended else ())
@@ -191,28 +209,36 @@ def spans(record: StepRecord, start: float) -> list[Span]:
     return [(began - start, ended - start) for began, ended in times if began is not None and ended is not None]
 
 
-def effect(record: StepRecord, main: StepRecord, company: Sequence[StepRecord], qps: Points, p99: Points) -> SideEffect:
+def effect(record: StepRecord, main: StepRecord, company: Sequence[StepRecord], series: MainSeries) -> SideEffect:
     """Compare the figures of a step before, while and after `record` ran; `company`: what else ran beside it."""
     start = unix_time(main.started)
-    own_spans = spans(record, start) if start is not None else []
+    own_spans = spans(record, start + (series.delay or 0.0)) if start is not None else []
     if start is None or not own_spans:
         return SideEffect({})
-    metrics = {"beside_seconds": record.seconds or 0.0}
+    metrics = {} if record.was_stopped and not own_spans[1:] else {"beside_seconds": record.seconds or 0.0}
     if record.rounds:
         metrics["beside_rounds"] = float(len(own_spans))
-    if len(qps) < 2:
+    if len(series.qps) < 2:
         return SideEffect(metrics, {COST: "cannot be told: the step that it ran beside has no series of QPS"})
-    company_spans = [(runs[0][0], runs[-1][1]) for other in company if (runs := spans(other, start))]
+    if series.delay is None:
+        return SideEffect(metrics, {COST: "cannot be told: when the series of the step that it ran beside begins"})
+    company_spans = [(runs[0][0], runs[-1][1]) for other in company if (runs := spans(other, start + series.delay))]
     presence = _Company(company_spans, own_spans[0][0])
-    rates, latencies = _parts(qps, own_spans, presence), _parts(p99, own_spans, presence)
+    rates = _parts(series.qps, own_spans, presence)
     means = {name: fmean(values) for name, values in rates.items() if values}
-    metrics |= {f"main_qps_{name}": mean for name, mean in means.items()}
-    metrics |= _ratios("main_qps", means) | _ratios(
-        "main_p99", {name: median(values) for name, values in latencies.items() if values}
-    )
-    if "before" in means and (recovery := _recovery(qps, own_spans[-1][1], means["before"])) is not None:
+    metrics |= {f"main_qps_{name}": mean for name, mean in means.items()} | _ratios("main_qps", means)
+    facts = dict(_facts(means))
+    if series.p99 and COST not in facts:
+        latencies = _parts(series.p99, own_spans, presence)
+        end, silences = own_spans[-1][1], _silences(series, presence)
+        if any(began < end for began, _ in silences):
+            facts["p99"] = "cannot be told: the step that it ran beside had seconds without an operation"
+        else:
+            lasting = {name: part for name, part in latencies.items() if part and not (silences and name == "after")}
+            metrics |= _ratios("main_p99", {name: median(part) for name, part in lasting.items()})
+    if (recovery := _recovery(series.qps, own_spans[-1][1], means.get("before", 0.0), presence)) is not None:
         metrics["main_recovery_seconds"] = recovery
-    return SideEffect(metrics, dict(_facts(means)))
+    return SideEffect(metrics, facts)
 
 
 class _Company(NamedTuple):
@@ -225,16 +251,16 @@ class _Company(NamedTuple):
         return [index for index, (began, ended) in enumerate(self.spans) if began <= second < ended]
 
     def is_same(self, span: Span) -> bool:
-        return all(self.at(second) == self.at(self.start) for second in (*span, fmean(span)))
+        """Tell whether the same ones ran in all of an interval as at the start; it may have been LAG later."""
+        changes = chain.from_iterable(self.spans)
+        return self.at(span[1]) == self.at(self.start) and not any(span[0] < at < span[1] + LAG for at in changes)
 
 
 def _parts(points: Points, own_spans: Sequence[Span], company: _Company) -> dict[str, list[float]]:
     """Split the values of a series into those before, while and after it ran.
 
-    A point has the end of its interval. The first is a start-up; and a client's seconds begin up to `LAG` after its
-    program, so that those at an edge count only where there are no others."""
+    A point has the end of its interval, which may have been up to LAG later. The first is a start-up."""
     parts: dict[str, list[float]] = {"before": [], "during": [], "after": []}
-    edge = list[float]()
     for (began, _), (ended, value) in pairwise(points):
         if not company.is_same((began, ended)):
             continue
@@ -244,9 +270,18 @@ def _parts(points: Points, own_spans: Sequence[Span], company: _Company) -> dict
             parts["after"].append(value)
         elif any(first <= began and ended <= last - LAG for first, last in own_spans):
             parts["during"].append(value)
-        elif any(first <= (began + ended) / 2 < last for first, last in own_spans):
-            edge.append(value)
-    return {**parts, "during": parts["during"] or edge}
+    return parts
+
+
+def _silences(series: MainSeries, company: _Company) -> list[Span]:
+    """List spans without an operation, which have no latency; one at the end makes the time of all others uncertain."""
+    interval, end = min(ended - began for (began, _), (ended, _) in pairwise(series.qps)), series.qps[-1][0]
+    seconds = [series.qps[0][0] - interval, *(second for second, _ in series.p99)]
+    if end - seconds[-1] > 1.5 * interval:
+        return [(0.0, end)]
+    spans = [(began, ended) for began, ended in pairwise(seconds) if ended - began > 1.5 * interval]
+    spans += [(began, ended) for (began, _), (ended, rate) in pairwise(series.qps) if rate <= 0]
+    return [span for span in spans if company.at(span[1]) == company.at(company.start)]
 
 
 def _ratios(name: str, figures: Mapping[str, float]) -> dict[str, float]:
@@ -257,12 +292,15 @@ def _ratios(name: str, figures: Mapping[str, float]) -> dict[str, float]:
     return {metric: figures[part] / base for part, metric in names.items() if part in figures}
 
 
-def _recovery(points: Points, end: float, before: float) -> float | None:
-    """Find when the rate was back; a mean of fewer intervals than `TOGETHER` tells nothing."""
-    after = [(began, value) for (began, _), (_, value) in pairwise(points) if began >= end - 1]
-    for index in range(len(after) - TOGETHER + 1):
-        if fmean(value for _, value in after[index : index + TOGETHER]) >= BACK * before:
-            return max(0.0, after[index][0] - end)
+def _recovery(points: Points, end: float, before: float, company: _Company) -> float | None:
+    """Find when the rate was back, unless others began or ended before; a mean of few intervals tells nothing."""
+    after = [((began, ended), value) for (began, _), (ended, value) in pairwise(points) if began >= end - LAG]
+    for index in range(len(after) - TOGETHER + 1 if before else 0):
+        part = after[index : index + TOGETHER]
+        if not all(company.is_same(span) for span, _ in part):
+            return None
+        if fmean(value for _, value in part) >= BACK * before:
+            return max(0.0, part[0][0][0] - end)
     return None
 
 
@@ -270,6 +308,6 @@ def _facts(means: Mapping[str, float]) -> Iterator[tuple[str, str]]:
     if "before" not in means:
         yield COST, "cannot be told: the step that it ran beside has no second before it, with the same others"
     elif "during" not in means:
-        yield COST, "cannot be told: it ran for less than an interval of the step that it ran beside"
+        yield COST, "cannot be told: no whole second of the step that it ran beside is within it, with the same others"
     elif "after" not in means:
         yield "time after it", "unknown: it ended when the step did that it ran beside, or later"

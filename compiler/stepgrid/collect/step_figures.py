@@ -28,7 +28,7 @@ from stepgrid.collect.counts import (
     step_plans,
 )
 from stepgrid.collect.samples import Row, Usage, read_samples, series
-from stepgrid.collect.series import series_figures, series_warnings, stall_figures
+from stepgrid.collect.series import series_delay, series_figures, series_warnings, stall_figures
 from stepgrid.expand.search import AxisSearch, Trial, as_run, parse_objective
 from stepgrid.language.expressions import ExpressionError
 from stepgrid.model.figures import (
@@ -68,6 +68,7 @@ class StepFigures(Struct, frozen=True):
     plans: Mapping[str, str] = {}  # of its statements
     samples: Columns = {}  # by second
     p99: Sequence[tuple[float, float]] = ()  # of latency, by second, in microseconds
+    series_delay: float | None = None  # seconds from the program's start to that of these series; None: not known
 
 
 # Reading raw output.
@@ -99,19 +100,17 @@ def read_step(folder: Path, step: PlannedStep, record: StepRecord) -> StepFigure
 def _read_beside(folder: Path, step: PlannedStep, record: StepRecord) -> StepFigures:
     """Read what ran beside another step: of several rounds the median of each figure. Its client is all it used."""
     folders = [folder / f"{ROUND_FOLDER}{number + 1}" for number in range(len(record.rounds))] or [folder]
-    outputs, warnings = list[Figures](), list(record.warnings)
-    for part in folders:
-        try:
-            outputs.append(parse_step(require_runner(step.kind), part, step.settings))
-        except ParseError:
-            if not record.exit:
-                raise
-            warnings.append("it was stopped when the step beside it ended: it has no figures of its own")
+    warnings = list(record.warnings)
+    if record.was_stopped:
+        folders.pop()
+        source = f"its figures are of {len(folders)} whole rounds" if folders else "it has no figures of its own"
+        warnings.append(f"it was stopped when the step beside it ended: {source}")
+    outputs = [parse_step(require_runner(step.kind), part, step.settings) for part in folders]
     names = dict.fromkeys(name for output in outputs for name in output.metrics)
     values = {name: [output.metrics[name] for output in outputs if name in output.metrics] for name in names}
     metrics = {**rate_targets(step), **{name: median(figures) for name, figures in values.items()}}
     metrics |= {**_derived_figures(step, metrics), **_target_figures(metrics)}
-    if record.cpu_seconds is not None:
+    if record.cpu_seconds is not None and outputs:
         metrics["client_cpu_seconds"] = record.cpu_seconds
     only = outputs[0] if len(outputs) == 1 else Figures({})
     return StepFigures(
@@ -177,6 +176,7 @@ def _step_figures(raw: _Raw, step: PlannedStep, output: Figures) -> StepFigures:
         plans=step_plans(folder) if STATISTICS in raw.files else {},
         samples=series(raw.samples),
         p99=[(second, latency) for second, latency in output.p99],
+        series_delay=series_delay(record, output.qps, (output.window or (0.0,))[0], output.metrics.get("seconds", 0.0)),
     )
 
 

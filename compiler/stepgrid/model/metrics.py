@@ -199,21 +199,23 @@ _BESIDE = "the series of the step that it ran beside"
 
 BESIDE = (
     Metric("beside_seconds", "s", "lower",
-           "Wall time of a step that ran beside another one; of several rounds the median.", "the step's own program"),
+           "Wall time of a step that ran beside another one; of several rounds the median. None where it was stopped.",
+           "the step's own program"),
     Metric("beside_rounds", "rounds", None, "Rounds of a step that ran every so many seconds.", "the step beside it"),
     Metric("main_qps_ratio", "ratio", "higher",
-           "QPS of the step that it ran beside: while it ran / before it began, in seconds in which the same others "
-           "ran beside that. Its first interval does not count. 0.82: it cost 18 % of the QPS.", _BESIDE),
+           "QPS of the step that it ran beside: while it ran / before it began, in whole seconds in which the same "
+           "others ran beside that. Its first interval does not count. 0.82: it cost 18 % of the QPS.", _BESIDE),
     Metric("main_qps_after_ratio", "ratio", "higher", "The same, after it had ended / before it began.", _BESIDE),
     Metric("main_qps_before", "operations/s", "higher", "Mean QPS of that step before it began.", _BESIDE),
     Metric("main_qps_during", "operations/s", "higher", "Mean QPS of that step while it ran.", _BESIDE),
     Metric("main_qps_after", "operations/s", "higher", "Mean QPS of that step after it had ended.", _BESIDE),
     Metric("main_p99_ratio", "ratio", "lower",
-           "Median of the seconds' 99th percentile of latency of that step: while it ran / before it began.", _BESIDE),
+           "Median of the seconds' 99th percentile of latency of that step: while it ran / before it began. Absent "
+           "where that had seconds without an operation: they have no latency.", _BESIDE),
     Metric("main_p99_after_ratio", "ratio", "lower", "The same, after it had ended / before it began.", _BESIDE),
     Metric("main_recovery_seconds", "s", "lower",
            "Time from its end until the QPS of that step, the mean of 3 intervals, was back at 95 % of what it was "
-           "before. Absent where it did not come back.", _BESIDE),
+           "before. Absent where it did not come back, or not before others began or ended.", _BESIDE),
 )  # fmt: skip
 
 _LATENCIES: Mapping[str, str] = {

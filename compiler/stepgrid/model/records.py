@@ -367,7 +367,9 @@ class JournalEvent(Record, frozen=True, kw_only=True):
 class StepRecord(Record, frozen=True, kw_only=True):
     """step.json, and an entry of result.json"""
 
-    sparse = frozenset({"probes", "counters", "launch", "client", "search", "suspended", "warnings", "rounds"})
+    sparse = frozenset(
+        {"probes", "counters", "launch", "client", "search", "suspended", "warnings", "rounds", "stopped"}
+    )
 
     name: str = ""
     kind: str = ""
@@ -391,11 +393,17 @@ class StepRecord(Record, frozen=True, kw_only=True):
     suspended: float | None = None
     warnings: tuple[str, ...] = ()
     rounds: tuple[tuple[str, str], ...] = ()  # start and end of each, of a step that runs again and again
+    stopped: bool = False  # with the step that it ran beside: its last round is not whole
 
     @property
     def cpu_seconds(self) -> float | None:
         """CPU time of its process and the children of that, as the kernel counted it."""
         return None if self.user is None or self.system is None else self.user + self.system
+
+    @property
+    def was_stopped(self) -> bool:
+        """Tell whether the last round of a step beside another one is not whole; earlier records have no `stopped`."""
+        return self.stopped or bool(self.exit)
 
 
 class StoredFile(Record, frozen=True):

@@ -16,7 +16,7 @@ from stepgrid.expand.search import AxisSearch, Trial, next_boundary, next_peak, 
 from stepgrid.host.failure import StageError, end_of_log, explaining_log
 from stepgrid.host.files import write_json
 from stepgrid.host.processes.signals import MARK, kill_marked
-from stepgrid.host.processes.supervision import ProcessEnd, Watch
+from stepgrid.host.processes.supervision import Watch
 from stepgrid.host.processes.timetable import Entry, Timetable
 from stepgrid.language.expressions import ExpressionError
 from stepgrid.language.files import checksum, reuse_checksums
@@ -100,7 +100,7 @@ class StageRun(Struct, frozen=True):
         folder.mkdir(parents=True)
         if planned.is_beside and server is None and planned.kind != WITHOUT_OPTIONS:
             # an embedded engine opens a database once: a second one of its programs has a database of its own
-            data = self.data.with_name(f"{self.data.name}-{index}")
+            data = self.data.with_name(f"{self.data.name}-{self.stage.id}-{index}")
             data.mkdir()
         value = choose_value(planned, finished)
         history = partial(self._history, planned)
@@ -147,7 +147,7 @@ class Companions:
     def records(self) -> Iterator[StepRecord]:
         """Write and return their records, in order."""
         for companion in self._companions:
-            record = describe_rounds(companion.step, companion.ends, is_repeated=companion.timing.period is not None)
+            record = describe_rounds(companion, companion.timing.number in self.timetable.stopped)
             write_json(companion.step.folder / "step.json", record, durable=False)
             companion.step.attempt.journal("step beside ended", **record.to_json())
             yield record
@@ -163,26 +163,23 @@ class Companions:
             step.refuse_beside(end.process, end.deadline)
 
 
-def describe_rounds(step: StepRun, ends: Sequence[StepEnd], is_repeated: bool) -> StepRecord:
-    """Make the record of a step that ran beside another one; of rounds the time is their median."""
-    process = _join([end.process for end in ends])
-    record = describe(step.planned, ends[0]._replace(process=process), step.accepted.dropped)
-    if not is_repeated:
-        return record
-    return replace(record, rounds=tuple((end.process.started, end.process.ended) for end in ends))
-
-
-def _join(processes: Sequence[ProcessEnd]) -> ProcessEnd:
-    last = processes[-1]
-    return replace(
-        last,
+def describe_rounds(companion: BesideRun, stopped: bool) -> StepRecord:
+    """Make the record of a step that ran beside another one; of rounds the times are medians, without a part of one."""
+    step, processes = companion.step, [end.process for end in companion.ends]
+    complete = (processes[:-1] if stopped else processes) or processes
+    process = replace(
+        processes[-1],
         started=processes[0].started,
-        seconds=median(process.seconds for process in processes),
-        user=sum(process.user for process in processes),
-        system=sum(process.system for process in processes),
+        seconds=median(process.seconds for process in complete),
+        user=median(process.user for process in complete),
+        system=median(process.system for process in complete),
         max_rss=max(process.max_rss for process in processes),
         suspended=sum(process.suspended for process in processes),
     )
+    record = describe(step.planned, companion.ends[0]._replace(process=process), step.accepted.dropped)
+    is_repeated = companion.timing.period is not None
+    rounds = tuple((process.started, process.ended) for process in processes) if is_repeated else ()
+    return replace(record, rounds=rounds, stopped=stopped)
 
 
 def group_steps(steps: Sequence[PlannedStep]) -> Iterator[range]:

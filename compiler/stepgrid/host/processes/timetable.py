@@ -61,17 +61,25 @@ class Timetable:
             self._change.notify_all()
 
     def finish(self) -> None:
-        """Wait for what runs, and stop what is to end with the main program."""
-        for entry in self.entries:
-            with self._change:
-                pid = self._pids.get(entry.number) if entry.stops or self.error else None
-                if pid is not None:
-                    self.stopped.add(entry.number)
-            if pid is not None:
-                with suppress(ProcessLookupError):
-                    supervision.stop(pid)
+        """Wait for what runs, and stop what is to end with the main program, also if it begins only now."""
+        while (pid := self._next_to_stop()) is not None:
+            with suppress(ProcessLookupError):
+                supervision.stop(pid)
         for thread in self._threads:
             thread.join()
+
+    def _next_to_stop(self) -> int | None:
+        """Wait for a program that is to be stopped; None where all are done."""
+
+        def first() -> Entry | None:
+            running = (entry for entry in self.entries if entry.number in self._pids.keys() - self.stopped)
+            return next((entry for entry in running if entry.stops or self.error), None)
+
+        with self._change:
+            self._change.wait_for(lambda: first() or len(self._done) == len(self._threads))
+            if entry := first():
+                self.stopped.add(entry.number)
+            return self._pids[entry.number] if entry else None
 
     @property
     def failure(self) -> StageError | None:
@@ -135,6 +143,7 @@ class Timetable:
             self._pids[entry.number] = pid
             if self._closed:
                 supervision.kill(pid)
+            self._change.notify_all()
 
     def _note_end(self, entry: Entry) -> None:
         with self._change:

@@ -26,8 +26,8 @@ _FIGURES = (  # metric, heading, unit
 
 def beside_tables(sections: Sequence[StepPoints]) -> list[Table]:
     """Make a row for each point of a step that ran beside another one; nothing where there is none."""
-    chosen = [section for section in sections if any(RAN in run.metrics for run in section.runs)]
-    points = [(section, point) for section in chosen for point in section.points if point.spread(RAN)]
+    chosen = [section for section in sections if any({RAN, RATIO} & run.metrics.keys() for run in section.runs)]
+    points = [(section, point) for section in chosen for point in section.points if point.spread(RAN) or cost(point)]
     if not points:
         return []
     axes = dict.fromkeys(name for section in chosen for name in section.names)
@@ -63,14 +63,15 @@ def cost(point: Point) -> str:
 def _sentences(section: StepPoints) -> Iterator[str]:
     """load/index costs 18 % [15, 21] of the QPS of load for 40 s in version=17; 9 % [7, 11] for 55 s in version=18"""
     main, _, _ = section.step.rpartition("/")
-    words = f"of the QPS of {main} "
+    words = f" of the QPS of {main}"
     for point in section.points:
         ran, share, ends = point.spread(RAN), cost(point), mean_interval(point.means(RATIO))
-        if ran and share:
+        if share:
             arm = section.point_name(point)
             is_open = ends is not None and ends[0] <= 1 <= ends[1]
             doubt, suffix = " (undecided)" if is_open else "", f" in {arm}" if arm else ""
-            yield f"{share}{doubt} {words}for {units.rate(ran[0])} s{suffix}"
+            length = f" for {units.rate(ran[0])} s" if ran else ""  # one that was stopped has none
+            yield f"{share}{doubt}{words}{length}{suffix}"
             words = ""
 
 

@@ -85,7 +85,8 @@ def parse(text: str) -> Figures:
     half = math.sqrt(STEP)  # a latency counts to the bucket that is nearest to it, by its logarithm
     buckets = by_column(("", value * 1000 / half, value * 1000 * half, count) for value, count in lines)
     warnings = [warning.strip() for warning in _WARNING.findall(text)]
-    p99 = [(second, milliseconds * 1000) for second, milliseconds in series(text, _P99)]
+    # 0.00 of a second in which no event ended
+    p99 = [(second, milliseconds * 1000) for second, milliseconds in series(text, _P99) if milliseconds]
     return Figures(_metrics(summary(text), lines), facts(text), series(text), warnings, histograms=buckets, p99=p99)
 
 
