@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
 
 from stepgrid.model import units
 from stepgrid.model.status import Status
@@ -14,6 +15,7 @@ from stepgrid.summarize.data.points import Point
 from stepgrid.summarize.grid_answers import GridEvidence
 
 MOST_NAMED = 4
+_LIMIT = re.compile(r"(\w+)\s*([<>])=?\s*[\w.]+")
 
 
 class Arms(NamedTuple):
@@ -69,6 +71,14 @@ def _reason(
 
 def _voided(evidence: GridEvidence, point: Point, where: str) -> str:
     """A condition holds of a cell if it holds in each of its loads; it may be about figures of its other steps."""
+    for figures in _figures_by_load(evidence, point):
+        verdict = expectations.holds(where, figures)
+        if not verdict:
+            return f"`{where}` is not met" if verdict is False else f"`{where}` names a figure that is missing"
+    return ""
+
+
+def _figures_by_load(evidence: GridEvidence, point: Point) -> Iterator[dict[str, Any]]:
     kin = [
         other
         for section in evidence.sections
@@ -76,14 +86,27 @@ def _voided(evidence: GridEvidence, point: Point, where: str) -> str:
         if other.labels.items() <= point.labels.items() and other.step != point.step
     ]
     for load in point.values():
-        figures: dict[str, float] = {}
+        figures: dict[str, Any] = {}
         for other in (*kin, point):
             for run in other.runs:
                 figures |= run.metrics if run.load == load else {}
-        verdict = expectations.holds(where, {**figures, **point.labels})
-        if not verdict:
-            return f"`{where}` is not met" if verdict is False else f"`{where}` names a figure that is missing"
-    return ""
+        yield {**figures, **point.labels}
+
+
+def nearest_miss(evidence: GridEvidence, arms: Arms, where: str) -> str:
+    """Name the cell that comes nearest to a condition of one figure and its limit; empty of other conditions."""
+    match = _LIMIT.fullmatch(where.strip())
+    name, sign = match.groups() if match else ("", "")
+    best, worst = (min, max) if sign == "<" else (max, min)
+    values = {
+        arm: worst(figures[name] for figures in _figures_by_load(evidence, point))
+        for arm, point in arms.points.items()
+        if all(isinstance(figures.get(name), float) for figures in _figures_by_load(evidence, point))
+    }
+    if not values:
+        return ""
+    nearest = best(values, key=lambda arm: values[arm])
+    return f"; {nearest} comes nearest: {name} {units.short_figure(values[nearest], evidence.units.get(name, ''))}"
 
 
 def listed(names: Sequence[str]) -> str:

@@ -25,7 +25,7 @@ from stepgrid.summarize.data.points import Point
 from stepgrid.summarize.grid_answers import GridAnswer, GridEvidence
 from stepgrid.summarize.statistics import confidence_intervals, verdicts
 from stepgrid.summarize.statistics.confidence_intervals import log_mean
-from stepgrid_investigate.arms import Arms, comparable_arms, listed
+from stepgrid_investigate.arms import Arms, comparable_arms, listed, nearest_miss
 from stepgrid_investigate.best.race import Race, look
 from stepgrid_investigate.best.ranking import Ranked, Ranking, Standing, rank_arms
 
@@ -56,6 +56,19 @@ def _best(evidence: GridEvidence) -> Iterator[GridAnswer]:
             arms = comparable_arms(evidence, section, [question.metric], question.where)
             if len(arms.points) > 1:
                 yield _best_of(evidence, section, question, arms)
+            elif len(section.points) > 1:
+                nearest = ""
+                if question.where and not arms.points:
+                    others = comparable_arms(evidence, section, [question.metric])
+                    nearest = nearest_miss(evidence, others, question.where)
+                condition = f" where {question.where}" if question.where else ""
+                yield _too_few("best", f"best {question.metric}{condition}", section, arms, nearest)
+
+
+def _too_few(key: str, question: str, section: StepPoints, arms: Arms, nearest: str = "") -> GridAnswer:
+    """Name the only cell that takes part, or say that none does."""
+    answer = f"only {listed([*arms.points])} takes part" if arms.points else f"no cell takes part{nearest}"
+    return GridAnswer(key, f"{section.step}: {question}", (f"{section.step}: {answer}", *arms.notes))
 
 
 def _best_of(evidence: GridEvidence, section: StepPoints, question: PlannedBest, arms: Arms) -> GridAnswer:
@@ -220,6 +233,8 @@ def _fronts(evidence: GridEvidence) -> Iterator[GridAnswer]:
             arms = comparable_arms(evidence, section, [metric.name for metric in metrics])
             if len(arms.points) > 1:
                 yield _front_of(evidence, section, metrics, arms)
+            elif len(section.points) > 1:
+                yield _too_few("pareto", f"cells that no other beats in {_all_of(metrics)}", section, arms)
 
 
 def _front_of(evidence: GridEvidence, section: StepPoints, metrics: Sequence[ComparedMetric], arms: Arms) -> GridAnswer:

@@ -94,6 +94,20 @@ def test_with_one_load_nothing_is_sure() -> None:
     assert not any("95 %" in note for table in found.grid_answers[2].tables for note in table.notes)
 
 
+@pytest.mark.parametrize(
+    ("where", "answer"),
+    [
+        ("qps >= 1.8k", "no cell takes part; cache=big, comp=lz4, jobs=1 comes nearest: qps 1.65k"),
+        ("qps > 2000 and database_bytes < 1GiB", "no cell takes part"),
+        ("qps > 1500 and jobs == '16'", "only cache=big, comp=lz4, jobs=16 takes part"),
+    ],
+)
+def test_a_condition_that_hardly_a_cell_meets(where: str, answer: str) -> None:
+    (only,) = report(runs(whole_grid(), 1, 0.0), best=PlannedBest("qps", where=where)).grid_answers
+    assert only.sentences[0] == f"readww: {answer}"
+    assert f"cells left out: `{where}` is not met: " in only.sentences[1]
+
+
 def test_a_small_grid_without_a_question_has_no_answers() -> None:
     assert report(runs(whole_grid(), 3, 0.004)).grid_answers == ()
 
