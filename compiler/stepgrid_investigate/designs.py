@@ -6,21 +6,19 @@ All put the axes that decide a load first, and have as few loads as what they pr
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import combinations, islice, product
 from math import isqrt, prod
 from random import Random
-from typing import TypeAlias
 
 from stepgrid.model import units
 from stepgrid.plugins.design import Design, DesignError, DesignRequest, DesignRows, Factor, Row
-
-Pair: TypeAlias = tuple[tuple[int, int], ...]  # axes with their values
 
 MOST_ROWS, MOST_SAMPLED = 5_000, 1_000
 MOST_ENUMERATED = 20_000  # points that are looked at one by one where chance finds none that is allowed
 MOST_GROUPS, MOST_ALIKE = 6, 3  # that a note names
 CANDIDATES = 24  # of each row that is chosen among several
+MOST_WORK = 5_000_000  # values that are weighed for all rows of `pairs`: seconds; larger grids have fewer candidates
 NEAREST = 200  # rows before it, of which the nearest counts
 TRIES = 200  # to meet a row that the grid has
 
@@ -303,75 +301,79 @@ class _Cover:
             group: choices.get(group) or [(value,) for value in range(request.factors[group[0]].values)]
             for group in groups
         }
+        sizes = [factor.values for factor in request.factors]
+        rows = max([one * other for one, other in combinations(sizes, 2)], default=1)  # at least
+        work = rows * len(sizes) * sum(len(group) * len(choices) for group, choices in self.choices.items())
+        self.most_candidates = min(CANDIDATES, MOST_WORK // work)
+        if not self.most_candidates:
+            message = f"it has at least {rows:,} rows, which would take long to choose"
+            raise DesignError(message, "`sample: N` has as many as it says")
 
     def result(self, first: Sequence[Row], random: Random) -> DesignRows:
         """Go on from the first rows until each pair is covered that a row of the grid has."""
-        factors = self.request.factors
-        single: list[Pair] = [((0, value),) for value in range(factors[0].values)] if len(factors) == 1 else []
-        sizes = [range(factor.values) for factor in factors]
-        all_pairs: set[Pair] = {
-            ((one, value), (other, second))
-            for one, other in combinations(range(len(factors)), 2)
-            for value, second in product(sizes[one], sizes[other])
-        }
-        open_pairs = set(single) if single else all_pairs
-        rows = [*first]
+        sizes, rows, impossible = [factor.values for factor in self.request.factors], [*first], 0
+        # by axis, value and other axis, whether no row yet has the value with each of the other's
+        self.is_open = [[[bytearray(b"\1" * other) for other in sizes] for _ in range(size)] for size in sizes]
         for row in rows:
-            open_pairs -= self._pairs(row)
-        impossible = 0
-        for pair in sorted(open_pairs):
-            if pair in open_pairs:
-                best = self._best(pair, open_pairs, random)
-                if best is None:
-                    impossible += 1
-                    open_pairs.discard(pair)
-                else:
-                    rows.append(best)
-                    open_pairs -= self._pairs(best)
+            self._close(enumerate(row))
+        for one, size in enumerate(sizes):
+            for value in range(size):
+                others = range(one + 1, len(sizes)) if len(sizes) > 1 else (one,)
+                for other, second in ((at, second) for at in others for second in range(sizes[at])):
+                    if not self.is_open[one][value][other][second] or (one == other and value != second):
+                        continue
+                    best = self._best({one: value, other: second}, random)
+                    if best is None:
+                        impossible += 1
+                        self._close([(one, value), (other, second)])
+                    else:
+                        rows.append(best)
+                        self._close(enumerate(best))
         note = f"{units.counted(impossible, 'pair')} of values has no cell in the grid"
         return DesignRows(rows, [note] if impossible else [])
 
-    def _pairs(self, row: Row) -> set[Pair]:
-        assignments = [*enumerate(row)]
-        return {*combinations(assignments, 2)} if len(assignments) > 1 else {(assignments[0],)}
+    def _close(self, values: Iterable[tuple[int, int]]) -> None:
+        for (one, value), (other, second) in product([*values], repeat=2):
+            self.is_open[one][value][other][second] = 0
 
-    def _best(self, pair: Pair, open_pairs: set[Pair], random: Random) -> Row | None:
-        fixed = dict(pair)
-        filled = (self._fill(fixed, open_pairs, random, greedy=number < CANDIDATES) for number in range(TRIES))
-        candidates: list[Row] = []
-        for row in filled:
-            if row is not None and self.request.allows(row):
-                candidates.append(row)
-            if len(candidates) == CANDIDATES:
-                break
-        candidates = candidates or [*self._enumerated(fixed)]
-        return max(candidates, key=lambda row: len(self._pairs(row) & open_pairs), default=None)
+    def _best(self, fixed: dict[int, int], random: Random) -> Row | None:
+        filled = (self._fill(fixed, random, greedy=number < self.most_candidates) for number in range(TRIES))
+        allowed = (row for row in filled if row is not None and self.request.allows(row))
+        candidates = [*islice(allowed, self.most_candidates)] or [*self._enumerated(fixed)]
+        return max(candidates, key=self._count_new, default=None)
 
-    def _fill(self, fixed: dict[int, int], open_pairs: set[Pair], random: Random, greedy: bool) -> Row | None:
+    def _count_new(self, row: Row) -> int:
+        return sum(
+            self.is_open[one][value][other][second] for (one, value), (other, second) in combinations(enumerate(row), 2)
+        )
+
+    def _fill(self, fixed: dict[int, int], random: Random, greedy: bool) -> Row | None:
         """Give each group, by chance first or later, the values with most new pairs, or any."""
         values = dict(fixed)
         for group in random.sample(self.groups, len(self.groups)):
-            choices = [
-                choice
-                for choice in self.choices[group]
-                if all(fixed.get(at, value) == value for at, value in zip(group, choice, strict=True))
-            ]
+            choices: Sequence[Row] = self.choices[group]
+            if not fixed.keys().isdisjoint(group):
+                choices = [
+                    choice
+                    for choice in choices
+                    if all(fixed.get(at, value) == value for at, value in zip(group, choice, strict=True))
+                ]
             if not choices:
                 return None
-            if greedy:
-                gains = [self._gain(group, choice, values, open_pairs) for choice in choices]
-                choices = [choice for choice, gain in zip(choices, gains, strict=True) if gain == max(gains)]
+            if greedy and len(choices) > 1:
+                gains = self._gains(group, choices, values)
+                most = max(gains)
+                choices = [choice for choice, gain in zip(choices, gains, strict=True) if gain == most]
             values |= zip(group, random.choice(choices), strict=True)
         return tuple(values[at] for at in range(len(self.request.factors)))
 
-    def _gain(self, group: Row, choice: Row, values: dict[int, int], open_pairs: set[Pair]) -> int:
-        new = zip(group, choice, strict=True)
-        return sum(
-            tuple(sorted(((at, value), assigned))) in open_pairs
-            for at, value in new
-            for assigned in values.items()
-            if assigned[0] not in group
-        )
+    def _gains(self, group: Row, choices: Sequence[Row], values: Mapping[int, int]) -> list[int]:
+        """Count the new pairs of each choice with what is assigned."""
+        lines = [self.is_open[at][value] for at, value in values.items() if at not in group]
+        by_axis = [[*map(sum, zip(*(line[at] for line in lines), strict=True))] for at in group]
+        if not lines:
+            return [0] * len(choices)
+        return [sum(gains[value] for gains, value in zip(by_axis, choice, strict=True)) for choice in choices]
 
     def _enumerated(self, fixed: dict[int, int]) -> Iterator[Row]:
         sizes = [[fixed[at]] if at in fixed else range(f.values) for at, f in enumerate(self.request.factors)]

@@ -67,6 +67,13 @@ def test_each_pair_that_the_grid_has_is_covered(levels: list[int], deciding: int
     assert len(chosen) <= len(grid)
 
 
+def test_pairs_of_many_values_take_seconds_or_are_refused() -> None:
+    chosen = rows("pairs", (20,) * 6)
+    assert len({(row[2], row[4]) for row in chosen}) == 400
+    with pytest.raises(DesignError, match="at least 3,600 rows"):
+        rows("pairs", (60,) * 20)
+
+
 @pytest.mark.parametrize(
     ("levels", "resolution", "count"),
     [
