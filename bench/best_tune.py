@@ -23,11 +23,12 @@ sys.path.insert(0, str(ROOT))
 import numpy as np  # noqa: E402
 
 from stepgrid.model import units  # noqa: E402
+from stepgrid.model.plan import FINALISTS  # noqa: E402
 from stepgrid.plugins.design import DesignRequest, Factor, Row  # noqa: E402
 from stepgrid.summarize.statistics.confidence_intervals import intervals, sample  # noqa: E402
 from stepgrid_investigate.best.proposals import SearchAxis, expectations, propose  # noqa: E402
 from stepgrid_investigate.designs import first_tries  # noqa: E402
-from stepgrid_investigate.tuning import BATCH, FINALISTS, figure_interval  # noqa: E402
+from stepgrid_investigate.tuning import BATCH, figure_interval  # noqa: E402
 
 FIRST, TRIES, CONFIRM = 16, 40, 5
 SURFACE = ROOT / "bench" / "rocksdb_surface.csv"

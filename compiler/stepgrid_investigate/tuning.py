@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from stepgrid.model import units
 from stepgrid.model.metrics import QPS
-from stepgrid.model.plan import PlannedTune
+from stepgrid.model.plan import FINALISTS, PlannedTune
 from stepgrid.model.records import replace
 from stepgrid.model.status import Status
 from stepgrid.model.table import NOTHING, Cell, Column, Table
@@ -31,7 +31,6 @@ from stepgrid_investigate.best.proposals import SearchAxis, expectations, propos
 from stepgrid_investigate.best.ranking import Standing, rank_arms
 
 BATCH = 8  # tries of a round
-FINALISTS = 4  # the best by the model, and the best try itself
 OPEN = (Status.MISSING, Status.RUNNING, Status.WAITING, Status.INTERRUPTED)
 
 
@@ -71,6 +70,8 @@ class Search(Struct, frozen=True, dict=True):
         )
         points = () if is_over or self._is_waiting else tuple(map(self._labels, self._next_rows()))
         finalists = () if is_over or self._is_waiting or points else tuple(self._confirming())
+        if not (is_over or self._is_waiting or points or finalists):
+            answer += f"; `budget: {units.duration(self.tune.budget or 0)}` leaves no time for fresh loads of the best"
         goal = "confirm what is best" if len(self.directions) == 1 else "confirm the front"
         why = f"search: {counted(total, 'point')} tried, {len(points)} more" if points else f"search: {goal}"
         return GridAnswer("tune", title, (answer, *self._tries.notes), points=points, why=why, finalists=finalists)
@@ -129,20 +130,30 @@ class Search(Struct, frozen=True, dict=True):
 
     def _next_rows(self) -> list[Row]:
         added = {tuple(axis.labels.index(point[axis.name]) for axis in self.tune.axes) for point in self.tune.points}
-        return propose(self._axes, self._values, self._room, lambda row: row not in added, self.tune.seed)
+        forbidden: dict[tuple[str, ...], set[tuple[str, ...]]] = {}
+        for labels in self.tune.forbidden:
+            forbidden.setdefault(tuple(labels), set()).add(tuple(labels.values()))
+
+        def allows(row: Row) -> bool:
+            labels = self._labels(row)
+            return row not in added and not any(
+                tuple(map(labels.__getitem__, names)) in values for names, values in forbidden.items()
+            )
+
+        return propose(self._axes, self._values, self._room, allows, self.tune.seed)
 
     @property
     def _room(self) -> int:
         """Count the tries of the next round: what confirms them has its time, too."""
         costs, cells = self.evidence.costs, [point.runs[0].cell for point in self._rows.values()]
         room = BATCH if self.tune.tries is None else min(BATCH, self.tune.tries - len(cells))
-        if self.tune.budget is not None and costs.spent > 0:
+        if costs.spent > 0 and self._remaining_s < math.inf:
             confirming = self.tune.confirm * (FINALISTS + 1) * sum(costs.seconds([cell]) for cell in cells) / len(cells)
-            room = min(room, int((self.tune.budget - costs.spent - confirming) / (costs.spent / len(cells))))
+            room = min(room, int((self._remaining_s - confirming) / (costs.spent / len(cells))))
         return max(room, 0)
 
     def _confirming(self) -> list[str]:
-        """List the finalists and the base."""
+        """List the finalists and the base; fewer where the budget has no time for the fresh loads of all."""
         figures = {row: value for row, value in self._values.items() if value is not None}
         if not figures:
             return []
@@ -150,7 +161,16 @@ class Search(Struct, frozen=True, dict=True):
         ranked = sorted(figures, key=lambda row: -expected[row])
         rows = list(dict.fromkeys([*ranked[: FINALISTS - 1], max(figures, key=lambda row: figures[row]), *ranked]))
         base = [row for row in self._rows if self._name(row) == self._tries.base]
-        return [self._last_stage(self._rows[row]) for row in dict.fromkeys([*rows[:FINALISTS], *base])]
+        for count in range(FINALISTS, 0, -1):
+            points = [self._rows[row] for row in dict.fromkeys([*rows[:count], *base])]
+            seconds = self.tune.confirm * self.evidence.costs.seconds([point.runs[0].cell for point in points])
+            if seconds <= self._remaining_s:
+                return [self._last_stage(point) for point in points]
+        return []
+
+    @property
+    def _remaining_s(self) -> float:
+        return math.inf if self.tune.budget is None else self.tune.budget - self.evidence.costs.spent
 
     def _last_stage(self, point: Point) -> str:
         return self._last_stages[point.runs[0].cell]

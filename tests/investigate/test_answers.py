@@ -5,6 +5,7 @@ import re
 from collections.abc import Iterator, Mapping
 from itertools import product
 from random import Random
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -15,6 +16,7 @@ from stepgrid.model.records import replace
 from stepgrid.plugins.design import DesignRequest, Factor
 from stepgrid.plugins.registry import DESIGNS
 from stepgrid.summarize import report_formats, summary_text
+from stepgrid.summarize.comparisons.decisions import LoadCosts
 from stepgrid.summarize.data.tables_reader import Run
 from stepgrid.summarize.grid_answers import GridAnswer
 from stepgrid.summarize.report import Report, make_report
@@ -180,14 +182,15 @@ def test_an_option_that_matters_only_with_another_is_not_fixed() -> None:
     assert text.endswith(": less than 2 % each by itself")
 
 
-def search(figures: Iterator[Run], *finalists: str) -> GridAnswer:
-    """Return the answer of a search that tried the whole grid."""
+def search(figures: Iterator[Run], *finalists: str, seconds: float = 0.0, **more: Any) -> GridAnswer:
+    """Return the answer of a search that tried the whole grid, or as much as there is of it, a second each."""
     tries = list(figures)
     cells = tuple(made.cell({**run.labels, "build": "b"}, run.cell) for run in tries if run.load == 1)
-    tune = PlannedTune("key", AXES, (), seed=1, confirm=5, tries=27, finalists=finalists)
+    tune = PlannedTune("key", AXES, (), seed=1, confirm=5, finalists=finalists, **{"tries": 27, **more})
     head = PlannedReport(BASE, best=PlannedBest("qps"))
     plan = Plan("p", "a search", "a.yaml", None, AXES, cells, (), (), {}, head, tune=tune)
-    return make_report(plan, made.tables(tries)).grid_answers[0]
+    costs = LoadCosts(seconds, {run.cell: {run.cell: 1.0} for run in tries})
+    return make_report(plan, made.tables(tries), costs).grid_answers[0]
 
 
 def first_loads(loads: int, *finalists: str) -> Iterator[Run]:
@@ -216,3 +219,15 @@ def test_a_search_judges_its_own_finalists_by_the_fresh_loads_that_have_figures(
     assert len(answer.tables[0].rows) == 2
     waiting = (replace(run, status="missing", metrics={}) if (run.cell, run.load) in lost else run for run in figures)
     assert search(waiting, best, near, base).sentences[0] == "readww: 2 finalists wait for fresh loads"
+
+
+def test_a_search_keeps_to_what_the_grid_has_and_to_its_budget() -> None:
+    some = [run for run in first_loads(1) if "1" in run.cell.split() or "none" in run.cell]
+    forbidden = [{"cache": "big", "comp": "lz4"}, {"jobs": "16"}]
+    proposals = search(iter(some), forbidden=forbidden).points
+    assert {tuple(sorted(point.values())) for point in proposals} == {
+        tuple(sorted(values)) for values in product(("small", "mid"), ("lz4", "zstd"), "4")
+    } | {("4", "big", "zstd")}
+    budgets = {seconds: search(first_loads(1), seconds=27, budget=seconds) for seconds in (60, 42, 30)}
+    assert [len(answer.finalists) for answer in budgets.values()] == [5, 3, 0]
+    assert "`budget: 30s` leaves no time for fresh loads" in budgets[30].sentences[0]

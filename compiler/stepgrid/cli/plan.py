@@ -20,7 +20,7 @@ from stepgrid.cli.spec_arguments import (
 from stepgrid.errors import FINE
 from stepgrid.host.terminal_output import cut, text_width, wrap
 from stepgrid.language.site import current_site
-from stepgrid.model.plan import BUILD, MOST_LOADS
+from stepgrid.model.plan import BUILD, FINALISTS, MOST_LOADS, PlannedTune
 from stepgrid.model.status import Action, Status
 from stepgrid.model.units import counted, duration, percent, size
 from stepgrid.plan import difference, estimate
@@ -102,7 +102,7 @@ def _totals(preview: Preview) -> Iterator[tuple[str, str]]:
     if plan.profile:
         yield "profile", _profile_cost(preview)
     if loads := loads_so_far(plan):
-        yield "loads", loads
+        yield "loads", f"{loads}{_budget(preview, plan.tune) if plan.tune else ''}"
     yield "to do", _remaining_work(preview)
     if preview.to_read:
         yield "read", _reading(preview)
@@ -140,6 +140,25 @@ def _profile_cost(preview: Preview) -> str:
     }
     most = f"at most {counted(len(measuring), 'stage')}, {duration(sum(seconds[stage] for stage in measuring))}"
     return f"{chosen}; steps that differ are profiled after the verdicts: {most}"
+
+
+def _budget(preview: Preview, tune: PlannedTune) -> str:
+    """, within 1h00m: 17 points take about 12m00s, fresh loads of 5 cells about 18m00s"""
+    if tune.budget is None:
+        return ""
+    seconds = {node.status.id: node.status.seconds for node in preview.nodes}
+    chains = [[seconds.get(stage) for stage in cell.repeats[0].stages] for cell in preview.plan.cells]
+    by_stage = {stage: seconds.get(stage) for cell in preview.plan.cells for stage in cell.repeats[0].stages}
+    tries = sum(once or 0.0 for once in by_stage.values())
+    fresh = (
+        tune.confirm * (FINALISTS + 1) * sum(once or 0.0 for chain in chains for once in chain) / max(len(chains), 1)
+    )
+    points = counted(len(chains), "point")
+    if None in by_stage.values():
+        return f", within {duration(tune.budget)} with the {points}, which take an unknown time"
+    text = f", within {duration(tune.budget)}: {points} take about {duration(tries)}"
+    text += f", fresh loads of {FINALISTS + 1} cells about {duration(fresh)}"
+    return text if tries + fresh <= tune.budget else f"{text}; too little time: fewer cells are confirmed, or none"
 
 
 def _reading(preview: Preview) -> str:

@@ -38,6 +38,7 @@ class Expansion(NamedTuple):
     before_checkpoints: Mapping[str, frozenset[str]]  # checkpoint -> the steps before it
     build_names: Sequence[str]  # of the builds that are compared, also in cells that are left out
     design: PlannedDesign | None  # that chose the cells
+    forbidden: Sequence[Mapping[str, str]]  # of a search: what `exclude` takes away, by the axes that it is about
 
 
 def expand(
@@ -124,6 +125,7 @@ def expand(
         step_range.before_checkpoints,
         [build.name for build in chosen],
         grid.design,
+        tuple(grid.forbidden(document.spec.exclude)) if document.spec.tune else (),
     )
 
 

@@ -152,6 +152,18 @@ class Grid:
         complete = [row for row in added if -1 not in row]
         return [choice for row in dict.fromkeys([*rows, *complete]) for choice in choices_of(row)]
 
+    def forbidden(self, exclude: Sequence[Text]) -> Iterator[Mapping[str, str]]:
+        """Yield what each expression takes away, as labels of the axes that it is about."""
+        for expression in exclude:
+            positions = self._dependencies.axes(mentioned_names(expression))
+            values = [axis.points if at in positions else axis.points[:1] for at, axis in enumerate(self._axes)]
+            matches = self._exclusion(expression)
+            fits = self._fits([len(self._builds), *map(len, values)], 1)
+            for build, points in product(self._builds, product(*values)) if fits else ():
+                if matches(Choice(build, points)):
+                    labels = {BUILD: build.name} if len(self._builds) > 1 else {}
+                    yield labels | {self._axes[at].name: points[at].label for at in sorted(positions)}
+
     def labels(self, has_builds: bool) -> Mapping[str, Sequence[str]]:
         """List the labels of each factor of a design."""
         builds = {BUILD: [build.name for build in self._builds]} if has_builds else {}

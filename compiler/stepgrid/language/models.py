@@ -344,7 +344,7 @@ class SpecRepeat(Model):
     until: Annotated[Literal["decided", "best"] | float, BeforeValidator(_read_width)] | None = None
     least: Loads = 3  # 1 in a race, where those of all cells show the noise together
     most: Loads = 12  # 8 in a race: an arm that is open then is hardly worth more
-    within: Duration | None = None
+    within: Duration | None = Field(default=None, gt=0)
 
     @model_validator(mode="after")
     def _check(self) -> SpecRepeat:
@@ -492,7 +492,7 @@ class SpecTune(Model):
     over: Annotated[dict[str, tuple[Name, ...]], Field(min_length=1)]
     step: Label | None = None
     from_: Label | None = Field(default=None, alias="from")
-    budget: Duration | None = None  # for all that it measures
+    budget: Duration | None = Field(default=None, gt=0)  # for all that it measures
     tries: Annotated[int, Field(ge=4, le=1000)] | None = None
     confirm: Loads = 5  # fresh loads of the finalists and the base
 
@@ -543,7 +543,7 @@ class Spec(Library):
     claims: tuple[SpecClaim, ...] = ()
     allow: dict[str, Annotated[str, Field(min_length=1)]] = {}
     strict: Literal["same-quality"] | None = None
-    compare_within: Duration | None = None
+    compare_within: Duration | None = Field(default=None, gt=0)
     order: Literal["randomized", "interleaved", "as_written"] = "randomized"
     seed: Annotated[int, Field(ge=0, lt=2**63)] = 1
     report: SpecReport = Field(default_factory=SpecReport)

@@ -384,6 +384,10 @@ def _write_out_tune(nodes: Map, problems: Problems) -> Map:
             problems.add("not-both", nodes.at[key], message, hint, len(key))
     report = nodes.get("report")
     report = report if isinstance(report, Map) else Map({}, where, {})
+    for key in ("best", "pareto"):
+        if key in report:
+            message = f"`tune` says what is best: it stands beside no `{key}`"
+            problems.add("not-both", report.at[key], message, "keep one", len(key))
     report = set_value(report, *_question(tune, where, problems))
     if not (tune.get("budget") or tune.get("tries")):
         problems.add("missing-key", where, "`tune` has no end", "`budget: 6h`, or `tries: 60`", len("tune"))

@@ -112,8 +112,8 @@ def validate(
     unknown_keys = [_path_in_file(node, fault["loc"]) for fault in faults if fault["type"] == "extra_forbidden"]
     for fault in faults:
         path = _path_in_file(node, fault["loc"])
-        if fault["type"] == "too_short" and _walk(node, path):
-            continue  # it has entries, whose faults are reported
+        if fault["type"] == "too_short" and len(_walk(node, path) or ()) >= fault["ctx"]["min_length"]:
+            continue  # it has entries enough, whose faults are reported
         names = fields(model, path[:-1])
         # a missing key that stands there misspelt is reported as that
         is_misspelt = any(at[:-1] == path[:-1] and _close(str(at[-1]), names) == [path[-1]] for at in unknown_keys)
@@ -236,6 +236,8 @@ def _bounds(kind: str, context: Any) -> str:
             return str(context["expected"].replace("'", "`"))
         case "greater_than_equal":
             return f"at least {context['ge']}"
+        case "greater_than":
+            return f"more than {context['gt']:g}"
         case "less_than_equal" | "less_than":
             return f"at most {context['le']}" if "le" in context else f"less than {context['lt']}"
         case "multiple_of":
@@ -243,7 +245,7 @@ def _bounds(kind: str, context: Any) -> str:
         case "too_long":
             return f"at most {context['max_length']} entries"
         case "too_short":
-            return "at least one entry"
+            return "at least one entry" if context["min_length"] == 1 else f"at least {context['min_length']} entries"
         case "string_too_short":
             return "some text"
         case "string_pattern_mismatch":

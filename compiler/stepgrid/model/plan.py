@@ -151,6 +151,9 @@ class PlannedAxis(Struct, frozen=True):
     steps: tuple[str, ...] | None = None  # the steps that it changes; None = all
 
 
+FINALISTS = 4  # of a search: the best by its model, and the best try itself
+
+
 class PlannedTune(Struct, frozen=True):
     """A search for the best values of options: what it may try, and when it ends."""
 
@@ -159,9 +162,10 @@ class PlannedTune(Struct, frozen=True):
     points: tuple[Mapping[str, str], ...]  # that it has added, also where the grid has none
     seed: int
     confirm: int  # fresh loads of the finalists and the base
-    budget: float | None = None  # seconds that all stages may take
+    budget: float | None = None  # seconds that all stages may take, with those of fresh loads
     tries: int | None = None
     step: str | None = None
+    forbidden: tuple[Mapping[str, str], ...] = ()  # labels of some axes that `exclude` takes away together
     finalists: tuple[str, ...] = ()  # that get fresh loads: the last stages of their first loads
 
 

@@ -264,6 +264,7 @@ def _plan_tune(document: Document, expansion: Expansion) -> PlannedTune | None:
     return PlannedTune(
         *(tried.key, tuple(axes), tuple(tried.points), document.spec.seed),
         *(tune.confirm, tune.budget, tune.tries, tune.step and str(tune.step)),
+        forbidden=tuple(expansion.forbidden),
         finalists=tuple(tried.finalists),
     )
 

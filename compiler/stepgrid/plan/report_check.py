@@ -125,8 +125,10 @@ def _check_front(document: Document, names: _Names, problems: Problems) -> None:
             problems.add("point-twice", metric.where, f"`{metric}` is given twice", width=len(metric))
     if best and best.where is not None:
         expectations.check_names([best.where], names.measured, names.exact, problems, "where")
-    if best and best.step is not None:
-        _check_labels("best", {STEP: best.step}, names.labels, problems)
+    tune = document.spec.tune  # whose step is that of `best`, where it has no `pareto`
+    for key, step in (("best", best and best.step), ("tune", tune and tune.pareto and tune.step)):
+        if step:
+            _check_labels(key, {STEP: step}, names.labels, problems)
 
 
 def _declared_metrics(stages: Iterable[Sequence[PlannedStep]]) -> dict[str, None]:
