@@ -89,7 +89,10 @@ def test_a_planted_difference_is_named_and_fails_the_gate(judge: Judge) -> None:
     assert status == 4
     assert "▼1.0" in text or "▼1.1" in text
     assert re.search(r"^--fail-on: all, arm=new: 1\.0\d× \[1\.0\d, 1\.1\d\] slower$", text, re.MULTILINE)
-    assert judge("old=old-*.json", "new=new-*.json", "--fail-on", "undecided")[0] == 0
+    status, text = judge("old=old-*.json", "new=new-*.json", "--fail-on", "undecided", "--format", "markdown")
+    assert status == 0
+    assert "`--metric NAME`" in text
+    assert "`operations`" not in text, "no setting of a user who has no spec"
     assert judge("new=new-*.json", "old=old-*.json", "--fail-on", "slower")[0] == 0
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 
 from stepgrid.model import units
+from stepgrid.model.plan import is_imported
 from stepgrid.summarize.arms import Arm, ArmCase, arms, locate
 from stepgrid.summarize.charts.step_charts import MOST_ROWS
 from stepgrid.summarize.comparisons.comparison import RATIO, Comparison
@@ -17,6 +18,7 @@ from stepgrid.summarize.why import DASH
 
 MOST_ARMS = 3
 OPERATIONS = "a metric `operations` gives CPU and bytes written per operation"
+OTHER_METRIC = "`--metric NAME` judges another metric that the files have"
 
 
 @lru_cache(1)  # page, text and brief have the same
@@ -27,6 +29,8 @@ def cost_line(report: Report) -> str:
         return ""
     costs = {name: _arms(report, comparison, metrics) for name, metrics in COSTS.items()}
     measured = {name: members for name, members in costs.items() if members}
+    if not measured and is_imported(report.setup.spec):
+        return "" if report.setup.plan else f"not judged: {OTHER_METRIC}"
     if not measured:
         return f"not measured: {OPERATIONS}"
     open_names = [name for name, members in measured.items() if not any(map(_decided, members))]
@@ -93,6 +97,9 @@ def _amount(arm: Arm, name: str) -> str:
     location = f" {locate(cases, arm)}" if len(cases) < len(arm.compared) else ""
     if all(case.word == SAME for case in cases):
         return f"the same {name}{location}"
+    unsure = [case for case in cases if case.entry.perhaps]
+    sureness = "" if not unsure else f" (perhaps{f' {locate(unsure, arm)}' if len(unsure) < len(cases) else ''})"
     if is_wide(cases):
-        return f"{name} {spread(cases, arm)}"
-    return f"{cases[0].text if len(cases) == 1 else span([case.ratio for case in cases])} the {name}{location}"
+        return f"{name} {spread(cases, arm)}{location and f',{location}'}{sureness}"
+    ratio = cases[0].text if len(cases) == 1 else span([case.ratio for case in cases])
+    return f"{ratio} the {name}{location}{sureness}"

@@ -190,7 +190,7 @@ def make_report(
             sections=sections,
             all=comparisons,
             supporting=judge_by(BESIDE) if is_busy else (),
-            costs=judge_by([*chain.from_iterable(COSTS.values()), *TAILS]),
+            costs=mark_perhaps(judge_by([*chain.from_iterable(COSTS.values()), *TAILS]), evidence.effect, alpha),
             claims=tuple(judge_claims(header.report.claims, axes, points, evidence.caveat, claim_evidence)),
             ladders=tuple(ladder for ladder in ladders if ladder),
             decisions=decisions.decide(comparisons, limits) if limits else (),
