@@ -31,7 +31,7 @@ NOT_YET = "This version checks and plans it; it does not run it yet."
 
 
 def page() -> str:
-    return "\n".join([INTRODUCTION, *_kinds(), *_engines(), *_renamings(), *_sources()])
+    return "\n".join([INTRODUCTION, *_kinds(), *_engines(), *_equal_options(), *_renamings(), *_sources()])
 
 
 def _kinds() -> Iterator[str]:
@@ -125,6 +125,18 @@ def _engines() -> Iterator[str]:
     missing = [name for name in ENGINES.built_in() if not registry.is_runnable(name)]
     if missing:
         yield from ("", f"Checked and planned, not run yet: {', '.join(missing)}.")
+
+
+def _equal_options() -> Iterator[str]:
+    yield from ("", "## Equal options", "")
+    yield "What [`equal`](language.md#equal-options) sets, by the durability that it names:"
+    yield ""
+    yield from _heading("engine", "`memory`", "`none`", "`os`", "`sync`")
+    for name in ENGINES.built_in():
+        for row in getattr(registry.engine(name), "equal", ()):
+            classes = [row.durability.get(word, {}) for word in ("none", "os", "sync")]
+            texts = [", ".join(f"`{name}: {_shown(value)}`" for name, value in options.items()) for options in classes]
+            yield _row(f"{name}, {row.storage_engine}" if row.storage_engine else name, f"`{row.memory}`", *texts)
 
 
 def _renamings() -> Iterator[str]:

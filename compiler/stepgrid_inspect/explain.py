@@ -89,7 +89,11 @@ def _cell_lines(plan: Plan, cell: PlannedCell, step_name: str | None, with_defau
         yield from setting_lines("settings", rows)
         if step.options:
             options = step.options.items()
-            rows = [(name, _option_text(name, option, catalogue), option.where) for name, option in options]
+            by_equal = dict.fromkeys(plan.equal, " by `equal`")
+            rows = [
+                (name, _option_text(name, option, catalogue), f"{option.where}{by_equal.get(option.where, '')}")
+                for name, option in options
+            ]
             yield from setting_lines("options", rows)
         if with_defaults and catalogue is not None:
             yield from _default_lines(step, build, catalogue)

@@ -108,6 +108,7 @@ def expand(
     for cell in cells:
         checks.check_running_server(document, cell.choice, cell.segments, problems)
         checks.check_page_list(document, cell.choice, cell.segments, problems)
+        checks.check_equal(document, cell.choice, cell.segments, problems)
     if sound:
         if only is None:  # what is for the other cells is no fault of these
             sets.report_unused()

@@ -16,7 +16,7 @@ from urllib.parse import unquote, urlsplit
 from stepgrid.expand.axes import Axis, Choice, Point
 from stepgrid.expand.builds import Build
 from stepgrid.expand.evaluation import ResolvedStep, Segment
-from stepgrid.expand.options import check_placeholders
+from stepgrid.expand.options import check_placeholders, equal_rows
 from stepgrid.expand.scope import PARAMS, STORAGE_ENGINE, mentioned_names
 from stepgrid.expand.service import unreached_options
 from stepgrid.expand.setup import is_timed, takes_probe
@@ -34,7 +34,7 @@ from stepgrid.model import units
 from stepgrid.model.plan import ENGINE_WARM, runs_already
 from stepgrid.model.units import counted
 from stepgrid.plugins.driver import PID_PLACEHOLDER, PLACEHOLDERS
-from stepgrid.plugins.engine import DeclaredBuilds
+from stepgrid.plugins.engine import DeclaredBuilds, plain_name
 from stepgrid.plugins.registry import COLLECTORS, driver, engine
 from stepgrid.plugins.server import SelfWarming
 
@@ -484,6 +484,33 @@ def check_page_list(document: Document, choice: Choice, segments: Sequence[Segme
         name = f"{choice.build.engine} with {storage_engine}" if storage_engine else choice.build.engine
         message = f"build `{choice.build.family}`: {name} keeps no list of the pages in its cache"
         problems.add("no-page-list", where, message, "InnoDB and PostgreSQL do; `cold` and `warm` are for all", width)
+
+
+def check_equal(document: Document, choice: Choice, segments: Sequence[Segment], problems: Problems) -> None:
+    """Report an engine that has no options for `equal`, and a second process with a cache of its own."""
+    equal, build = document.spec.equal, choice.build
+    words = equal.words if equal else {}
+    locations = {str(key_location(node, node.where)) for node in words.values()}
+    for step in (step for segment in segments for step in segment.steps) if words else ():
+        storage_engine = step.setup.values.storage_engine or ""
+        rows = [row for row in equal_rows(build) if row.storage_engine in ("", storage_engine)]
+        name = f"{build.engine} with {storage_engine}" if storage_engine else build.engine
+        for word in words:
+            if not any(getattr(row, word) for row in rows):
+                message = f"`{word}`: the engine {name}, of build `{build.family}`, declares no option for it"
+                where = key_location(words[word], build.where)
+                problems.add("equal-form", where, message, "the plug-in of an engine declares it by `equal`", len(word))
+        for name in [name for name in step.options if plain_name(name) != name]:
+            if (option := step.options.get(plain_name(name))) and option.where in locations:
+                where = Location.read(step.options[name].where)
+                message = f"`{name}` is `{plain_name(name)}`, which `equal` sets"
+                problems.add("equal-form", where, message, "leave it out here, or in `equal`", len(name))
+        takes_options = "{options}" in str(step.settings.values.get("argv", "{options}"))
+        if step.setup.values.timing and not build.server_placeholders and takes_options:
+            for cache in [row.memory for row in rows if "memory" in words and row.memory in step.options]:
+                message = f"`{step.head.name}` is a process of its own, with a second `{cache}`"
+                hint = "leave `memory` out, and give each step its part of it"
+                problems.add("equal-form", key_location(words["memory"], build.where), message, hint, len("memory"))
 
 
 def _request_location(nodes: Map, request: str, points: Sequence[Point]) -> tuple[Location, int]:

@@ -14,26 +14,30 @@ from stepgrid.expand.scope import (
     NOTHING,
     OPTIONS,
     PARAMS,
+    STORAGE_ENGINE,
     UNSET,
     AlreadyReported,
     Dependencies,
+    EqualValue,
     LayerEntry,
     Name,
     RenamedValue,
     Scope,
     mentioned_names,
+    option_native,
     report_all,
 )
 from stepgrid.expand.steps import StepEntry
 from stepgrid.language import scalars
-from stepgrid.language.models import OptionSet, Spec
+from stepgrid.language.models import OptionSet, Spec, SpecEqual
 from stepgrid.language.problems import Location, Problem, Problems, nearest
 from stepgrid.language.validation import describe, fault_sentence, fields, validate
 from stepgrid.language.yaml import Map, Text, key_location, node_location, width
 from stepgrid.model import units
-from stepgrid.model.plan import REFUSE, Json, Option
+from stepgrid.model.plan import REFUSE, Json, Option, Value
 from stepgrid.plugins.driver import Placeholders, unknown_placeholders
-from stepgrid.plugins.engine import Renaming, renamings_of
+from stepgrid.plugins.durability import plain_word
+from stepgrid.plugins.engine import Equal, EqualOptions, Renaming, plain_name, renamings_of
 from stepgrid.plugins.registry import ENGINES, driver
 from stepgrid.plugins.registry import engine as load_engine
 from stepgrid.plugins.settings import ActionSettings, Late, Quantity
@@ -181,6 +185,27 @@ def stack_entries(
     return table
 
 
+def _equal_entries(equal: SpecEqual, build: Build, step_names: Collection[str]) -> Iterator[tuple[str, LayerEntry]]:
+    """List the options of `equal`; those of `step_names` may have another value."""
+    for row in equal_rows(build):
+        values = dict[str, tuple[Text, Mapping[str, Value | None]]]()
+        if equal.memory is not None and row.memory:
+            values[row.memory] = equal.memory, {}
+        if equal.durability is not None:
+            for name in {name for options in row.durability.values() for name in options}:
+                values[name] = equal.durability, {word: row.durability[word].get(name) for word in row.durability}
+        for name, (node, classes) in sorted(values.items()):
+            where = key_location(node, node.where)
+            when = (Text(f"{STORAGE_ENGINE} == '{row.storage_engine}'", where),) if row.storage_engine else ()
+            value = EqualValue(node, classes, row.units, build.engine, name not in step_names)
+            yield name, LayerEntry(value, where, when)
+
+
+def equal_rows(build: Build) -> Sequence[EqualOptions]:
+    plugin = load_engine(build.engine)
+    return plugin.equal if isinstance(plugin, Equal) else ()
+
+
 class StepLayers:
     """Layers of params and options of a step under one build, in their order: spec, build, points, the step itself."""
 
@@ -188,8 +213,10 @@ class StepLayers:
         self._build, self._sets, self._where = build, sets, where
         flatten = sets.flatten
         self._params = [param_entries(params, where) for params in (spec.params, *build.params)]
-        self._options = [flatten(spec.options, build), flatten(build.options, build)]
         self._step_options = flatten(entry.options, build)
+        step_names = {name for name, _ in self._step_options} if not entry.flag("measured", True) else set()
+        equal = tuple(_equal_entries(spec.equal, build, step_names)) if spec.equal else ()
+        self._options = [equal, flatten(spec.options, build), flatten(build.options, build)]
         self._base_params, self._base_options = stack_entries({}, self._params), stack_entries({}, self._options)
 
     def stacks(
@@ -220,8 +247,6 @@ class StepLayers:
 
 # Options: those that depend on the same axes are resolved together
 
-LOOSE = "loose_"  # mysqld takes any option with it, and dashes as well
-
 
 class OptionPart(NamedTuple):
     options: Mapping[str, Option]
@@ -240,18 +265,20 @@ def _resolve_option(
     name: str, reserved: Mapping[str, str], scope: Scope, problems: Problems, renamed: dict[str, Location]
 ) -> Option | None:
     value, entry = scope.look_up(OPTIONS, name)
+    if entry is not None and not isinstance(entry.node, EqualValue):
+        _check_equal(name, value, entry, scope)
     if value is UNSET or entry is None:
         return None
     if entry.renaming and not isinstance(entry.node, RenamedValue):
         renamed.setdefault(entry.renaming.describe(), entry.where)
         return None
-    plain_name = name if name in reserved else name.replace("-", "_").lower().removeprefix(LOOSE)
-    if plain_name in reserved:
-        setting = reserved[plain_name]
+    plain = name if name in reserved else plain_name(name)
+    if plain in reserved:
+        setting = reserved[plain]
         hint = f"it is the setting `{setting}` of the step" if setting else "stepgrid sets it"
         where = key_location(entry.node, entry.where)
         problems.add("reserved-option", where, f"`{name}` cannot be set as an option", hint, len(name))
-    native = scalars.option_value(value, value.quoted) if isinstance(value, Text) else value
+    native = option_native(value)
     if not isinstance(native, bool | int | float | str):
         message = f"option `{name}`: expected one value, found {scalars.describe_value(native)}"
         problems.add("wrong-type", entry.where, message, width=len(name))
@@ -260,6 +287,30 @@ def _resolve_option(
         message = f"option `{name}`: a value is one line"
         problems.add("control-character", entry.where, message, width=len(name))
     return Option(str(native) if isinstance(native, str) else native, entry.unsupported, str(entry.where))
+
+
+def _check_equal(name: str, value: Any, entry: LayerEntry, scope: Scope) -> None:
+    """Report an option that is not what `equal` makes it."""
+    wanted = scope.equal_value(name)
+    if wanted is not NOTHING and (value is UNSET or _amount(wanted) != _amount(value)):
+        text = "unset" if value is UNSET else _value_text(option_native(value))
+        message = f"`equal` wants `{name}` {_value_text(wanted)}; it is {text} here"
+        scope.problems.add("equal-form", entry.where, message, "leave it out here, or in `equal`", len(name))
+
+
+def _value_text(value: Any) -> str:
+    is_size = isinstance(value, int) and value >= 1024
+    return units.exact_size(value) if is_size else str(value).lower() if isinstance(value, bool) else str(value)
+
+
+_AMOUNT = re.compile(r"(\d+)([kmgt]?)i?b?", re.ASCII)
+
+
+def _amount(value: Any) -> int | str:
+    """Read a value in whatever way it is written: on and true are 1, 4GB is 4096M."""
+    text = plain_word(option_native(value))
+    match = _AMOUNT.fullmatch(text)
+    return int(match[1]) << (10 * " kmgt".index(match[2] or " ")) if match else text
 
 
 # Settings: the step's own word on each, else the param of that name, as its driver's model takes them

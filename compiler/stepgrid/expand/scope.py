@@ -14,7 +14,7 @@ from stepgrid.language.expressions import CycleError, ExpressionError, mentions
 from stepgrid.language.problems import Location, Problems, nearest
 from stepgrid.language.yaml import Map, Seq, Text, node_location, width
 from stepgrid.model import units
-from stepgrid.model.plan import REFUSE
+from stepgrid.model.plan import REFUSE, Value
 from stepgrid.plugins.engine import Renaming
 
 PARAMS, OPTIONS = "params", "options"
@@ -60,7 +60,7 @@ class RenamedValue(NamedTuple):
             return value
         new: Any = None
         if row.words:
-            word = str(_native(value)).lower()
+            word = str(option_native(value)).lower()
             new = row.words.get({"on": "true", "off": "false"}.get(word, word))
         elif factor and (number := _whole_number(value)) is not None:
             new = f"{number * factor}{row.unit}" if row.unit else number * factor
@@ -71,13 +71,48 @@ class RenamedValue(NamedTuple):
         return new
 
 
-def _native(value: Any) -> Any:
+class EqualValue(NamedTuple):
+    """A value of `equal`, to become one of an option of an engine."""
+
+    node: Text
+    values: Mapping[str, Value | None]  # class -> value, None if it has none; empty: the node is a size
+    units: Sequence[str]
+    engine: str
+    is_binding: bool  # no other layer may say something else
+
+    def resolve(self, scope: Scope, where: Location) -> Any:
+        value = scope.value(self.node)
+        text = str(value if is_value(value) else self.node)
+        try:
+            new = self._class_value(text) if self.values else self._size(text)
+        except units.UnitError as error:
+            location = node_location(self.node, where)
+            code = "not-a-choice" if self.values else "wrong-unit"
+            scope.problems.add(code, location, f"`equal`: {error}", width=width(self.node))
+            raise AlreadyReported(str(error)) from None
+        return NOTHING if new is None else new
+
+    def _class_value(self, text: str) -> Value | None:
+        if text not in self.values:
+            raise units.UnitError(f"durability of {self.engine} is {' or '.join(self.values)}, not `{text}`")
+        return self.values[text]
+
+    def _size(self, text: str) -> Value:
+        size = int(units.quantity(text, "size"))
+        if size <= 0 or (self.units and size % 1024):
+            least = f"a whole number of {self.units[0]}" if self.units else "more than 0"
+            raise units.UnitError(f"memory of {self.engine} is {least}, not `{text}`")
+        power = max((at for at in range(len(self.units)) if size % 1024 ** (at + 1) == 0), default=-1)
+        return f"{size // 1024 ** (power + 1)}{self.units[power]}" if self.units else size
+
+
+def option_native(value: Any) -> Any:
     return scalars.option_value(value, value.quoted) if isinstance(value, Text) else value
 
 
 def _whole_number(value: Any) -> int | None:
     """Read it also as servers take sizes: 10G."""
-    match = re.fullmatch(r"(\d+)([KMG]?)", str(_native(value)), re.IGNORECASE)
+    match = re.fullmatch(r"(\d+)([KMG]?)", str(option_native(value)), re.IGNORECASE)
     return int(match[1]) << {"": 0, "K": 10, "M": 20, "G": 30}[match[2].upper()] if match else None
 
 
@@ -193,6 +228,15 @@ class Scope:
             self._pending.pop()
         return self._values[key]
 
+    def equal_value(self, option: str) -> Any:
+        """Return what `equal` wants an option to be; NOTHING if it may be anything."""
+        for entry in self._layers[OPTIONS].get(option, ()):
+            if not isinstance(entry.node, EqualValue):
+                break
+            if entry.node.is_binding and all(self.holds(when) for when in entry.when):
+                return entry.node.resolve(self, entry.where)
+        return NOTHING
+
     def holds(self, when: Text | None) -> bool:
         """Evaluate a condition, once for all options of a set."""
         if when is None:
@@ -246,7 +290,8 @@ class Scope:
         for entry in reversed(layers):
             if all(self.holds(when) for when in entry.when):
                 node = entry.node
-                value = node.resolve(self, entry.where) if isinstance(node, RenamedValue) else self.value(node)
+                is_plain = not isinstance(node, RenamedValue | EqualValue)
+                value = self.value(node) if is_plain else node.resolve(self, entry.where)
                 if value is not NOTHING:
                     return value, self._with_policy(entry)
         return UNSET, None

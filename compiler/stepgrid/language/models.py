@@ -33,7 +33,7 @@ from stepgrid.language.validation import (
     Version,
     sentence_error,
 )
-from stepgrid.language.yaml import Map, Node
+from stepgrid.language.yaml import Map, Node, Text
 from stepgrid.model import units
 from stepgrid.model.plan import SMALLEST_EFFECT, AdaptiveRepeat
 
@@ -187,6 +187,17 @@ class OptionSet(Model):
     extends: Label | None = None
     when_unsupported: Literal["drop"] | None = None
     options: FreeMap = {}
+
+
+class SpecEqual(Model):
+    """Options that mean the same in every engine, each of which has its own names for them."""
+
+    memory: Label | None = None  # of its cache
+    durability: Label | None = None  # none, os or sync: the failures that a write survives
+
+    @property
+    def words(self) -> dict[str, Text]:
+        return {name: node for name, node in vars(self).items() if node is not None}
 
 
 class SpecSearch(Model):
@@ -523,6 +534,7 @@ class Spec(Library):
     title: Title
     hardware: HardwareUse = None
     builds: Annotated[dict[str, SpecBuild], Field(min_length=1)]
+    equal: SpecEqual | None = None
     options: Options = ()
     params: FreeMap = {}
     workload: Label | None = None

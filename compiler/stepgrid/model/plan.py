@@ -304,6 +304,7 @@ class Plan(Struct, frozen=True):
     profile: ProfilePass | None = None
     design: PlannedDesign | None = None
     tune: PlannedTune | None = None
+    equal: tuple[str, ...] = ()  # places in the spec of options by `equal`
 
     def stage(self, node: str) -> PlannedStage:
         """Find a stage; KeyError where the plan has no such stage."""

@@ -23,7 +23,7 @@ from stepgrid.language.lock_file import Releases
 from stepgrid.language.problems import Location, Problem, Problems, SpecError, nearest
 from stepgrid.language.sources import ReleaseQuestion, can_move, source_key, source_parts
 from stepgrid.language.spec_file import Document, Tried, read_spec
-from stepgrid.language.yaml import MOST_FILE_BYTES, Map, load
+from stepgrid.language.yaml import MOST_FILE_BYTES, Map, key_location, load
 from stepgrid.lint import runner as lint
 from stepgrid.lint.subject import Places
 from stepgrid.model.plan import (
@@ -251,6 +251,7 @@ def _assemble(
         profile=ProfilePass(tuple(map(str, spec.profile.where)) or (CHANGED,), tree.profiles) if spec.profile else None,
         design=expansion.design,
         tune=_plan_tune(document, expansion) if spec.tune else None,
+        equal=tuple(str(key_location(node, node.where)) for node in (spec.equal.words if spec.equal else {}).values()),
     )
     return replace(plan, digest=plan_file.digest(plan))
 

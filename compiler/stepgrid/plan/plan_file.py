@@ -79,7 +79,7 @@ def text(plan: Plan) -> str:
 
 _OMITTED: Mapping[type, frozenset[str]] = {  # as long as they are empty
     AdaptiveRepeat: frozenset({"is_race"}),
-    Plan: frozenset({"searches", "until", "profile", "design", "tune"}),
+    Plan: frozenset({"searches", "until", "profile", "design", "tune", "equal"}),
     PlannedReport: frozenset(
         {"as_shipped", "strict", "metric", "declared", "mixed_durability", "best", "pareto", "derived"}
     ),

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, Protocol, TypeAlias, runtime_checkable
 
-from stepgrid.plugins.engine import Release, release_numbers
+from stepgrid.plugins.engine import Release, plain_name, release_numbers
 from stepgrid.plugins.registry import driver, engine
 from stepgrid.plugins.work import client_count
 
@@ -67,7 +67,7 @@ def promised_classes(
     storage_engine: str,
     is_shared: bool = False,
 ) -> Mapping[str, str]:
-    words = {name.replace("-", "_").lower().removeprefix("loose_"): _word(value) for name, value in options.items()}
+    words = {plain_name(name): plain_word(value) for name, value in options.items()}
     release = release_numbers(version)
     classes: dict[str, str] = {}
     for promise in promises:
@@ -82,7 +82,7 @@ def running_durability(
 ) -> Mapping[str, str]:
     """Map promises to classes by all variables of a running server, in which `off` is no name of files."""
     named = [row.switch for row in promises if row.switch and row.switch.is_named]
-    off = {switch.opposites[0]: "1" for switch in named if _word(values.get(switch.option, "")) == "0"}
+    off = {switch.opposites[0]: "1" for switch in named if plain_word(values.get(switch.option, "")) == "0"}
     return promised_classes(promises, {**values, **off}, version, storage_engine)
 
 
@@ -112,6 +112,7 @@ def _default(default: Default, release: Release) -> str:
     return next((value for first, value in reversed(default) if release >= first), default[0][1])
 
 
-def _word(value: Any) -> str:
+def plain_word(value: Any) -> str:
+    """Write on and off, yes and no, true and false as 1 and 0."""
     text = str(value).lower()
     return _WORDS.get(text, text)

@@ -261,6 +261,27 @@ def renamings_of(engine: object, version: str) -> Mapping[str, Renaming]:
     return by_name
 
 
+def plain_name(name: str) -> str:
+    """Write an option as it is listed: mysqld takes any with the prefix loose_, and dashes as well."""
+    return name.replace("-", "_").lower().removeprefix("loose_")
+
+
+class EqualOptions(NamedTuple):
+    """What `equal` of a spec sets under an engine, or under one of its storage engines: a row of its table."""
+
+    memory: str = ""  # the option that is the size of its cache; empty: it has none
+    units: Sequence[str] = ()  # that a size is written in, from 1024 bytes on; empty: in bytes
+    durability: Mapping[str, Mapping[str, Value]] = {}  # class -> option -> value
+    storage_engine: str = ""  # empty: of any
+
+
+@runtime_checkable
+class Equal(Protocol):
+    """An engine that declares its own options for `equal: {memory: 4GiB, durability: sync}` of a spec."""
+
+    equal: Sequence[EqualOptions]
+
+
 class EngineEvent(NamedTuple):
     """Work that an engine does beside that of its clients, or a time in which it holds them up."""
 

@@ -22,7 +22,7 @@ from stepgrid.plugins.durability import (
     Promise,
     Switch,
 )
-from stepgrid.plugins.engine import Identity, IdentityError, OptionInfo, Run, last_lines
+from stepgrid.plugins.engine import EqualOptions, Identity, IdentityError, OptionInfo, Run, last_lines
 
 if TYPE_CHECKING:
     from stepgrid.lint.rule import Facts, Rule, Verdict
@@ -252,3 +252,15 @@ def promises(log_bin: Default, sync_binlog: Default) -> tuple[Promise, ...]:
             storage_engine="innodb",
         ),
     )  # fmt: skip
+
+
+def _equal(memory: str, flush: str, storage_engine: str) -> EqualOptions:
+    levels = ((NONE, 0, 0), (OS, 2, 0), (SYNC, 1, 1))
+    durability = {word: {flush: level, "sync_binlog": binary_log} for word, level, binary_log in levels}
+    return EqualOptions(memory, durability=durability, storage_engine=storage_engine)
+
+
+EQUAL = (
+    _equal("innodb_buffer_pool_size", "innodb_flush_log_at_trx_commit", "innodb"),
+    _equal("rocksdb_block_cache_size", "rocksdb_flush_log_at_trx_commit", "rocksdb"),
+)

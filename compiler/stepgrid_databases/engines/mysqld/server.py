@@ -111,6 +111,7 @@ class MysqldServing(EngineBase):
     }
     read_options = _READ_OPTIONS
     option_effects = options.EFFECTS
+    equal = options.EQUAL
     written_options = _WRITTEN_OPTIONS
     counter_names = COUNTER_NAMES
     found_rows = _FOUND_ROWS

@@ -33,7 +33,7 @@ from stepgrid.plugins.durability import (
     Promise,
     Switch,
 )  # fmt: skip
-from stepgrid.plugins.engine import Built, EngineBase, Release, Renaming
+from stepgrid.plugins.engine import Built, EngineBase, EqualOptions, Release, Renaming
 from stepgrid.plugins.server import templates
 from stepgrid_databases.engines.postgres import connection, options, statistics
 
@@ -92,6 +92,8 @@ _PROMISES = (
     Promise(LOG_DETAIL, "wal_level", (((9,), "minimal"), ((10,), "replica")), {}),
 )
 
+_COMMITS = {word: {"synchronous_commit": value, "fsync": "on"} for word, value in ((NONE, "off"), (SYNC, "on"))}
+
 
 COUNTER_NAMES: Mapping[str, Sequence[str]] = {
     FSYNCS: ("pg_stat_wal.wal_sync", "pg_stat_io.*.wal.normal.fsyncs"),
@@ -146,6 +148,7 @@ class Postgres(EngineBase):
     wait_events = _WAIT_EVENTS
     vector_server = "stepgrid_databases.engines.postgres.vectors:PostgresVectors"
     promises = _PROMISES
+    equal = (EqualOptions("shared_buffers", ("kB", "MB", "GB", "TB"), _COMMITS),)
     identify = staticmethod(options.identify)
     catalogue = staticmethod(options.catalogue)
     value_fault = staticmethod(options.value_fault)

@@ -15,10 +15,12 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from stepgrid.language.sources import PublishedLibrary
 from stepgrid.plugins.counters import CACHE_HITS, CACHE_MISSES, COMMITS, FSYNCS, SYNCS
+from stepgrid.plugins.durability import NONE, OS, SYNC
 from stepgrid.plugins.engine import (
     Built,
     EngineBase,
     EngineEvent,
+    EqualOptions,
     Identity,
     IdentityError,
     OptionInfo,
@@ -110,6 +112,8 @@ _EFFECTS: Mapping[str, tuple[str, ...]] = {
     "*memtable* *concurrent* *pipelined* *checksum* *xxh*": ("cpu", "lock"),
 }
 
+_WRITES = {word: {"disable_wal": word == NONE, "sync": word == SYNC} for word in (NONE, OS, SYNC)}
+
 _COUNTER_NAMES: Mapping[str, Sequence[str]] = {
     FSYNCS: ("rocksdb.wal.synced",),
     SYNCS: ("rocksdb.wal.synced",),
@@ -154,6 +158,7 @@ class RocksDB(EngineBase):
     booleans = ("true", "false", "t", "f", "yes", "no", "y", "n", "1", "0")
     counts_choices = False
     event_log = "LOG"
+    equal = (EqualOptions("cache_size", durability=_WRITES),)
     known_options = Path(__file__).with_name("known_options.json")
 
     def value_fault(self, info: OptionInfo, text: str) -> str | None:

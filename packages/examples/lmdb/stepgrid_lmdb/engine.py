@@ -7,7 +7,16 @@ from typing import TYPE_CHECKING
 
 from stepgrid.plugins.counters import COMMITS
 from stepgrid.plugins.durability import COMMIT, OS, OTHER, SYNC, Promise
-from stepgrid.plugins.engine import Built, EngineBase, Identity, IdentityError, OptionInfo, Run, last_lines
+from stepgrid.plugins.engine import (
+    Built,
+    EngineBase,
+    EqualOptions,
+    Identity,
+    IdentityError,
+    OptionInfo,
+    Run,
+    last_lines,
+)
 
 if TYPE_CHECKING:
     from stepgrid.lint.rule import Facts, Rule, Verdict
@@ -32,6 +41,7 @@ class Lmdb(EngineBase):
     counts_choices = False
     bookkeeping = ("lock.mdb",)  # written whenever it is opened
     promises = (Promise(COMMIT, "sync", "1", {"0": OS, OTHER: SYNC}),)
+    equal = (EqualOptions(durability={OS: {"sync": False}, SYNC: {"sync": True}}),)
     counter_names: Mapping[str, Sequence[str]] = {COMMITS: ("lmdb.commits",)}
     option_effects: Mapping[str, tuple[str, ...]] = {"sync metasync": ("disk",), "map_size": ("size",)}
 
