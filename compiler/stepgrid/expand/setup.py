@@ -334,7 +334,8 @@ class SpecFiles:
         try:
             return plugin.files(settings.values, read)
         except ValueError as error:  # what a file says is not what it should
-            where, quoted = _setting_location(names[-1] if names else "", entry, settings)
+            settings_named = (name for name in settings.values.at if f"`{name}`" in str(error))
+            where, quoted = _setting_location(names[-1] if names else next(settings_named, ""), entry, settings)
             self._problems.add("wrong-setting", where, str(error), width=quoted)
             raise AlreadyReported(str(error)) from None
 
@@ -501,9 +502,9 @@ def _word_settings(kind: str) -> tuple[str, ...]:
 
 
 def _setting_location(name: str, entry: StepEntry, settings: ResolvedSettings) -> tuple[Location, int]:
-    """Locate the setting that names a file, with the width of the name."""
+    """Locate a setting by its name, or by that of a file in it, with the width of the name."""
     for setting, at in settings.values.at.items():
-        if name in _texts(settings.values.get(setting)):
+        if name == setting or name in _texts(settings.values.get(setting)):
             return Location.read(at), width(name)
     return entry.where, width(entry.base)
 

@@ -5,9 +5,11 @@
 
 from __future__ import annotations
 
+import re
 from typing import Annotated, Any, Literal
 
 from pydantic import (
+    AfterValidator,
     BeforeValidator,
     ConfigDict,
     Discriminator,
@@ -71,10 +73,22 @@ class Hardware(Model):
     memory: Size | None = None
     os: str | None = None
     storage: Storage | None = None
-    price: Annotated[float | None, Field(gt=0)] = None  # per hour: no part of identity, nor is it verified
+    # per hour: no part of identity, nor is it verified
+    price: Annotated[float | None, Field(gt=0, allow_inf_nan=False)] = None
 
 
 HardwareUse = Annotated[Any, accepts(Hardware | Label)]
+
+
+def _check_processors(text: Label) -> Label:
+    for part in text.split(","):
+        ends = re.fullmatch(r"(\d{1,5})(?:-(\d{1,5})(?::[1-9]\d{0,4})?)?", part)
+        if ends is None or int(ends[1]) > int(ends[2] or ends[1]):
+            raise sentence_error("processors", f"`{text}` is no list of processors such as 0-3,8")
+    return text
+
+
+Processors = Annotated[Label, AfterValidator(_check_processors)]
 
 
 class Launch(Model):
@@ -82,7 +96,7 @@ class Launch(Model):
 
     numa: Literal["interleave"] | None = None
     malloc: Literal["jemalloc", "tcmalloc"] | None = None
-    cpus: Label | None = None  # a list such as 0-3,8
+    cpus: Processors | None = None  # a list such as 0-3,8
     memory: Size | None = None
     env: dict[str, Label] = {}
     secret: tuple[Label, ...] = ()  # further variables of `env` whose values no plan, record or report has
@@ -258,10 +272,10 @@ class BesideStep(SpecStep):
     """A step that runs at the same time as the one that lists it."""
 
     at: Duration = Field(default=0.0, ge=0)  # since the start of that step, or since the end of `after`
-    period: Duration | None = Field(default=None, alias="every", gt=0)  # from the start of a round to the next
+    period: Duration | None = Field(default=None, alias="every", ge=1)  # from the start of a round to the next
     after: Label | None = None  # another of the list, when it has ended
     wait: bool = True  # else the end of the step stops it
-    cpus: Label | None = None  # a list such as 0-3,8
+    cpus: Processors | None = None  # a list such as 0-3,8
 
 
 CompanionUse = Annotated[BesideStep, accepts(BesideStep | Label)]

@@ -16,7 +16,7 @@ from typing import Any, TypeAlias
 FILE = "schedule.txt"
 GRACE, SHORTEST_GRACE = 0.05, 2  # of a duration, and seconds: for operations that are late
 SINE_PIECES = 64  # of a period: within 0.12 % of a half of what it swings by
-MOST_POINTS, MOST_BYTES = 100_000, 4 * 2**20  # of a trace
+MOST_POINTS, MOST_RATE = 100_000, 1e15  # of a schedule
 SHAPES: Mapping[str, str] = {"ramp": "over", "sine": "period", "steps": "hold", "trace": ""}
 
 Point: TypeAlias = tuple[float, float]  # second, operations per second
@@ -46,13 +46,16 @@ def points(rate: int | Mapping[str, Any], duration: float, read_file: Callable[[
     if rate["ramp"]:
         first, last = rate["ramp"]
         return [(0.0, float(first)), (rate["over"], float(last))]
-    if rate["steps"]:
-        return steps([(at * rate["hold"], value) for at, value in _in_turn(rate["steps"], duration / rate["hold"])])
     if rate["trace"]:
         return steps(read_trace(read_file(rate["trace"])))
+    needed = math.ceil(duration / rate["hold"] if rate["steps"] else SINE_PIECES * duration / rate["period"])
+    if needed > MOST_POINTS:
+        cause = SHAPES["steps" if rate["steps"] else "sine"]
+        raise ValueError(f"`rate` has {needed:,} points, more than {MOST_POINTS:,}: its `{cause}` is too short")
+    if rate["steps"]:
+        return steps([(at * rate["hold"], value) for at, value in _in_turn(rate["steps"], needed)])
     low, high = rate["sine"]
-    pieces = math.ceil(SINE_PIECES * duration / rate["period"])
-    angles = [(at / SINE_PIECES * rate["period"], 2 * math.pi * at / SINE_PIECES) for at in range(pieces + 1)]
+    angles = [(at / SINE_PIECES * rate["period"], 2 * math.pi * at / SINE_PIECES) for at in range(needed + 1)]
     return [(second, low + (high - low) * (1 - math.cos(angle)) / 2) for second, angle in angles]
 
 
@@ -63,8 +66,8 @@ def steps(rates: Sequence[Point]) -> list[Point]:
     return [(0.0, rates[0][1]), *middle]
 
 
-def _in_turn(rates: Sequence[float], count: float) -> Iterator[Point]:
-    for at in range(max(1, math.ceil(count))):
+def _in_turn(rates: Sequence[float], count: int) -> Iterator[Point]:
+    for at in range(max(1, count)):
         yield at, float(rates[at % len(rates)])
 
 
@@ -73,8 +76,6 @@ _ROW = re.compile(r"\s*(\d+(?:\.\d+)?)\s*,\s*(\d+(?:\.\d+)?)\s*")
 
 def read_trace(content: str) -> list[Point]:
     """Read lines of `second,rate`; a first line of other words is a header, empty lines are skipped."""
-    if len(content) > MOST_BYTES:
-        raise ValueError(f"a trace has at most {MOST_BYTES // 2**20} MiB")
     rates: list[Point] = []
     for number, line in enumerate(content.splitlines(), 1):
         row = _ROW.fullmatch(line)
@@ -85,6 +86,8 @@ def read_trace(content: str) -> list[Point]:
         second, rate = float(row[1]), float(row[2])
         if rates and second <= rates[-1][0]:
             raise ValueError(f"line {number} of the trace: second {second:g} is not after {rates[-1][0]:g}")
+        if max(second, rate) > MOST_RATE:
+            raise ValueError(f"line {number} of the trace: {max(second, rate):g} is more than {MOST_RATE:g}")
         rates.append((second, rate))
     if not rates or len(rates) > MOST_POINTS or not any(rate for _, rate in rates):
         raise ValueError(f"a trace has 1 to {MOST_POINTS:,} lines of `second,rate`, and a rate above 0")

@@ -31,6 +31,8 @@ class RateShape(Settings):
         named = [name for name in SHAPES if getattr(self, name) is not None]
         if len(named) != 1:
             raise sentence_error("rate", f"a rate that changes has one of {', '.join(SHAPES)}")
+        if self.sine and self.sine[0] > self.sine[1]:
+            raise sentence_error("rate", "`sine` has the lower rate first: it begins there")
         needed = SHAPES[named[0]]
         for name in filter(None, SHAPES.values()):
             if (getattr(self, name) is None) == (name == needed):

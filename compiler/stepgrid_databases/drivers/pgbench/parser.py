@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import io
 import math
 import re
+from array import array
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -146,13 +148,13 @@ def _read_log(folder: Path) -> tuple[dict[int, Counter[int]], list[tuple[float, 
 
     Failed and skipped transactions have a word instead."""
     lines: Counter[tuple[bytes, bytes]] = Counter()
-    seconds: dict[int, list[int]] = {}
+    seconds: dict[int, array[int]] = {}
     for path in sorted(folder.glob(f"{LOG}.*")):
-        for line in driver.read_output(path).splitlines():
+        for line in io.BytesIO(driver.read_output(path)):
             fields = line.split(b" ", 5)
             if len(fields) > 4 and fields[2].isdigit() and fields[4].isdigit():
                 lines[fields[3], fields[2]] += 1
-                seconds.setdefault(int(fields[4]), []).append(int(fields[2]))
+                seconds.setdefault(int(fields[4]), array("Q")).append(int(fields[2]))
     counts: dict[int, Counter[int]] = {}
     for (script, time), count in sorted(lines.items()):
         counts.setdefault(int(script), Counter())[int(time)] += count
@@ -161,7 +163,7 @@ def _read_log(folder: Path) -> tuple[dict[int, Counter[int]], list[tuple[float, 
     return counts, p99
 
 
-def _p99(times: list[int]) -> int:
+def _p99(times: Sequence[int]) -> int:
     return sorted(times)[math.ceil(len(times) * 0.99) - 1]
 
 
