@@ -1,11 +1,14 @@
 """`equal`: the same cache and durability for each engine, by its own options."""
 
+from pathlib import Path
+
 import pytest
 
 from stepgrid import cli
 from stepgrid.plugins.durability import COMMIT, promised_classes
 from stepgrid.plugins.registry import ENGINES, driver, engine
 from tests.expand.samples import Compile, Complaints, ids
+from tests.lint.pages import problems_of
 
 SPEC = """\
 title: t
@@ -107,6 +110,16 @@ params: {keys: 1k, duration: 1m}
         "a.yaml:5:9: error[equal-form]: `w/r` is a process of its own, with a second `cache_size`",
         f"a.yaml:5:23: error[equal-form]: `durability`: {lacking}",
     ]
+
+
+def test_several_clients_are_equal_though_one_engine_shares_its_syncs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    several = SPEC.replace("threads: 1", "threads: 4")
+    for text, codes in (("", {"mixed-durability"}), ("equal: {durability: sync}", set())):
+        Path("a.yaml").write_text(f"{several}{text}\n")
+        assert {problem.code for problem in problems_of("a.yaml")} & {"mixed-durability"} == codes
 
 
 @pytest.mark.parametrize("name", ENGINES.names())

@@ -196,9 +196,14 @@ def test_a_file_of_options_is_meant_from_the_yaml_that_names_it(compile_text: Co
     assert {*stages(compile_text, text)}.isdisjoint(before)
 
 
-def test_a_trace_that_a_step_of_the_spec_writes_is_no_input(compile_text: Compile, tmp_path: Path) -> None:
+def test_a_trace_is_an_input_unless_a_step_of_the_spec_writes_it(compile_text: Compile, tmp_path: Path) -> None:
     trace = tmp_path / "a.trace"
     option = f"{{trace_file: {trace}}}"
     before = stages(compile_text, DB_BENCH % (option, "replay", option))
     trace.write_bytes(b"1")
     assert stages(compile_text, DB_BENCH % (option, "replay", option)) == before
+    another = DB_BENCH % ("", "replay", option)
+    load, get = stages(compile_text, another)
+    trace.write_bytes(b"2")
+    assert stages(compile_text, another)[0] == load
+    assert stages(compile_text, another)[1] != get

@@ -87,8 +87,9 @@ def running_durability(
 
 
 def differing(first: Mapping[str, str], second: Mapping[str, str]) -> list[str]:
-    """Name the promises that two steps make in unlike ways."""
-    return [name for name in first if name in second and first[name] != second[name]]
+    """Name the promises that two steps make in unlike ways. A commit of a group survives what a single one does."""
+    pairs = ((name, {first[name], second[name]}) for name in first if name in second)
+    return [name for name, classes in pairs if len(classes) > 1 and (name, classes) != (COMMIT, {SYNC, GROUP})]
 
 
 def _class(promise: Promise, words: Mapping[str, str], release: Release) -> str:
