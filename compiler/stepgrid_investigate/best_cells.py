@@ -30,6 +30,7 @@ from stepgrid_investigate.best.race import Race, look
 from stepgrid_investigate.best.ranking import Ranked, Ranking, Standing, rank_arms
 
 MOST_ROWS = 20
+FARTHEST = 0.5  # of cells that may be the best: beyond it nothing is said of how far they are from it
 GREY = 6  # of the marks of a chart
 STANDINGS = {
     Standing.WITHIN: "within {effect}",
@@ -156,10 +157,17 @@ def _answer(ranking: Ranking, metric: ComparedMetric, effect: float) -> str:
         return f"{count} of the best {metric.title} (95 %): {listed([arm.arm for arm in within])}{remainder}"
     candidates = ranking.candidates
     if len(candidates) == total and not within:
-        return f"any of {total} cells may have the best {metric.title}"
+        return f"any of {total} cells may have the best {metric.title}{_farthest('; all are', candidates)}"
     sure = f"; {len(within)} of them surely within {percent(effect)} of it" if within else ""
     answer = f"the best {metric.title} of {total} cells is among {len(candidates)} (95 %)"
+    answer += _farthest(", which are all", candidates)
     return f"{answer}{sure}: {listed([arm.arm for arm in candidates])}"
+
+
+def _farthest(words: str, candidates: Sequence[Ranked]) -> str:
+    """; all are within 4.1 % of it (95 %). Empty where an interval is too wide for that to say anything."""
+    farthest = max(max(arm.high, 1 / arm.low if arm.low else math.inf) for arm in candidates) - 1
+    return "" if farthest > FARTHEST else f"{words} within {percent(math.ceil(farthest * 1000) / 1000)} of it (95 %)"
 
 
 def _base_words(ranking: Ranking, base: str | None) -> str:

@@ -86,3 +86,15 @@ def test_a_race_of_two_and_one_that_nobody_can_decide_end():
     assert run_race({"a": 100})[1] == {"a": 1}
     state, loads = run_race({"a": 100, "b": 98.9}, noise=0.05)
     assert state.hopeless or max(loads.values()) == 8
+
+
+def test_equal_arms_end_alike_and_loads_of_another_spec_are_no_beginning():
+    """None is given up alone, which would keep the others from being settled."""
+    alike = {f"arm{at}": 100 for at in range(32)}
+    for noise in (0.008, 0.01, 0.012):
+        state, loads = run_race(alike, noise=noise)
+        assert min(loads.values()) >= 7
+        assert min(arm.low for arm in state.ranking.candidates) > 0.85
+    known = {name: dict.fromkeys(range(3 if name == "arm9" else 1), 100.0) for name in alike}
+    state = look(known, {name: len(loads) for name, loads in known.items()}, AdaptiveRepeat(1, 8), EFFECT)
+    assert sorted(state.wanted.values()) in ([2] * 4 + [3] * 3, [2] * 4 + [3] * 4, [2] * 3 + [3] * 4)

@@ -37,17 +37,19 @@ def look(
     arms, margin = ranking.arms, math.log1p(effect)
     if len(arms) < 2:
         return Race(ranking)
-    if max(planned.values()) == 1 < repeat.most:
-        showing = min(max(math.ceil(len(arms) / SHOWING_NOISE), FEWEST_SHOWING), MOST_SHOWING)
-        counts = [LOADS_TO_BEAT] * LEADERS + [2] * (showing - LEADERS)
-        return Race(ranking, {arm.arm: min(count, repeat.most) for arm, count in zip(arms, counts, strict=False)})
+    showing = min(max(math.ceil(len(arms) / SHOWING_NOISE), FEWEST_SHOWING), MOST_SHOWING, len(arms))
+    if sum(planned[arm.arm] > 1 for arm in arms) < showing:  # also after a kill, or with loads of another spec
+        goals = [min(count, repeat.most) for count in [LOADS_TO_BEAT] * LEADERS + [2] * (showing - LEADERS)]
+        first = {arm.arm: goal for arm, goal in zip(arms, goals, strict=False) if planned[arm.arm] < goal}
+        if first:
+            return Race(ranking, first)
     open_arms = ranking.of(Standing.OPEN)
     hopeless = tuple(
         arm.arm for arm in open_arms if arm.loads >= LOADS_TO_BEAT and _chance(arm, repeat.most, margin) < HOPELESS
     )
-    racing = {arm.arm: planned[arm.arm] for arm in open_arms if arm.arm not in hopeless}
-    if not racing:
+    if len(hopeless) == len(open_arms):  # one that is given up alone would keep the others from being settled
         return Race(ranking, {}, hopeless)
+    racing = {arm.arm: planned[arm.arm] for arm in open_arms}
     fewest, most = min(racing.values()), max(racing.values())
     goal = most if most > fewest > 1 else repeat.next_look(fewest)  # those behind catch up, side by side from then on
     names = [arms[0].arm, *racing]
