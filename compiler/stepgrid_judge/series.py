@@ -28,7 +28,7 @@ from stepgrid.plan.plan_file import DAMAGED
 from stepgrid.store.plans import StoredPlan, stored_plans
 from stepgrid.store.store import Store
 from stepgrid.summarize.comparisons.comparison import ComparedMetric, Conclusion
-from stepgrid.summarize.comparisons.ladders import versions
+from stepgrid.summarize.comparisons.ladders import FEWEST_RUNGS, versions
 from stepgrid.summarize.data.tables_reader import Place
 from stepgrid.summarize.statistics.confidence_intervals import Values, log_mean
 from stepgrid.summarize.statistics.time_series import LevelChange, changes
@@ -250,10 +250,11 @@ def _add_builds(facts: Iterable[Sequence[str]], rows: Iterable[Mapping[str, Any]
         record = by_build.get(node, {})
         source, declared = (_json(record.get(name, "")) for name in ("facts", "declared"))
         commit, version = str(source.get("commit") or ""), record.get("version") or str(declared.get("version") or "")
+        title = min(names) if version in ("", "unknown") else version  # of a tree: its name
         recipe = json.dumps(declared.get("recipe"), sort_keys=True)
         date = str(source.get("commit_date") or "")
         builds[node] = _Build(
-            record.get("engine", ""), version or min(names), commit, date, recipe, frozenset({*names, version, commit})
+            record.get("engine", ""), title, commit, date, recipe, frozenset({*names, version, commit})
         )
 
 
@@ -369,7 +370,7 @@ def find_changes(series: Series, effect: float) -> Series:
     rungs = tuple(rung for rung in series.rungs if rung.name not in idle)[-MOST_RUNGS:]
     loads = sorted({load for rung in rungs for load in rung.values})
     levels: list[LevelChange] | None = None
-    if len(rungs) > 1:
+    if len(rungs) >= FEWEST_RUNGS:
         grid = np.array([[log_mean(rung.values.get(load, ())) for load in loads] for rung in rungs])
         is_apart = len({(rung.plan, rung.day) for rung in rungs}) > 1 or not rungs[0].plan
         levels = changes(grid, effect, ALPHA, is_apart)
