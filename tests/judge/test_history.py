@@ -13,7 +13,7 @@ from stepgrid.store import store as store_module
 from stepgrid.summarize import gate, static_site
 from stepgrid.summarize.report import Report
 from stepgrid_judge.history_forms import make_histories
-from tests.summarize import scenario
+from tests.summarize import scenario, synthetic
 from tests.summarize.synthetic import Experiment
 
 RELEASES = tuple(f"rocksdb-8.{number}.0" for number in range(10))
@@ -29,7 +29,7 @@ def releases(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Experiment:
     return measured(tmp_path, monkeypatch, [0.9 if day >= SLOWER_FROM else 1.0 for day in range(len(RELEASES))])
 
 
-def measured(root: Path, monkeypatch: pytest.MonkeyPatch, levels: list[float]) -> Experiment:
+def measured(root: Path, monkeypatch: pytest.MonkeyPatch, levels: list[float], hosts: str = "") -> Experiment:
     source = random.Random(3)
     experiment = Experiment(root, builds=RELEASES, caches=("lru",), threads=("1",))
     Path(experiment.spec).parent.mkdir(exist_ok=True)
@@ -37,6 +37,7 @@ def measured(root: Path, monkeypatch: pytest.MonkeyPatch, levels: list[float]) -
     for day, (release, level) in enumerate(zip(RELEASES, levels, strict=True)):
         name = f"202611{day + 10}T101500.000000Z"
         monkeypatch.setattr(store_module, "next_time_name", lambda _, name=name: name)
+        monkeypatch.setitem(synthetic.HOST, "hostname", hosts[day:][:1] or "bench-7")
         experiment.add_build(release, {"route": "debian", "suite": "trixie"})
         noise = source.gauss(1, 0.004)
         for load in range(3):
@@ -120,6 +121,13 @@ def test_a_difference_is_doubted_where_its_series_moves_as_far_both_ways(
     doubts = [text for text in moving.notes.warnings if "moved by" in text and "both ways, in" in text]
     assert any("8.9.0" in text for text in doubts)
     assert not any("8.1.0" in text for text in doubts), "nothing was before it"
+
+
+def test_a_series_of_another_host_doubts_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    report = scenario.report(measured(tmp_path, monkeypatch, [1.0, 1.06] * 5, hosts="baaaaaaabb"))
+    assert any(case.entry.verdict == "faster" for one in report.comparisons.leading for case in one.cases())
+    assert not any("both ways, in" in text for text in report.notes.warnings)
 
 
 @pytest.mark.parametrize(

@@ -74,6 +74,7 @@ def test_the_feed_is_atom(root: Path) -> None:
 
 def test_an_experiment_that_left_is_removed_and_nothing_else(tmp_path: Path) -> None:
     members = site(tmp_path, tmp_path / "web")
+    assert folder_names([scenario.altered(members[0].report, spec="history.yaml")]) == ["history-p-synthe"]
     (tmp_path / "web/notes").mkdir()
     (tmp_path / "web/notes/mine.html").write_text("mine")
     static_site.write(tmp_path / "web", TITLE, None, members[:1])
