@@ -85,9 +85,9 @@ def _idle_text(series: Series) -> str:
 
 def _no_change(series: Series) -> str:
     if not series.is_judged:
-        apart = f"{FEWEST_APART}{' of different runs' if series.spec else ''}"
+        fewest = f"{FEWEST_APART}{' of different runs' if series.spec else ''}"
         together = f"{FEWEST_RUNGS} with several loads of each in one run" if series.spec else ""
-        needs = " or ".join(filter(None, (apart if len(series.rungs) < FEWEST_APART else "", together)))
+        needs = " or ".join(filter(None, (fewest if len(series.rungs) < FEWEST_APART else "", together)))
         return f"too few {series.noun}s or loads to tell a change from noise: it takes {needs}"
     ratios = [after.mean / before.mean for before, after in pairwise(series.rungs)]
     sizes = sorted(max(ratio, 1 / ratio) - 1 for ratio in ratios)
