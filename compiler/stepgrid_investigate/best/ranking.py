@@ -24,8 +24,8 @@ Figures = Mapping[str, Mapping[int, float]]  # arm -> load -> figure above 0; eq
 
 SCREENING = 0.2  # of the error, to tell who is surely worse than another; the rest is for those that are left
 LOADS_TO_BEAT = 3  # of an arm that beats another: two may agree by chance
-DOUBTS = (3.0, 2.0)  # arms of one load, and of two, are taken for so much noisier than the others
-NOISY = 0.01  # chance of so high a variance below which an arm has its own noise alone
+DOUBTS = (3.5, 2.5)  # arms of one load, and of two, are taken for so much noisier than the others
+NOISY = 0.05  # chance of so high a variance below which an arm has its own noise alone
 LITTLE = 1e-6  # weight, in loads, of the knowledge that two blocks are about alike: it ties blocks without a common arm
 MOST_FREEDOM = 1e4
 
