@@ -285,7 +285,7 @@ def find_front(
 ) -> Standings:
     """Find the front of the means, and the cells that one of it surely beats.
 
-    Surely: by intervals that hold together for all pairs of a metric, it is worse by more than the smallest effect in
+    Surely: by intervals that hold together for all pairs and metrics, it is worse by more than the smallest effect in
     no metric, and better by more than that in one."""
     means = {name: [_mean(point, metric) for metric in metrics] for name, point in points.items()}
     front = [name for name, mean in means.items() if not any(_beats(other, mean) for other in means.values())]
@@ -298,7 +298,7 @@ def find_front(
             confidence_intervals.sample(points[other].values(metric.name), points[name].values(metric.name), name)
             for name, other in pairs
         ]
-        for pair, interval in zip(pairs, confidence_intervals.intervals(samples, alpha), strict=True):
+        for pair, interval in zip(pairs, confidence_intervals.intervals(samples, alpha / len(metrics)), strict=True):
             if interval is None:
                 words[pair].append("")
                 continue
