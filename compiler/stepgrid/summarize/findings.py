@@ -6,7 +6,6 @@ Page, text, terminal, Markdown, GitHub summary and site show the same ones.
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from statistics import fmean, median
@@ -31,7 +30,7 @@ from stepgrid.summarize.arms import (
     in_step,
     locate,
     other_counts,
-    point_noun,
+    outcomes,
     short_build,
 )
 from stepgrid.summarize.comparisons.builds import AS_SHIPPED, NO_VERDICT
@@ -48,7 +47,7 @@ from stepgrid.summarize.comparisons.ladders import versions
 from stepgrid.summarize.report import Report
 from stepgrid.summarize.statistics import verdicts
 from stepgrid.summarize.statistics.verdicts import BUSY, DIFFERENCES, DIFFERENT, FASTER, SAME, SLOWER, UNDECIDED
-from stepgrid.summarize.why import DASH
+from stepgrid.summarize.why import DASH, WIDEST
 
 BOTH, NONE = "both", "none"
 CERTAIN, PERHAPS = "certain", "perhaps"  # among all comparisons of the report; in its table alone
@@ -57,7 +56,7 @@ MOST_BESIDE = 3  # points of a metric beside QPS
 FEWEST_TALLIED = 4  # comparisons; fewer are read one by one
 DOT = " · "
 SHARE_BELOW = 0.5  # a smaller ratio is a share of the base: 7 % of the QPS
-WIDEST = 2.0  # ends of a range that is an answer; of one farther apart the median and both ends are named
+ACROSS = 1.02  # ends of a range on both sides of 1, beyond which they are named
 MOST_PARTS = 4  # labels that a headline tells apart
 _KINDS = {**dict.fromkeys(verdicts.GOOD, FASTER), **dict.fromkeys(verdicts.BAD, SLOWER)}
 _BUILD_DIFFERENCES = {  # by the first word of what differs
@@ -216,9 +215,7 @@ def _difference(arm: Arm, certain: Sequence[ArmCase]) -> _Words:
         return _Words(_amount(certain, arm), detail, sureness, [*extremes, over_all, counts_of_rest], kind)
     if parts := _parts(arm):
         return _Words("; ".join(_part_texts(parts, arm)), "", sureness, [*extremes, counts_of_rest], kind)
-    outcomes = Counter(case.word for case in arm.compared)
-    counts = ", ".join(f"{word} in {count}" for word, count in outcomes.most_common())
-    headline = f"{arm.metric} {counts} of {len(arm.compared)} {point_noun(arm)[1]}"
+    headline = f"{arm.metric} {outcomes(arm)}"
     detail = f"against {arm.comparison.base}{in_step(arm)}: {spread(arm.compared, arm)}"
     return _Words(headline, detail, sureness, [other_counts(arm, [case.word for case in arm.compared])], kind)
 
@@ -425,8 +422,9 @@ def _with_ratio(cases: Sequence[ArmCase]) -> list[ArmCase]:
 
 
 def is_wide(cases: Sequence[ArmCase]) -> bool:
-    ratios = [case.ratio for case in _with_ratio(cases)]
-    return bool(ratios) and max(ratios) > WIDEST * min(ratios)
+    """Tell whether a range of ratios says too little: of one that reaches across 1 nobody knows which is which."""
+    low, high = min(ratios := [case.ratio for case in _with_ratio(cases)] or [1.0]), max(ratios)
+    return high > WIDEST * low or (low < 1 / ACROSS and high > ACROSS)
 
 
 def spread(cases: Sequence[ArmCase], *of_arms: Arm) -> str:
@@ -487,7 +485,7 @@ def _conditions(arm: Arm) -> Iterator[str]:
     concluded = group((case.entry.conclusion, case) for case in arm.compared if case.entry.conclusion)
     for conclusion, cases in concluded.items():
         yield f"{conclusion.sentence}{f' {locate(cases, arm)}' if len(cases) < len(arm.compared) else ''}"
-    if doubted := sum(bool(case.entry.doubts) for case in arm.of(*DIFFERENCES)):
+    if doubted := sum(case.entry.is_doubted for case in arm.compared):
         yield f"{counted(doubted, 'ratio')} with a doubt of {'its' if doubted == 1 else 'their'} own (†)"
 
 

@@ -14,8 +14,9 @@ from stepgrid.model.table import SAME as SAME_AS
 from stepgrid.model.table import group
 from stepgrid.model.units import counted
 from stepgrid.summarize import sentences
-from stepgrid.summarize.arms import UNCOMPARED, Arm, arms, locate, other_counts
+from stepgrid.summarize.arms import UNCOMPARED, Arm, arms, other_counts, outcomes
 from stepgrid.summarize.comparisons.builds import AS_SHIPPED, ReportedBuild, quality_rows
+from stepgrid.summarize.comparisons.comparison import RATIO
 from stepgrid.summarize.comparisons.ladders import versions
 from stepgrid.summarize.cost import cost_line, latency_line
 from stepgrid.summarize.findings import FEWEST_CERTAIN
@@ -36,7 +37,7 @@ class _Tally(NamedTuple):
     worse: int
     undecided: int
     points: int  # with those that it has no figures of
-    remark: str  # outcomes that are neither a difference nor the same: 2 of 4 points unsupported
+    remark: str  # what is not compared: 2 of 4 points unsupported
 
     @property
     def is_winner(self) -> bool:
@@ -45,6 +46,18 @@ class _Tally(NamedTuple):
     @property
     def is_everywhere(self) -> bool:
         return not self.undecided and self.points == len(self.arm.compared)
+
+    @property
+    def is_loser(self) -> bool:
+        return 2 * self.worse > len(self.arm.compared)
+
+    @property
+    def is_sure(self) -> bool:
+        """Tell whether the differences that are certain lead to the same decision by themselves."""
+        sure = [case for case in self.arm.compared if not case.entry.perhaps]
+        better, worse = (sum(case.word in words for case in sure) for words in (verdicts.GOOD, verdicts.BAD))
+        certain = self._replace(better=better, worse=worse)
+        return (certain.is_winner, certain.is_loser, bool(worse)) == (self.is_winner, self.is_loser, bool(self.worse))
 
     @property
     def rank(self) -> tuple[bool, bool, int, float]:
@@ -71,15 +84,14 @@ def decision(report: Report) -> str:
         return _open(report, "the arms may not be compared")
     if best.is_winner:
         return _change(report, tallies, newest)
-    if best.better or (best is newest and 2 * best.worse > len(best.arm.compared)):
-        is_loss = newest and 2 * best.worse > len(best.arm.compared)
+    if best.better or (best is newest and best.is_loser):
         named = [best, newest] if newest and newest is not best else [best]
-        action = f"stay with {comparison.base}" if is_loss else "depends on the row"
+        action = f"stay with {comparison.base}" if newest and best.is_loser else "depends on the row"
         return _decided(report, f"{action}: {'; '.join(map(_outcome, named))}", named)
     if any(tally.undecided for tally in tallies):
         if all(2 * tally.worse >= len(tally.arm.compared) for tally in tallies):
-            outcomes = units.first([*map(_outcome, tallies)], MOST_ARMS)
-            text = f"stay with {comparison.base}: no other arm is shown to be better; {'; '.join(outcomes)}"
+            texts = units.first([*map(_outcome, tallies)], MOST_ARMS)
+            text = f"stay with {comparison.base}: no other arm is shown to be better; {'; '.join(texts)}"
             return _decided(report, text, tallies)
         count, total = sum(tally.undecided for tally in tallies), sum(len(tally.arm.compared) for tally in tallies)
         return _open(report, f"{counted(total, 'comparison')}, {'all' if count == total > 1 else count} undecided")
@@ -95,12 +107,7 @@ def _newest(tallies: Sequence[_Tally]) -> _Tally | None:
 
 def _outcome(tally: _Tally) -> str:
     """Say where an arm is worse and better: `mysql-9.5.0 is slower in 21 of 28 steps, faster in 4 of 28 steps`."""
-    groups = sorted((tally.arm.of(*verdicts.BAD), tally.arm.of(*verdicts.GOOD)), key=len, reverse=True)
-    texts = [f"{cases[0].word} {locate(cases, tally.arm)}" for cases in groups if cases]
-    if not texts:
-        text = "is not decided" if tally.undecided else "shows no difference"
-        return ", ".join(filter(None, (f"{tally.arm.name} {text}", tally.remark)))
-    return f"{tally.arm.name} is {', '.join(filter(None, (*texts, tally.remark)))}"
+    return f"{tally.arm.name} is {', '.join(filter(None, (outcomes(tally.arm, *verdicts.DIFFERENCES), tally.remark)))}"
 
 
 def _change(report: Report, tallies: Sequence[_Tally], newest: _Tally | None) -> str:
@@ -126,13 +133,13 @@ def _change(report: Report, tallies: Sequence[_Tally], newest: _Tally | None) ->
 
 
 def _gain(tally: _Tally) -> str:
-    """Say how much an arm gains that loses nothing: `faster at 2 of 4 points, worse at none by QPS`."""
-    cases = tally.arm.of(*verdicts.GOOD)
-    count = "all" if len(cases) == tally.points else f"{len(cases)} of"
-    gain = f"{cases[0].word} at {count} {counted(tally.points, 'point')}, worse at none by {tally.arm.metric}"
-    if tally.points == 1:
-        gain = f"{cases[0].word} by {tally.arm.metric}"
-    return ", ".join(filter(None, (gain, tally.remark)))
+    """Say how much an arm gains that loses nothing: `faster at 2, the same at 2 of 4 points by QPS`."""
+    gain, word = outcomes(tally.arm, *verdicts.GOOD), tally.arm.of(*verdicts.GOOD)[0].word
+    if tally.points > len(tally.arm.compared):
+        gain = f"{word} at {tally.better} of {counted(tally.points, 'point')}"
+    elif tally.points == 1:
+        gain = word
+    return ", ".join(filter(None, (f"{gain} by {tally.arm.metric}", tally.remark)))
 
 
 def _is_above(arm: Arm, other: Arm) -> bool:
@@ -152,19 +159,20 @@ def _stay(report: Report, tallies: Sequence[_Tally]) -> str:
     text = f"stay with {tallies[0].arm.comparison.base}: "
     if all(tally.worse == tally.points for tally in tallies):
         return _decided(report, f"{text}every other arm is worse", tallies)
-    outcomes = [_outcome(tally) for tally in tallies if tally.worse or tally.remark]
-    return _decided(report, "; ".join((f"{text}no other arm is better", *units.first(outcomes, MOST_ARMS))), tallies)
+    texts = [_outcome(tally) for tally in tallies if tally.worse or tally.remark]
+    return _decided(report, "; ".join((f"{text}no other arm is better", *units.first(texts, MOST_ARMS))), tallies)
 
 
 def _decided(report: Report, text: str, tallies: Sequence[_Tally], noted: Sequence[_Tally] = ()) -> str:
     """Add what limits a decision about these arms, and the conditions of those that it notes beside."""
     cases = [case for tally in (*tallies, *noted) for case in tally.arm.compared]
-    is_perhaps = any(case.entry.perhaps for tally in tallies for case in tally.arm.compared)
-    conditions = [AS_SHIPPED] if any(case.entry.as_shipped for case in cases) else []
+    unsure = sum(case.entry.perhaps for tally in tallies for case in tally.arm.compared)
+    conditions = [f"{counted(unsure, 'difference')} may be chance"] if unsure else []
+    conditions += [AS_SHIPPED] if any(case.entry.as_shipped for case in cases) else []
     conditions += dict.fromkeys(tally.arm.unequal for tally in (*tallies, *noted) if tally.arm.unequal)
     conditions += [f"scale {report.setup.scale}"] if report.setup.scale else []
     remark = f" ({', '.join(conditions)})" if conditions else ""
-    return f"{'perhaps ' if is_perhaps else ''}{text}{remark}"
+    return f"{'' if all(tally.is_sure for tally in tallies) else 'perhaps '}{text}{remark}"
 
 
 def _open(report: Report, reason: str) -> str:
@@ -175,8 +183,7 @@ def _open(report: Report, reason: str) -> str:
 def _tally(arm: Arm) -> _Tally:
     good, bad, same = arm.of(*verdicts.GOOD), arm.of(*verdicts.BAD), arm.of(verdicts.SAME)
     undecided = len(arm.compared) - len(good) - len(bad) - len(same)
-    repeated = (case.word for case in arm.cases if case.entry.kind == SAME_AS)
-    remark = other_counts(arm, (*verdicts.DIFFERENCES, verdicts.SAME, *repeated))
+    remark = other_counts(arm, [case.word for case in arm.cases if case.entry.kind in (SAME_AS, RATIO)])
     is_partial = any(case.entry.kind in {*Status} for case in arm.cases)
     points = len(arm.cases if is_partial else arm.compared)
     return _Tally(arm, len(good), len(bad), undecided, points, remark)
@@ -216,14 +223,9 @@ def builds_line(report: Report) -> str:
     )
     texts = []
     for source, members in builds_by_source.items():
-        names = units.first([_versioned_name(build) for build in members], MOST_SOURCES)
+        names = units.first([build.versioned_name for build in members], MOST_SOURCES)
         texts.append(f"{', '.join(names)} ({_source(members[0], members[0].origin) if len(members) == 1 else source})")
     return "; ".join(units.first(texts, MOST_SOURCES))
-
-
-def _versioned_name(build: ReportedBuild) -> str:
-    version = build.version or ""
-    return build.title if version in (*build.title.split("-"), "unknown") else f"{build.title} {version}".rstrip()
 
 
 def _source(build: ReportedBuild, origin: str) -> str:

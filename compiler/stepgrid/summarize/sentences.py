@@ -26,12 +26,13 @@ from stepgrid.plan.estimate import DIFFERENCE
 from stepgrid.plugins.collector import FUNCTIONS
 from stepgrid.plugins.layout import MARK
 from stepgrid.summarize import why
-from stepgrid.summarize.arms import ArmCase, arms
+from stepgrid.summarize.arms import ArmCase, arms, short_build
 from stepgrid.summarize.causes import NO_CAUSE, Cause, causes, subject
 from stepgrid.summarize.comparisons.builds import NO_VERDICT
 from stepgrid.summarize.comparisons.comparison import DOUBT, RATIO, Case, Comparison
 from stepgrid.summarize.comparisons.comparison_axes import StepPoints
 from stepgrid.summarize.comparisons.conditions import OTHER_DURABILITY, OTHER_HOST, OTHER_WORK
+from stepgrid.summarize.comparisons.ladders import versions
 from stepgrid.summarize.data.points import Point
 from stepgrid.summarize.data.tables_reader import Event
 from stepgrid.summarize.findings import DOT
@@ -68,10 +69,10 @@ def doubt_briefs(report: Report) -> list[str]:
 
 @lru_cache(1)  # page, text and brief have the same
 def reasons(report: Report) -> dict[str, list[ArmCause]]:
-    """List the causes of each arm's differences, with their ranges over builds and points, by the axis of the base."""
-    by_axis: dict[str, list[ArmCause]] = {}
+    """List the causes of each arm's differences, with their ranges over builds and points, by their base."""
+    by_base: dict[str, list[ArmCause]] = {}
     for comparison in report.comparisons.leading:
-        if comparison.layout.base.keys() <= report.setup.base.keys() or not by_axis:
+        if comparison.layout.base.keys() <= report.setup.base.keys() or not by_base:
             cases: dict[str, list[Case]] = {name: [] for name in comparison.arm_names}
             for case in comparison.cases():
                 if case.entry.kind == RATIO and case.entry.ratio:
@@ -80,10 +81,9 @@ def reasons(report: Report) -> dict[str, list[ArmCause]]:
             keys = {key for pairs in pairs_by_arm.values() for pair in pairs for point in pair for key in point.places}
             growth = report.data.details.counters(keys, (ENGINE, FUNCTIONS, PROFILE, SESSION_WAITS))
             changes = partial(_known_changes, comparison, report.setup)
-            axis = ", ".join(comparison.layout.across)
             causes_of = partial(causes, growth=growth, metric=comparison.metric, details=report.data.details)
-            by_axis[axis] = why.causes_by_arm(pairs_by_arm.items(), changes, causes_of)
-    return {axis: arm_causes for axis, arm_causes in by_axis.items() if arm_causes}
+            by_base[comparison.base] = why.causes_by_arm(pairs_by_arm.items(), changes, causes_of)
+    return {base: arm_causes for base, arm_causes in by_base.items() if arm_causes}
 
 
 def _known_changes(
@@ -103,11 +103,11 @@ def _explained(cases: Sequence[Case]) -> Iterator[tuple[Point, Point]]:
 
 
 def reason_line(report: Report) -> str:
-    chains = {axis: why.chain_text(arm_causes) for axis, arm_causes in reasons(report).items()}
+    chains = [why.chain_text(arm_causes, base) for base, arm_causes in reasons(report).items()]
     is_own = report.setup.plan and not is_imported(report.setup.spec)
     if not chains and is_own and any(case.entry.is_difference for case in _cases(report)):
         return NO_CAUSE[subject(report.setup.metric)]
-    return "".join(chains.values()) if len(chains) == 1 else DOT.join(map(": ".join, chains.items()))
+    return DOT.join(filter(None, chains))
 
 
 # Dips, and the events of the engine that they fall into
@@ -270,14 +270,13 @@ def _loads_advice(report: Report) -> str:
     )
 
 
-def legend(report: Report) -> str:
-    """Explain the arrows of a table."""
+def legend(report: Report, comparison: Comparison) -> str:
+    """Explain the marks of a comparison's table or heat map."""
     if report.setup.loads[1] == 1:
         return "One load of each: figures and ratios as they came out, without verdicts."
     effect, marks = percent(report.setup.effect), verdicts.MARKS
-    arrows = ", ".join(sorted(f"{marks[word]} {word}" for word in report.setup.metric.verdicts))
-    entries = [case.entry for case in _cases(report)]
-    used = dict.fromkeys(mark for entry in entries for mark in entry.marks if mark in MARK_MEANINGS)
+    arrows = ", ".join(sorted(f"{marks[word]} {word}" for word in comparison.metric.verdicts))
+    used = {mark for row in comparison.rows for entry in row.entries[1:] for mark in entry.marks}
     parts = [f"{arrows}: the whole 95 % interval is more than {effect} from 1", *mark_texts(used, report)]
     return f"{'; '.join(parts)}."
 
@@ -287,7 +286,7 @@ MARK_MEANINGS = {
     "≠": "differs, perhaps by less than {effect}",
     "?": "undecided",
     MARK: NO_VERDICT,
-    DOUBT: "figures of other loads than the ratio, which is of those that both have",
+    DOUBT: "a doubt of its own: point at it",
 }
 
 
@@ -387,17 +386,20 @@ def _more_loads(report: Report, spec: str) -> Iterator[tuple[str, str]]:
 
 
 def subtitle(report: Report) -> str:
-    """Write steps, loads, host and day: `readww · 5 fresh loads, 3 s each · 2-core Xeon, 24 GiB · 2026-11-25`."""
+    """Write builds, steps, loads, host and day: `rocksdb 9.10.0 · readww · 5 fresh loads, 3 s each · 2-core Xeon, …`."""
     days = days_text(report.setup.measured, f" {DASH} ")
-    return DOT.join(filter(None, (_work(report), _loads(report), _host(report), days)))
+    engines = [build for build in report.setup.builds.values() if not build.client]
+    names = [engines[0].versioned_name, *(build.title for build in engines[1:])] if engines else []
+    builds = f"{names[0]} to {short_build(names[-1])}" if len(versions(names)) > 2 else ", ".join(units.first(names, 2))
+    return DOT.join(filter(None, (builds, _work(report), _loads(report), _host(report), days)))
 
 
 def _work(report: Report) -> str:
     sections = report.comparisons.sections
     steps = [section.step for section in sections]
     sizes = [value for section in sections for run in section.runs if (value := run.metrics.get("database_bytes"))]
-    size = f" (database of {units.size(median(sizes))}{_fit(report, max(sizes))})" if sizes else ""
-    return f"{', '.join(steps) if len(steps) <= 3 else counted(len(steps), 'step')}{size}"
+    size = f"database of {units.size(median(sizes))}{_fit(report, max(sizes))}" if sizes else "size of data not measured"
+    return f"{', '.join(steps) if len(steps) <= 3 else counted(len(steps), 'step')} ({size})"
 
 
 def _fit(report: Report, size: float) -> str:
@@ -405,7 +407,8 @@ def _fit(report: Report, size: float) -> str:
     memory = report.setup.memory
     if not memory:
         return ""
-    return ", fits in memory" if size < memory else f", {size / memory:.2g} times the memory"
+    name = "the host's memory" if memory == report.setup.hardware.get("memory") else f"the {units.size(memory)} of a step"
+    return f", fits in {name}" if size < memory else f", {size / memory:.2g} times {name}"
 
 
 def _loads(report: Report) -> str:
@@ -429,8 +432,10 @@ def _host(report: Report) -> str:
     cpu = re.sub(r"\((?:R|TM)\)|\b(?:CPU|Processor)\b|@.*", "", str(hardware.get("cpu") or ""))
     cores = f"{hardware['cores']}-core " if isinstance(hardware.get("cores"), int) else ""
     memory = f", {units.size(hardware['memory'])}" if isinstance(hardware.get("memory"), int | float) else ""
-    names = {
-        pseudonym(facts["hostname"]) for facts in report.data.facts.get("host", {}).values() if "hostname" in facts
-    }
-    label = f" ({', '.join(units.first(sorted(names), 1))})" if names else ""
-    return f"{cores}{' '.join(cpu.split())}{memory}{label}"
+    storage = hardware.get("storage") or {}
+    disk = " on ".join(str(storage[name]) for name in ("filesystem", "device") if storage.get(name))
+    facts = report.data.facts.get("host", {}).values()
+    names = sorted({pseudonym(host["hostname"]) for host in facts if "hostname" in host})
+    machine = [str(hardware["id"])] if hardware.get("declared") and hardware.get("id") else units.first(names, 1)
+    label = f" ({', '.join(machine)})" if machine else ""
+    return f"{cores}{' '.join(cpu.split())}{memory}{disk and f', {disk}'}{label}"

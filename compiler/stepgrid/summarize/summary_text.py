@@ -152,7 +152,7 @@ def _comparison(report: Report, comparison: Comparison, is_first: bool) -> Itera
         yield _lines(pooled)
     if not (causes := why_table(comparison, report.setup, report.data.details)):
         return
-    arm_causes = sentences.reasons(report).get(", ".join(comparison.layout.across), ())
+    arm_causes = sentences.reasons(report).get(comparison.base, ())
     texts_by_arm = group((cause.arm, cause.text) for cause in arm_causes)
     lines = [f"{arm}: {'; '.join(arm_texts)}" for arm, arm_texts in texts_by_arm.items()]
     rows = [row for row in causes.rows if row[-1].text not in NO_CAUSE.values()]

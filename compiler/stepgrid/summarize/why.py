@@ -19,7 +19,17 @@ from stepgrid.model.table import MOST_ROWS, Table, group, word_table
 from stepgrid.model.units import counted
 from stepgrid.plugins.registry import option_effects
 from stepgrid.plugins.statements import INDEX
-from stepgrid.summarize.causes import MOST_CAUSES, NO_CAUSE, Cause, CauseSubject, causes, subject, undecided_causes
+from stepgrid.summarize.arms import short_build
+from stepgrid.summarize.causes import (
+    MOST_CAUSES,
+    NO_CAUSE,
+    PER_OPERATION,
+    Cause,
+    CauseSubject,
+    causes,
+    subject,
+    undecided_causes,
+)
 from stepgrid.summarize.changes import counter_changes
 from stepgrid.summarize.comparisons.comparison import Case, Comparison
 from stepgrid.summarize.data.functions import Growth
@@ -30,6 +40,7 @@ from stepgrid.summarize.statistics.verdicts import BUSY
 
 MOST_TEXT = 100  # characters of a statement that are shown
 DASH = "\u2013"  # between the ends of a range
+WIDEST = 2.0  # ends of a range that is an answer; of one farther apart the median and both ends are named
 MOST_DEFAULTS = 2  # defaults that are named: of more each alone is no cause
 NO_OPERATIONS = "CPU and device per operation are unknown: the step has no metric `operations`"
 
@@ -147,12 +158,25 @@ class ArmCause(Struct, frozen=True):
     unit: str = ""
     base: tuple[float, float] | None = None  # None: the name says all
     values: tuple[float, float] = (0.0, 0.0)
+    steps: tuple[str, ...] = ()
+    counts: tuple[int, int, int] = (0, 0, 0)  # points with more of it, with less, and all that are explained
+
+    @property
+    def is_wide(self) -> bool:
+        """Tell whether the points have too little in common for a range."""
+        low, high = self.base or (0.0, 0.0)
+        return high > WIDEST * low > 0 or all(self.counts[:2])
 
     @property
     def text(self) -> str:
-        """block cache misses 0.2 → 51 %"""
+        """block cache misses 0.2 → 51 %; of ranges that say nothing: more CPU per operation in 20 of 25 differences"""
         if self.base is None:
             return self.name
+        if self.is_wide:
+            name = f"{self.name} {PER_OPERATION}" if self.unit.endswith(PER_OPERATION) else self.name
+            more, less, total = self.counts
+            parts = [f"{word} {{}}in {count}" for word, count in (("more", more), ("less", less)) if count]
+            return f"{', '.join(parts).format(f'{name} ', *[''] * len(parts))} of {counted(total, 'difference')}"
         return f"{self.name} {_range(self.base, self.unit)} → {_range(self.values, self.unit)}{_suffix(self.unit)}"
 
 
@@ -168,20 +192,29 @@ def causes_by_arm(
     return [cause for name, pairs in arms for cause in _arm_causes(name, pairs, changes, causes_of)]
 
 
-def chain_text(causes: Sequence[ArmCause]) -> str:
-    """Join arms in one line: `block cache misses 0.2 → 51 → 90 %`."""
+def chain_text(causes: Sequence[ArmCause], base: str) -> str:
+    """Join arms in one line: `cache=all → half → tenth: block cache misses 0.2 → 51 → 90 %`.
+
+    Where the points have too little in common for ranges it is the last arm's."""
+    if any(cause.is_wide for cause in causes):
+        causes = [cause for cause in causes if cause.arm == causes[-1].arm]
     by_name = group(((cause.name, cause.unit), cause) for cause in causes)
-    most = max(map(len, by_name.values()), default=0)
+    names = max(([cause.arm for cause in arms] for arms in by_name.values()), key=len, default=[])
     texts = []
     for (name, unit), arms in by_name.items():
-        if arms[0].base is None:
-            texts.append(name)
-        elif len(arms) == most:
+        if arms[0].base is None or arms[0].is_wide:
+            texts.append(arms[0].text)
+        elif [arm.arm for arm in arms] == names:
             bases = [arm.base for arm in arms if arm.base]
-            base = min(low for low, _ in bases), max(high for _, high in bases)
-            ranges = (_range(ends, unit) for ends in (base, *(arm.values for arm in arms)))
+            base_ends = min(low for low, _ in bases), max(high for _, high in bases)
+            ranges = (_range(ends, unit) for ends in (base_ends, *(arm.values for arm in arms)))
             texts.append(f"{name} {' → '.join(ranges)}{_suffix(unit)}")
-    return "; ".join(texts[:MOST_CAUSES])
+    if texts in ([], [NO_OPERATIONS]):
+        return "".join(texts)
+    steps = {step for cause in causes for step in cause.steps}
+    place = f", in {steps.pop()}" if len(steps) == 1 else ""
+    chain = " → ".join((base, *(short_build(name.rpartition("=")[2]) for name in names)))
+    return f"{chain}{place}: {'; '.join(texts[:MOST_CAUSES])}"
 
 
 def _arm_causes(arm: str, pairs: Sequence[Pair], changes: Changes, causes_of: CausesOf) -> list[ArmCause]:
@@ -199,7 +232,10 @@ def _arm_causes(arm: str, pairs: Sequence[Pair], changes: Changes, causes_of: Ca
     for key in sorted(by_name, key=lambda key: -weights[key])[: MOST_CAUSES - len(arm_causes)]:
         changed = [cause.change for _, cause in by_name[key]]
         bases, values = ([getattr(change, side) for change in changed] for side in ("base", "arm"))
-        arm_causes.append(ArmCause(arm, *key, (min(bases), max(bases)), (min(values), max(values))))
+        more = sum(change.difference > 0 for change in changed)
+        counts = more, len(changed) - more, len(pairs)
+        ends = (min(bases), max(bases)), (min(values), max(values))
+        arm_causes.append(ArmCause(arm, *key, *ends, tuple({point.step for point, _ in pairs}), counts))
     return arm_causes
 
 

@@ -14,7 +14,8 @@ from typing import NamedTuple
 
 from stepgrid.collect.step_figures import HOLDS
 from stepgrid.model import units
-from stepgrid.model.units import counted, percent
+from stepgrid.model.units import counted
+from stepgrid.summarize import sentences
 from stepgrid.summarize.arms import short_build
 from stepgrid.summarize.charts import drawing, forms
 from stepgrid.summarize.charts.drawing import NARROW, WIDE, Marks
@@ -200,12 +201,7 @@ def heat_map(report: Report, comparison: Comparison, marks: Marks) -> Chart:
     rows = [HeatRow(_row_name(comparison, row), [*_heat_cells(comparison, row, names)]) for row in drawn]
     first = "the worst" if comparison.metric.better else "the smallest ratio"
     title = f"{comparison.metric.heading} and ratio to {comparison.base}, {first} first"
-    upper, lower = comparison.metric.verdicts
-    effect = percent(report.setup.effect)
-    note = f"Coloured: {upper} or {lower}, the whole 95 % interval more than {effect} from 1; ? undecided."
-    if report.setup.loads[1] == 1:
-        note = "One load of each: no verdicts."
-    note += omitted
+    note = f"{sentences.legend(report, comparison)}{omitted}"
     return Chart(title, _draw_heat(title, rows, marks, WIDE), _draw_heat(title, rows, marks, NARROW), note=note)
 
 

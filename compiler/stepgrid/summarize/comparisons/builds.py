@@ -73,6 +73,12 @@ class ReportedBuild(Struct, frozen=True):
         return f"{self.name} (client)" if self.client else self.name
 
     @property
+    def versioned_name(self) -> str:
+        version = self.version or ""
+        has_version = version in (*self.title.split("-"), NOT_RECORDED)
+        return self.title if has_version else f"{self.title} {version}".rstrip()
+
+    @property
     def origin(self) -> str:
         """Describe the origin of its main program: `debian, rocksdb-tools 7.8.3-2`."""
         # of packages that a spec names the server may come last
@@ -86,7 +92,7 @@ class ReportedBuild(Struct, frozen=True):
             "the official library; only db_bench is compiled" if made_as == LIBRARY else None,
             f"patched: {', '.join(self.patches)}" if self.patches else None,
         )
-        return ", ".join(filter(None, parts)) or "not built"
+        return ", ".join(filter(None, parts)) or ("origin not recorded" if self.quality else "not built")
 
     @property
     def is_from_library(self) -> bool:

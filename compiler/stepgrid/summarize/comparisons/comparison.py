@@ -113,7 +113,12 @@ class ArmEntry(Struct, frozen=True):
     @property
     def marks(self) -> tuple[str, str]:
         """Return what stands before and after its ratio in a short table."""
-        return MARK if self.refusal else verdicts.MARKS.get(self.verdict or "", ""), DOUBT if self.unpaired else ""
+        return MARK if self.refusal else verdicts.MARKS.get(self.verdict or "", ""), DOUBT if self.is_doubted else ""
+
+    @property
+    def is_doubted(self) -> bool:
+        """Tell whether a sentence stands by this ratio; that the host was busy is its verdict."""
+        return bool(self.doubts) and self.verdict != verdicts.BUSY
 
     @property
     def text(self) -> str:
@@ -122,7 +127,7 @@ class ArmEntry(Struct, frozen=True):
             return f"{self.idle}, {self.verdict}" if self.is_difference else ""
         ratio = ratio_text(self.ratio, self.interval, units.TIMES)
         words = f"{ratio} {self.verdict}" if self.verdict in verdicts.VERDICTS else ratio
-        return ": ".join(filter(None, (words, self.unpaired)))
+        return ": ".join(filter(None, (words, "; ".join(self.doubts))))
 
 
 class ComparedPoint(Struct, frozen=True):
@@ -484,7 +489,7 @@ def _ratio_text(entry: ArmEntry) -> str:
         (entry.idle or "") if is_zero else ratio_text(entry.ratio, entry.interval),
         MARK if entry.refusal else entry.verdict or "",
     ]
-    parts += [SHIPPED if entry.as_shipped else "", DOUBT if entry.doubts else ""]
+    parts += [SHIPPED if entry.as_shipped else "", DOUBT if entry.is_doubted else ""]
     if entry.point and entry.point.loads[0] < entry.point.loads[1]:
         measured, planned = entry.point.loads
         parts.append(f"({entry.point.losses or f'{measured} of {planned} loads'})")
