@@ -78,7 +78,7 @@ class Arm(Struct, frozen=True):
 
     @property
     def metric(self) -> str:
-        return self.comparison.metric.title
+        return self.comparison.metric.noun
 
     @property
     def compared(self) -> list[ArmCase]:
@@ -145,8 +145,13 @@ def outcomes(arm: Arm, *first: str) -> str:
     """Count all comparisons of an arm by their outcome: `slower in 20, faster in scan, undecided in 4 of 29 steps`."""
     counts = Counter(case.word for case in arm.compared)
     words = sorted(counts, key=lambda word: (word not in first, -counts[word]))
-    texts = [f"{'the same' if word == verdicts.SAME else word} {locate(arm.of(word), arm)}" for word in words]
-    total = f" of {len(arm.compared)} {point_noun(arm)[1]}"
+    preposition, noun = point_noun(arm)
+    total, texts = f" of {len(arm.compared)} {noun}", []
+    for word in words:
+        place = locate(arm.of(word), arm)
+        if ", " in place and word not in verdicts.DIFFERENCES:  # a long name is worth it for what changed
+            place = f"{preposition} {counts[word]}{total}"
+        texts.append(f"{'the same' if word == verdicts.SAME else word} {place}")
     counted_texts = [text for text in texts if text.endswith(total)]
     return ", ".join(text if text in counted_texts[-1:] else text.removesuffix(total) for text in texts)
 

@@ -7,16 +7,16 @@ from functools import lru_cache
 
 from stepgrid.model import units
 from stepgrid.model.plan import is_imported
-from stepgrid.summarize.arms import Arm, ArmCase, arms, locate
+from stepgrid.summarize.arms import Arm, ArmCase, arms, locate, short_build
 from stepgrid.summarize.charts.step_charts import MOST_ROWS
 from stepgrid.summarize.comparisons.comparison import RATIO, Comparison
 from stepgrid.summarize.comparisons.judgement import COSTS, TAILS
-from stepgrid.summarize.findings import is_wide, span, spread
+from stepgrid.summarize.findings import findings, is_wide, span, spread
 from stepgrid.summarize.report import Report
 from stepgrid.summarize.statistics.verdicts import DIFFERENCES, SAME
 from stepgrid.summarize.why import DASH
 
-MOST_ARMS = 3
+MOST_ARMS = 2
 OPERATIONS = "a metric `operations` gives CPU and bytes written per operation"
 OTHER_METRIC = "`--metric NAME` judges another metric that the files have"
 
@@ -36,28 +36,26 @@ def cost_line(report: Report) -> str:
     open_names = [name for name, members in measured.items() if not any(map(_decided, members))]
     remarks = [("not decided", open_names), ("not measured", [name for name in costs if name not in measured])]
     notes = [f"{word}: {', '.join(names)}" for word, names in remarks if names]
-    amounts = units.first([*_amounts(comparison, measured)], MOST_ARMS)
+    amounts = units.first([*_amounts(report, comparison, measured)], MOST_ARMS)
     amounts[:1] = [f"against {comparison.base}, {text}" for text in amounts[:1]]
     return "; ".join([*amounts, *notes])
 
 
 def latency_line(report: Report) -> str:
-    """Write the p99 of the base and the ratios of the arms, for a heat map, which has no room for it."""
+    """Write the p99 of the base and the ratios of the arms for a heat map, which has no room for it, or its lack."""
     comparison = _compared(report)
-    if (
-        comparison is None
-        or len(comparison.rows) * len(comparison.arms) <= MOST_ROWS
-        or comparison.metric.name in TAILS
-    ):
+    if comparison is None or comparison.metric.name in TAILS:
         return ""
     members = next(filter(None, (_arms(report, comparison, (name,)) for name in TAILS)), [])
     if not members:
+        return "" if is_imported(report.setup.spec) else "p99 is not measured"
+    if len(comparison.rows) * len(comparison.arms) <= MOST_ROWS:
         return ""
     metric = members[0].comparison.metric.name
     points = (row.entries[0].point for row in members[0].comparison.rows)
     figures = [spread[0] for point in points if point and (spread := point.spread(metric))]
     ends = DASH.join(dict.fromkeys(units.latency(end) for end in (min(figures), max(figures))))
-    amounts = units.first([*_amounts(comparison, {TAILS[metric]: members})], MOST_ARMS)
+    amounts = units.first([*_amounts(report, comparison, {TAILS[metric]: members})], MOST_ARMS)
     return "; ".join([f"{TAILS[metric]} of {comparison.base} {ends}", *(amounts or ["ratios not decided"])])
 
 
@@ -76,14 +74,15 @@ def _arms(report: Report, comparison: Comparison, metrics: Sequence[str]) -> lis
     return []
 
 
-def _amounts(comparison: Comparison, measured: Mapping[str, Sequence[Arm]]) -> Iterator[str]:
+def _amounts(report: Report, comparison: Comparison, measured: Mapping[str, Sequence[Arm]]) -> Iterator[str]:
     """Write for each arm what differs, then what is the same."""
-    for labels in comparison.arms[1:]:
+    ranks = {finding.arm: rank for rank, finding in enumerate(findings(report))}
+    for labels in sorted(comparison.arms[1:], key=lambda arm: ranks.get(comparison.arm_name(arm), len(ranks))):
         members = [(name, arm) for name, all_arms in measured.items() for arm in all_arms if arm.labels == labels]
         texts = [text for name, arm in members if (text := _amount(arm, name))]
         if texts:
             texts.sort(key=lambda text: text.startswith("the same"))
-            yield f"{comparison.arm_name(labels)}: {', '.join(texts)}"
+            yield f"{short_build(comparison.arm_name(labels))}: {', '.join(texts)}"
 
 
 def _decided(arm: Arm) -> list[ArmCase]:

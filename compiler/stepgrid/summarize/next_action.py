@@ -25,6 +25,7 @@ from stepgrid.summarize.setup import spec_words
 from stepgrid.summarize.statistics import verdicts
 
 MOST_SOURCES = MOST_ARMS = 3
+SHORT = 10.0  # seconds; a step that takes less is noisier than a longer one
 FLAGS = ("compiler", "optimization", "-march", "assertions")
 _PACKAGE_VERSION = re.compile(r"(?<=\S) \d[^\s,]*(?=,|$)")
 
@@ -198,6 +199,19 @@ def more_command(report: Report) -> str:
     return next((command for command in commands if command.endswith("--disturbed")), next(iter(commands), ""))
 
 
+def more_line(report: Report) -> str:
+    """Write the command that measures more with what it gives, and what else would tell."""
+    command, is_open = more_command(report), sentences.words(report) & {*verdicts.OPEN, verdicts.ONE_LOAD}
+    whys = {step.command: step.why.partition("; ")[0] for step in sentences.next_steps(report)}
+    if not command:
+        return ""
+    seconds = sentences.step_seconds(report)
+    hint = f"steps longer than {max(seconds):.2g} s would tell more, too" if seconds and max(seconds) < SHORT else ""
+    if sentences.words(report) and not is_open and not report.notes.coverage.incomplete:
+        hint = "no verdict needs it"
+    return "; ".join(filter(None, (f"`{command}`: {whys[command]}", hint)))
+
+
 def repeat_command(report: Report) -> str:
     """Return what measures it all on another host; figures of other tools have none."""
     is_own = report.setup.plan and not is_imported(report.setup.spec)
@@ -235,12 +249,12 @@ def _source(build: ReportedBuild, origin: str) -> str:
 
 def lines(report: Report) -> Iterator[tuple[str, str]]:
     """Yield what stands below the answer, by its name; commands stand in backquotes."""
-    command, repeat = more_command(report), repeat_command(report)
+    repeat = repeat_command(report)
     yield "decision", decision(report)
     yield "cost", cost_line(report)
     yield "latency", latency_line(report)
     yield "not compared", uncompared(report)
     yield "why", sentences.reason_line(report)
-    yield "measure more", f"`{command}`" if command else ""
+    yield "measure more", more_line(report)
     yield "repeat", f"`{repeat}` with its spec and lock file" if repeat else ""
     yield "builds", builds_line(report)

@@ -430,12 +430,13 @@ def _many_comparisons(comparisons: Sequence[Comparison]) -> Iterator[Doubt]:
     rows = [row for comparison in comparisons for row in comparison.rows]
     entries = [entry for row in rows for entry in row.entries if entry.interval and not entry.refusal]
     differences = [entry for entry in entries if entry.is_difference]
+    words = f"{' or '.join(sorted({entry.verdict or '' for entry in differences}))} ratios"
     if weak := sum(entry.perhaps for entry in differences):
         text = (
-            f"{weak} of the {len(differences)} differences may be chance: in a report of {len(entries)} comparisons "
+            f"{weak} of the {len(differences)} {words} may be chance: in a report of {len(entries)} comparisons "
             "some look so by chance; the answer calls these `perhaps`"
         )
-        yield Doubt(f"{weak} of {len(differences)} differences may be chance", text)
+        yield Doubt(f"{weak} of {len(differences)} {words} may be chance", text)
 
 
 # Coverage

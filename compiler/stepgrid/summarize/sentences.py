@@ -270,13 +270,14 @@ def _loads_advice(report: Report) -> str:
     )
 
 
-def legend(report: Report, comparison: Comparison) -> str:
-    """Explain the marks of a comparison's table or heat map."""
+def legend(report: Report, *comparisons: Comparison) -> str:
+    """Explain the marks of tables or of a heat map of these comparisons."""
     if report.setup.loads[1] == 1:
         return "One load of each: figures and ratios as they came out, without verdicts."
     effect, marks = percent(report.setup.effect), verdicts.MARKS
-    arrows = ", ".join(sorted(f"{marks[word]} {word}" for word in comparison.metric.verdicts))
-    used = {mark for row in comparison.rows for entry in row.entries[1:] for mark in entry.marks}
+    arrows = ", ".join(sorted(f"{marks[word]} {word}" for word in comparisons[0].metric.verdicts))
+    rows = [row for comparison in comparisons for row in comparison.rows]
+    used = {mark for row in rows for entry in row.entries[1:] for mark in entry.marks}
     parts = [f"{arrows}: the whole 95 % interval is more than {effect} from 1", *mark_texts(used, report)]
     return f"{'; '.join(parts)}."
 
@@ -378,15 +379,15 @@ def _more_loads(report: Report, spec: str) -> Iterator[tuple[str, str]]:
             goal = f"enough to see {percent(DIFFERENCE)} at half of the undecided points"
             yield f"{run}{wanted - imported}", f"{goal}; nothing is measured twice{COST}"
     elif is_undecided or not report.notes.coverage.incomplete:
-        gain = "intervals narrow" if is_undecided else "intervals are a third narrower"
-        yield f"{run}{2 * loads - imported}", f"twice the loads: {gain}, nothing is measured twice{COST}"
+        gain = "narrower intervals" if is_undecided else "intervals a third narrower"
+        yield f"{run}{2 * loads - imported}", f"{gain}, by twice the loads; nothing is measured twice{COST}"
 
 
 # On what it was measured
 
 
 def subtitle(report: Report) -> str:
-    """Write builds, steps, loads, host and day: `rocksdb 9.10.0 · readww · 5 fresh loads, 3 s each · 2-core Xeon, …`."""
+    """Write builds, steps, loads, host, day: `rocksdb 9.10.0 · readww · 5 fresh loads, 3 s each · 2-core Xeon, …`."""
     days = days_text(report.setup.measured, f" {DASH} ")
     engines = [build for build in report.setup.builds.values() if not build.client]
     names = [engines[0].versioned_name, *(build.title for build in engines[1:])] if engines else []
@@ -398,7 +399,8 @@ def _work(report: Report) -> str:
     sections = report.comparisons.sections
     steps = [section.step for section in sections]
     sizes = [value for section in sections for run in section.runs if (value := run.metrics.get("database_bytes"))]
-    size = f"database of {units.size(median(sizes))}{_fit(report, max(sizes))}" if sizes else "size of data not measured"
+    text = f"database of {units.short_figure(median(sizes), 'B')}{_fit(report, max(sizes))}" if sizes else ""
+    size = text or "size of data not measured"
     return f"{', '.join(steps) if len(steps) <= 3 else counted(len(steps), 'step')} ({size})"
 
 
@@ -407,7 +409,8 @@ def _fit(report: Report, size: float) -> str:
     memory = report.setup.memory
     if not memory:
         return ""
-    name = "the host's memory" if memory == report.setup.hardware.get("memory") else f"the {units.size(memory)} of a step"
+    is_whole = memory == report.setup.hardware.get("memory")
+    name = "the host's memory" if is_whole else f"a step's {units.size(memory)}"
     return f", fits in {name}" if size < memory else f", {size / memory:.2g} times {name}"
 
 
@@ -417,14 +420,18 @@ def _loads(report: Report) -> str:
     if report.setup.imported_loads:
         loads += f" ({report.setup.imported_loads} imported, of {counted(report.setup.other_hosts, 'host')})"
     runs = f" of {counted(report.setup.runs, 'run')}" if report.setup.runs > 1 else ""
-    steps = report.comparisons.leading[0].steps if report.comparisons.leading else []
-    runs_of_steps = [run for section in report.comparisons.sections if section.step in steps for run in section.runs]
-    seconds = [time for run in runs_of_steps if (time := run.metrics.get("seconds"))]
-    if not seconds:
+    if not (seconds := step_seconds(report)):
         return f"{loads}{runs}"
     is_short = max(seconds) < 100  # seconds, with a digit that tells them apart
     ends = dict.fromkeys(f"{end:.2g}" if is_short else units.duration(end) for end in (min(seconds), max(seconds)))
     return f"{loads}{runs}, {DASH.join(ends)}{' s' if is_short else ''} each"
+
+
+def step_seconds(report: Report) -> list[float]:
+    """List how long the runs of the steps of the first comparison took."""
+    steps = report.comparisons.leading[0].steps if report.comparisons.leading else []
+    runs = [run for section in report.comparisons.sections if section.step in steps for run in section.runs]
+    return [time for run in runs if (time := run.metrics.get("seconds"))]
 
 
 def _host(report: Report) -> str:

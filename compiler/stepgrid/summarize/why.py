@@ -233,9 +233,9 @@ def _arm_causes(arm: str, pairs: Sequence[Pair], changes: Changes, causes_of: Ca
         changed = [cause.change for _, cause in by_name[key]]
         bases, values = ([getattr(change, side) for change in changed] for side in ("base", "arm"))
         more = sum(change.difference > 0 for change in changed)
-        counts = more, len(changed) - more, len(pairs)
+        directions = more, len(changed) - more, len(pairs)
         ends = (min(bases), max(bases)), (min(values), max(values))
-        arm_causes.append(ArmCause(arm, *key, *ends, tuple({point.step for point, _ in pairs}), counts))
+        arm_causes.append(ArmCause(arm, *key, *ends, tuple({point.step for point, _ in pairs}), directions))
     return arm_causes
 
 

@@ -58,7 +58,7 @@ def test_a_large_grid_is_a_heat_map_with_a_row_for_each_point_the_worst_first(re
     assert len(drawn) == 56
     assert drawn[1] == "readww, threads=1, cache=hyper: 1.00k, 1.00× [0.74, 1.36] undecided"
     assert drawn[-1].startswith("overwrite, threads=8192, cache=hyper: 2.30k, 2.30× [")
-    assert chart.note == "Coloured: faster or slower, the whole 95 % interval more than 2 % from 1; ? undecided."
+    assert chart.note == "▲ faster, ▼ slower: the whole 95 % interval is more than 2 % from 1; ? undecided."
 
 
 def test_a_long_heat_map_draws_rows_with_ratios_the_worst_and_the_best_and_a_zero_is_coloured(report: Report) -> None:

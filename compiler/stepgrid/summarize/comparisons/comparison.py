@@ -36,6 +36,12 @@ class ComparedMetric(Struct, frozen=True):
         return "QPS" if self.name == QPS else self.name
 
     @property
+    def noun(self) -> str:
+        """Name it in a sentence: QPS, p99_us, and one of a spec's own with its unit: merged rows/ms."""
+        is_clear = self.name == QPS or "_" in self.name or self.unit in ("", "1", "%", "B")
+        return self.title if is_clear else f"{self.name} {self.unit}"
+
+    @property
     def heading(self) -> str:
         """Name it with its unit, which QPS is itself, and which the name of p99_us ends with."""
         has_unit = self.name == QPS or not self.unit or self.name.endswith(f"_{self.unit}")
