@@ -239,4 +239,4 @@ def test_each_decision_names_its_conditions(name: str) -> None:
     rows = tuple(replace(row, entries=(row.entries[0], replace(row.entries[1], **doubtful))) for row in comparison.rows)
     decision = next_action.decision(scenario.altered(report, all=(replace(comparison, rows=rows),)))
     assert decision.startswith("perhaps ")
-    assert decision.endswith(" (as shipped, unequal durability: commit sync / os, scale smoke)")
+    assert decision.endswith(" may be chance, as shipped, unequal durability: commit sync / os, scale smoke)")

@@ -148,10 +148,10 @@ def outcomes(arm: Arm, *first: str) -> str:
     preposition, noun = point_noun(arm)
     total, texts = f" of {len(arm.compared)} {noun}", []
     for word in words:
-        place = locate(arm.of(word), arm)
-        if ", " in place and word not in verdicts.DIFFERENCES:  # a long name is worth it for what changed
-            place = f"{preposition} {counts[word]}{total}"
-        texts.append(f"{'the same' if word == verdicts.SAME else word} {place}")
+        location = locate(arm.of(word), arm)
+        if ", " in location and word not in verdicts.DIFFERENCES:  # a long name is worth it for what changed
+            location = f"{preposition} {counts[word]}{total}"
+        texts.append(f"{'the same' if word == verdicts.SAME else word} {location}")
     counted_texts = [text for text in texts if text.endswith(total)]
     return ", ".join(text if text in counted_texts[-1:] else text.removesuffix(total) for text in texts)
 

@@ -108,7 +108,7 @@ def markdown(report: Report, has_chart: bool = True) -> str:
         blocks.append(_section(answer.title, map(escape_markdown, answer.sentences[1:])))
         blocks += [markdown_table(table).strip() for table in answer.tables]
     if compared and report.setup.loads[1] > 1:
-        blocks.append(f"*{escape_markdown(sentences.legend(report, *report.comparisons.leading))}*")
+        blocks.append(f"*{escape_markdown(sentences.legend(report))}*")
     actions = ((name.capitalize(), text) for name, text in next_action.lines(report) if text)
     blocks.append(_items(f"**{name}:** {_markdown(text)}" for name, text in actions))
     blocks.append(

@@ -271,12 +271,13 @@ def _loads_advice(report: Report) -> str:
 
 
 def legend(report: Report, *comparisons: Comparison) -> str:
-    """Explain the marks of tables or of a heat map of these comparisons."""
+    """Explain the marks of tables or of a heat map of these comparisons, of all leading ones if none is named."""
     if report.setup.loads[1] == 1:
         return "One load of each: figures and ratios as they came out, without verdicts."
     effect, marks = percent(report.setup.effect), verdicts.MARKS
-    arrows = ", ".join(sorted(f"{marks[word]} {word}" for word in comparisons[0].metric.verdicts))
-    rows = [row for comparison in comparisons for row in comparison.rows]
+    metric = comparisons[0].metric if comparisons else report.setup.metric
+    arrows = ", ".join(sorted(f"{marks[word]} {word}" for word in metric.verdicts))
+    rows = [row for comparison in comparisons or report.comparisons.leading for row in comparison.rows]
     used = {mark for row in rows for entry in row.entries[1:] for mark in entry.marks}
     parts = [f"{arrows}: the whole 95 % interval is more than {effect} from 1", *mark_texts(used, report)]
     return f"{'; '.join(parts)}."

@@ -174,9 +174,9 @@ class ArmCause(Struct, frozen=True):
             return self.name
         if self.is_wide:
             name = f"{self.name} {PER_OPERATION}" if self.unit.endswith(PER_OPERATION) else self.name
-            more, less, total = self.counts
-            parts = [f"{word} {{}}in {count}" for word, count in (("more", more), ("less", less)) if count]
-            return f"{', '.join(parts).format(f'{name} ', *[''] * len(parts))} of {counted(total, 'difference')}"
+            words = [(word, count) for word, count in zip(("more", "less"), self.counts, strict=False) if count]
+            parts = [f"{word}{'' if at else f' {name}'} in {count}" for at, (word, count) in enumerate(words)]
+            return f"{', '.join(parts)} of {counted(self.counts[2], 'difference')}"
         return f"{self.name} {_range(self.base, self.unit)} → {_range(self.values, self.unit)}{_suffix(self.unit)}"
 
 
@@ -212,9 +212,9 @@ def chain_text(causes: Sequence[ArmCause], base: str) -> str:
     if texts in ([], [NO_OPERATIONS]):
         return "".join(texts)
     steps = {step for cause in causes for step in cause.steps}
-    place = f", in {steps.pop()}" if len(steps) == 1 else ""
+    step = f", in {steps.pop()}" if len(steps) == 1 else ""
     chain = " → ".join((base, *(short_build(name.rpartition("=")[2]) for name in names)))
-    return f"{chain}{place}: {'; '.join(texts[:MOST_CAUSES])}"
+    return f"{chain}{step}: {'; '.join(texts[:MOST_CAUSES])}"
 
 
 def _arm_causes(arm: str, pairs: Sequence[Pair], changes: Changes, causes_of: CausesOf) -> list[ArmCause]:
@@ -232,8 +232,8 @@ def _arm_causes(arm: str, pairs: Sequence[Pair], changes: Changes, causes_of: Ca
     for key in sorted(by_name, key=lambda key: -weights[key])[: MOST_CAUSES - len(arm_causes)]:
         changed = [cause.change for _, cause in by_name[key]]
         bases, values = ([getattr(change, side) for change in changed] for side in ("base", "arm"))
-        more = sum(change.difference > 0 for change in changed)
-        directions = more, len(changed) - more, len(pairs)
+        rises = sum(change.difference > 0 for change in changed)
+        directions = rises, len(changed) - rises, len(pairs)
         ends = (min(bases), max(bases)), (min(values), max(values))
         arm_causes.append(ArmCause(arm, *key, *ends, tuple({point.step for point, _ in pairs}), directions))
     return arm_causes
