@@ -50,6 +50,27 @@ def test_a_warm_up_runs_before_each_run_and_is_not_measured(compile_text: Compil
     assert [bool(step.setup.before) for step in steps] == [False, True] * 2
 
 
+def test_a_step_that_is_to_become_steady_asks_its_server_for_debts(compile_text: Compile) -> None:
+    spec = """\
+title: t
+builds:
+  maria: {engine: mariadb, version: 11.8, source: {debian: mariadb-server, suite: trixie}}
+define: {builds: {sysbench: {engine: sysbench, version: 1.0.20, source: {debian: sysbench, suite: bookworm}}}}
+steps:
+  - {name: load, kind: sysbench, lua: load, threads: 1, measured: false}
+  - {name: update, kind: sysbench, lua: update_index, duration: 2h, warmup: 5s, until: steady}
+params: {tables: 1, rows: 1k}
+"""
+    plan = compile_text(spec)
+    load, warmup, update = plan.stages[0].steps
+    assert (load.setup.until, warmup.setup.until, update.setup.until) == (None, None, "steady")
+    assert [item["collector"] for item in update.setup.collectors] == ["engine_state"]
+    assert [*load.setup.collectors, *warmup.setup.collectors] == []
+    assert plan.report.declared == ("steady_qps",)
+    asked = compile_text(spec + "collectors: [{collector: engine_state, every: 5s}]\n").stages[0].steps[2]
+    assert [item.get("every") for item in asked.setup.collectors] == [5], "the spec's own is the only one"
+
+
 # Searches on live grids: the steps that they stand for, and what is wrong with them
 
 

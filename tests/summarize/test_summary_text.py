@@ -187,6 +187,7 @@ def test_a_row_of_the_comparison(
             "bloat: ",
         ),
         ({"write_amplification": 0.5}, ["w-amp"], ["0.5"], "w-amp: "),
+        ({"initial_qps": 1500.0, "steady_qps": 990.0}, ["initial QPS", "steady QPS"], ["1.50k", "990"], None),
     ],
 )
 def test_figures_of_some_steps_alone(

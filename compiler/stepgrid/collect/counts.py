@@ -28,6 +28,7 @@ from stepgrid.plugins.collector import (
     AskingCollector,
     Collector,
     CountingCollector,
+    DebtCollector,
 )
 from stepgrid.plugins.counters import CACHE_MISSES, LOG_BYTES, REQUEST_MISSES, ROWS_READ, counted, rows_found
 from stepgrid.plugins.registry import COLLECTORS
@@ -164,6 +165,13 @@ def step_events(step: Path, record: StepRecord) -> Iterator[Event]:
         for began, seconds, kind, name, source in events:
             second, end = max(0.0, began - start), min(began + seconds - start, record.seconds or 0.0)
             yield second, max(0.0, end - second), kind, name, source
+
+
+def step_debts(step: Path, record: StepRecord) -> dict[str, list[tuple[float, float]]]:
+    """Map what its engine put off, as collectors saw it, to looks by second since the step's start."""
+    start = unix_time(record.started) or 0.0
+    series = [kind.debts(folder) for folder, _, kind in _collectors(step) if isinstance(kind, DebtCollector)]
+    return {name: [(at - start, value) for at, value in looks] for debts in series for name, looks in debts.items()}
 
 
 # Collectors: tools that look on while the step runs.

@@ -5,35 +5,59 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from itertools import accumulate, chain, groupby, pairwise
+from itertools import chain, groupby, pairwise
 from operator import attrgetter, itemgetter
 from statistics import NormalDist, fmean, median
-from typing import NamedTuple
+from types import MappingProxyType
+from typing import NamedTuple, TypeAlias
 
 from msgspec import Struct
 
 from stepgrid.model.figures import ClientRate
-from stepgrid.model.metrics import SLOW, VARIATION
+from stepgrid.model.metrics import INITIAL, SLOW, VARIATION
 from stepgrid.model.records import StepRecord, unix_time
+from stepgrid.model.units import duration
 
 Points = Sequence[tuple[float, float]]  # (second, operations per second)
+Debts: TypeAlias = Mapping[str, Points]  # of an engine, by name
 Span = tuple[float, float]  # seconds
 FEWEST = 5  # points: fewer say nothing
 NOT_STEADY = "no steady state"
 
 
-def series_figures(points: Points) -> dict[str, float]:
-    """Figures by name of plugins.metrics.METRICS."""
+def series_figures(points: Points, debts: Debts | None = None) -> dict[str, float]:
+    """Figures by name of plugins.metrics.METRICS. `debts`: of a step that is to become steady."""
     rates = [rate for _, rate in points]
     if len(rates) < FEWEST or not math.fsum(rates) > 0:
         return {}
-    return {**_variation(rates), **_steady_figures(points)}
+    state = steady_state(points, debts or {})
+    figures = _variation(rates) | ({"steady_change_pct": 100 * state.change} if state else {})
+    if state and state.holds:
+        figures |= {"steady_from_s": state.begin, "steady_qps": state.mean}
+    return figures if debts is None or state is None else {**figures, INITIAL: state.initial}
 
 
-def series_warnings(points: Points) -> Iterator[str]:
-    state = steady_state([rate for _, rate in points])
-    if state and not state.holds:
-        yield f"{NOT_STEADY}: QPS still {'falls' if state.change < 0 else 'rises'} when the run ends"
+def series_warnings(points: Points, debts: Debts | None = None) -> Iterator[str]:
+    state = steady_state(points, debts or {})
+    if debts is None:
+        if state and not state.holds:
+            yield f"{NOT_STEADY}: {'; '.join(_obstacles(state))}"
+    elif state is None:
+        yield f"not steady: its series has {len(points)} points, expected {FEWEST_STEADY} or more"
+    elif not state.holds:
+        yield f"not steady within {duration(points[-1][0])}: {'; '.join(_obstacles(state))}"
+    elif not state.is_known:
+        yield "steady by its rate alone: of the engine's debts too little is known"
+
+
+def _obstacles(state: SteadyState) -> Iterator[str]:
+    """Say what was not steady at the end."""
+    if abs(state.change) > SMALL:
+        verb, share = "fell" if state.change < 0 else "rose", abs(state.change) / max(1 - state.change / 2, ALIKE)
+        yield f"QPS still {verb} by {100 * share:.0f} % in the last {duration(state.seconds)}"
+    yield from (f"{debt} grew" for debt in state.growing)
+    if abs(state.change) <= SMALL and not state.growing:
+        yield "QPS levelled out too late to tell"
 
 
 def _variation(rates: Sequence[float]) -> dict[str, float]:
@@ -45,17 +69,6 @@ def _variation(rates: Sequence[float]) -> dict[str, float]:
         "stalled_seconds_pct": 100 * sum(rate < middle / 10 for rate in rates) / count,
         "worst_qps_p99": sorted(rates)[math.ceil(count / 100) - 1],
     }
-
-
-def _steady_figures(points: Points) -> dict[str, float]:
-    state = steady_state([rate for _, rate in points])
-    if state is None:
-        return {}
-    change = {"steady_change_pct": 100 * state.change}
-    if not state.holds:
-        return change
-    begin = points[state.start - 1][0] if state.start else 0.0  # the time of a point is the end of its interval
-    return {**change, "steady_from_s": begin, "steady_qps": state.mean}
 
 
 # Dips: seconds below half of the median, those that follow each other as one.
@@ -76,69 +89,101 @@ def dips(points: Points) -> list[Span]:
     return [(members[0][0], members[-1][1]) for members in spans]
 
 
-# The steady part of a series.
+# The steady part of a series: it begins with the first window from which the rate neither rises nor falls, with a start
+# that is like the rest, and no debt of the engine grows.
 #
-# Its start by MSER-5 (White 1997): of all starts within the first half, the one whose mean is known best, judged by
-# means of five neighbours. Then the rest is tested: where its batch means (about sqrt(n) of them, as neighbours depend
-# on each other) go with time, and the line through them changes by more than a little, there is no steady state.
+# The line through windows is the median of the slopes between those that lie a third of them or more apart (Theil–Sen):
+# a stall hardly bends it, and neither do flushes that come three times or more. Neighbours resemble each other: so its
+# error is that of so many independent windows as their correlation leaves.
 
 FEWEST_STEADY = 60  # points: fewer show too little of a drift to exclude one
-MEAN_OF = 5
-CHANCE, CHANGE = 0.01, 0.05  # of a trend without a cause; of the mean, from the start of the steady part to its end
-_PERFECT = 1 - 1e-12
+WINDOWS, LEAST = 30, 10  # of a series; of its steady part
+SMALL, MOST = 0.05, 0.1  # change of the mean over the time of the whole series: of none; where chance may be its cause
+START, ALIKE = 3, 0.02  # windows that must be like the rest; by so much of the mean, if not by three deviations
+MOST_CORRELATION = 0.8  # correlation of neighbours: more says nothing
+FEWEST_LOOKS = 8  # at a debt
+CHANCE = 0.01  # of a trend without a cause
+_SURE = NormalDist().inv_cdf(1 - CHANCE / 2)
 
 
 class SteadyState(Struct, frozen=True):
-    start: int  # index of its first point
+    """The steady part, or the last windows of a series that has none."""
+
+    begin: float  # seconds
+    seconds: float
     mean: float
     change: float  # of the line through it, from end to end, relative to the mean
-    chance: float  # of so clear a trend in a series without one
+    initial: float  # rate of the first window
+    growing: tuple[str, ...] = ()  # debts
+    is_known: bool = True  # whether debts grow
+    holds: bool = True
 
-    @property
-    def holds(self) -> bool:
-        return self.chance >= CHANCE or abs(self.change) <= CHANGE
 
-
-def steady_state(rates: Sequence[float]) -> SteadyState | None:
+def steady_state(points: Points, debts: Debts = MappingProxyType({})) -> SteadyState | None:
     """Find the steady part; None of too few points, or of a step that did nothing."""
+    rates = [rate for _, rate in points]
     if len(rates) < FEWEST_STEADY or fmean(rates) <= 0:
         return None
-    start = _steady_start(rates)
-    part = rates[start:]
-    change, chance = _trend(part)
-    mean = fmean(part)
-    return SteadyState(start, mean, change / mean if mean > 0 else 0.0, chance)
+    ends = [len(rates) * number // WINDOWS for number in range(WINDOWS + 1)]
+    windows = [fmean(rates[start:end]) for start, end in pairwise(ends)]
+    known_debts = {name: series for name, series in debts.items() if len(series) >= FEWEST_LOOKS}
+    for first in range(WINDOWS - LEAST + 1):
+        begin = points[ends[first] - 1][0] if first else 0.0
+        growing = tuple(name for name, series in known_debts.items() if _grows(_values_since(begin, series)))
+        part, mean = windows[first:], fmean(rates[ends[first] :])
+        is_last, holds = first == WINDOWS - LEAST, not growing and _is_flat(part)
+        if holds or is_last:
+            change = _line(part)[0] * len(part) / mean if mean else 0.0
+            seconds = points[-1][0] - begin
+            return SteadyState(begin, seconds, mean, change, windows[0], growing, bool(known_debts), holds)
+    return None
 
 
-def _steady_start(rates: Sequence[float]) -> int:
-    count = len(rates) // MEAN_OF
-    means = [fmean(rates[at : at + MEAN_OF]) for at in range(0, count * MEAN_OF, MEAN_OF)]
-    sums = [*accumulate(reversed(means))][::-1]
-    squares = [*accumulate(mean * mean for mean in reversed(means))][::-1]
-    lengths = range(count, 0, -1)
-    errors = [
-        (square - total * total / length) / length**2
-        for total, square, length in zip(sums, squares, lengths, strict=True)
-    ]
-    half = errors[: count // 2 + 1]
-    return half.index(min(half)) * MEAN_OF
+def _is_flat(windows: Sequence[float]) -> bool:
+    mean = fmean(windows)
+    excess, chance = _start(windows)
+    if mean <= 0 or abs(excess) > chance:
+        return False
+    slope, error = _line(windows)
+    change = abs(slope) * WINDOWS / mean
+    return change <= SMALL or (change <= MOST and abs(slope) <= _SURE * error)
 
 
-def _trend(rates: Sequence[float]) -> tuple[float, float]:
-    """Change over all of it, and the chance of such a correlation with time (Fisher's z)."""
-    size = math.ceil(math.sqrt(len(rates)))
-    count = len(rates) // size
-    first = len(rates) - count * size
-    batches = [fmean(rates[at : at + size]) for at in range(first, len(rates), size)]
-    mean, middle = fmean(batches), (count - 1) / 2
-    spread = math.fsum((batch - mean) ** 2 for batch in batches)
-    if not spread:
-        return 0.0, 1.0
-    time = math.fsum((at - middle) ** 2 for at in range(count))
-    both = math.fsum((at - middle) * (batch - mean) for at, batch in enumerate(batches))
-    correlation = max(-_PERFECT, min(both / math.sqrt(time * spread), _PERFECT))
-    score = math.atanh(correlation) * math.sqrt(count - 3)
-    return both / time * len(rates) / size, 2 * NormalDist().cdf(-abs(score))
+def _values_since(begin: float, debt: Points) -> Sequence[float]:
+    """Select the looks at a debt since a time; the last ones where these are too few."""
+    first = min(sum(at < begin for at, _ in debt), len(debt) - FEWEST_LOOKS)
+    return [value for _, value in debt[first:]]
+
+
+def _grows(debt: Sequence[float]) -> bool:
+    excess, chance = _start(debt)
+    slope, error = _line(debt)
+    return -excess > chance or (slope > _SURE * error and slope * len(debt) > SMALL * fmean(debt))
+
+
+def _start(values: Sequence[float]) -> tuple[float, float]:
+    """How much the first ones are above the rest, and what may be chance."""
+    means = [fmean(values[at : at + START]) for at in range(len(values) - START + 1)]
+    middle = median(means[START:])
+    deviation = 1.4826 * median(abs(mean - middle) for mean in means[START:])
+    return means[0] - middle, max(3 * deviation, ALIKE * middle)
+
+
+def _line(values: Sequence[float]) -> tuple[float, float]:
+    """Change from one value to the next, and its standard error."""
+    count = len(values)
+    far = max(1, count // 3)
+    pairs = ((at, other) for at in range(count - far) for other in range(at + far, count))
+    slope = median((values[other] - values[at]) / (other - at) for at, other in pairs)
+    residuals = [value - slope * at for at, value in enumerate(values)]
+    middle = fmean(residuals)
+    squares = math.fsum((value - middle) ** 2 for value in residuals)
+    if not squares:
+        return slope, 0.0
+    products = math.fsum((value - middle) * (later - middle) for value, later in pairwise(residuals))
+    correlation = max(0.0, min(products / squares + 1 / count, MOST_CORRELATION))
+    variance = squares / (count - 2) * 12 / (count**3 - count)
+    return slope, math.sqrt(variance * (1 + correlation) / (1 - correlation))
 
 
 # Stalls: intervals in which a client did next to nothing.

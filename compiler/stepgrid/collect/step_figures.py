@@ -24,6 +24,7 @@ from stepgrid.collect.counts import (
     probe_counts,
     server_figures,
     session_counts,
+    step_debts,
     step_events,
     step_plans,
 )
@@ -137,6 +138,7 @@ def _step_figures(raw: _Raw, step: PlannedStep, output: Figures) -> StepFigures:
     measured = Usage(record, raw.samples, output.window)
     # with operations of another kind, which are not counted in it, nothing is per operation
     operations = None if ALSO_RAN in output.facts else output.metrics.get("operations")
+    debts = {**output.debts, **step_debts(folder, record)} if step.setup.until else None
     server = server_figures(folder, operations) if STATISTICS in raw.files else ServerFigures()
     metrics = {
         **measured.figures(operations),
@@ -144,7 +146,7 @@ def _step_figures(raw: _Raw, step: PlannedStep, output: Figures) -> StepFigures:
         **(collector_figures(folder) if is_collected else {}),
         **server.metrics,
         **rate_targets(step),
-        **series_figures(output.qps),
+        **series_figures(output.qps, debts),
         **stall_figures(output.rates),
         **output.metrics,
     }
@@ -156,7 +158,7 @@ def _step_figures(raw: _Raw, step: PlannedStep, output: Figures) -> StepFigures:
         facts=dict(output.facts),
         warnings=[
             *output.warnings,
-            *series_warnings(output.qps),
+            *series_warnings(output.qps, debts),
             *(collector_warnings(folder) if is_collected else ()),
             *record.warnings,
         ],

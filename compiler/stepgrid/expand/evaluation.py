@@ -31,7 +31,7 @@ from stepgrid.expand.scope import (
     mentioned_names,
 )
 from stepgrid.expand.setup import OptionFile, ResolvedSetup, SetupResolver, SpecFiles, storage_engine
-from stepgrid.expand.steps import Checkpoint, StepEntry, StepRange, check_search
+from stepgrid.expand.steps import Checkpoint, StepEntry, StepRange, check_search, check_until
 from stepgrid.language.models import Spec
 from stepgrid.language.problems import Location, Problems
 from stepgrid.language.yaml import Text
@@ -227,8 +227,9 @@ class StepEvaluation:
 
     def _resolve_settings(self, choice: Choice) -> ResolvedSettings | None:
         settings = self._step_settings.resolve(self._scope(choice))
-        if settings is not None and self._entry.search is not None:
+        if settings is not None:
             check_search(self._entry, settings.values, self._context.problems)
+            check_until(self._entry, settings.values, self._context.problems)
         return settings
 
     def _resolve_setup(self, choice: Choice) -> ResolvedSetup:

@@ -25,7 +25,7 @@ from stepgrid.expand.scope import (
     Scope,
 )
 from stepgrid.expand.service import mentioned_by_service, resolve_service
-from stepgrid.expand.steps import StepEntry
+from stepgrid.expand.steps import STEADY, StepEntry
 from stepgrid.language import files, site
 from stepgrid.language.files import checksum, holds_data
 from stepgrid.language.models import Launch, Spec, SpecCollector, SpecProbe
@@ -41,6 +41,7 @@ from stepgrid.model.plan import (
 )
 from stepgrid.model.records import LaunchRequest, ProbeRequest, StepSetup, replace
 from stepgrid.model.secret_variables import must_hide, seal
+from stepgrid.plugins.collector import ENGINE_STATE
 from stepgrid.plugins.driver import (
     InputFiles,
     OptionFiles,
@@ -49,7 +50,7 @@ from stepgrid.plugins.driver import (
     find_on_path,
     possible_file_names,
 )
-from stepgrid.plugins.engine import WrittenOptions
+from stepgrid.plugins.engine import IndebtedEngine, WrittenOptions
 from stepgrid.plugins.registry import client_engine, driver, engine, input_files, runs_on, step_files
 from stepgrid.plugins.server import RevisedStorage
 
@@ -125,14 +126,19 @@ class SetupResolver:
         self.needs_settings = bool(client_engine(entry.kind) or self._attaching or self._reading)
         self._is_server = engine(build.engine).server
         probes = [probe for probe in spec.probes if takes_probe(build, probe)]
-        collectors = [item for item in spec.collectors if is_observed(item, entry)]
+        collectors = [_collector_values(item) for item in spec.collectors if is_observed(item, entry)]
+        server: object = engine(build.engine)
+        has_asker = any(item.get("collector") == ENGINE_STATE for item in collectors)
+        if entry.is_to_be_steady and isinstance(server, IndebtedEngine) and not has_asker:
+            collectors.append({"name": ENGINE_STATE, "collector": ENGINE_STATE})
         self._constant = (
             StepSetup(timing=entry.timing)
             if entry.timing
             else StepSetup(
                 before=tuple(_probe_request(probe) for probe in probes if is_timed(entry, probe.before)),
                 after=tuple(_probe_request(probe) for probe in probes if is_timed(entry, probe.after)),
-                collectors=tuple(map(_collector_values, collectors)),
+                collectors=tuple(collectors),
+                until=STEADY if entry.is_to_be_steady else None,
                 search=entry.search.to_json() if entry.search is not None else {},
             )
         )

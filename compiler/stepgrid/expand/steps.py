@@ -57,6 +57,10 @@ class StepEntry(Struct, frozen=True):
         return default if value is None else bool(value)
 
     @property
+    def is_to_be_steady(self) -> bool:
+        return bool(_nearest_value(self.links, "until") == STEADY)
+
+    @property
     def expects(self) -> tuple[Text, ...]:
         return _nearest_value(self.links, "expects") or ()
 
@@ -162,7 +166,7 @@ class _EntryReader:
         return tuple(companions)
 
     def _check_companion(self, entry: StepEntry, companion: StepEntry) -> None:
-        for key in ("beside", "for", "times", "warmup"):
+        for key in ("beside", "for", "times", "until", "warmup"):
             link = next(
                 (link for link in companion.links if getattr(link, _ATTRIBUTES.get(key, key)) is not None), None
             )
@@ -236,7 +240,8 @@ class _EntryReader:
 # Live grids, repetitions and warm-ups
 
 MOST_STEPS = 1000  # that one entry may stand for
-DURATION, WARMUP = "duration", "warmup"
+DURATION, WARMUP, STEADY = "duration", "warmup", "steady"
+SHORTEST_STEADY = 60.0  # seconds of a step that is to become steady
 
 Values: TypeAlias = Mapping[str, Sequence[Text]]  # variable of a live grid -> its values
 
@@ -353,9 +358,23 @@ def _warmup(entry: StepEntry, problems: Problems) -> Text | None:
 
 def _warming_step(step: StepEntry, duration: Text) -> StepEntry:
     """Make the same step, not measured: the measured one after it finds what it has done, and nothing else."""
-    link = SpecStep.model_validate({DURATION: duration, "measured": Text("false", duration.where), "expects": ()})
+    changes = {DURATION: duration, "measured": Text("false", duration.where), "expects": (), "until": DURATION}
+    link = SpecStep.model_validate(changes)
     name, base = f"{step.name}.{WARMUP}", f"{step.base}.{WARMUP}"
     return replace(step, name=name, base=base, table_name=f"{step.table_name}.{WARMUP}", links=(*step.links, link))
+
+
+def check_until(entry: StepEntry, settings: Mapping[str, Any], problems: Problems) -> None:
+    """Check that a step which is to become steady says how long it may take."""
+    link = next((link for link in reversed(entry.links) if link.until is not None), None)
+    longest = settings.get(DURATION)
+    if (
+        link is not None
+        and entry.is_to_be_steady
+        and not (isinstance(longest, int | float) and longest >= SHORTEST_STEADY)
+    ):
+        message = f"step `{entry.name}`: `until: steady` needs the longest time as `{DURATION}`, of a minute or more"
+        problems.add("missing-setting", link.key_location("until", entry.where), message, width=len("until"))
 
 
 # Searches on a live grid: each stands for a number of steps whose value is chosen while they run

@@ -239,6 +239,7 @@ class SpecStep(Model):
         dict[str, Annotated[SpecSearch | tuple[Label, ...], accepts(SpecSearch | tuple[Label, ...] | Label)]] | None
     ) = Field(default=None, alias="for")
     warmup: Duration | None = None
+    until: Literal["steady", "duration"] | None = None
     measured: bool | None = None
     mutates: bool | None = None
     # assertions over its figures; of a checkpoint, over those of the step before it

@@ -72,6 +72,7 @@ class Figures(Struct, frozen=True):
     file_reads: Sequence[Mapping[str, float | str]] = ()  # the same of the engine's reads of files, by level
     p99: Sequence[tuple[float, float]] = ()  # (seconds since start, microseconds): latency of the same intervals
     rates: Sequence[ClientRate] = ()  # of clients that report one by one; `qps` is the rate of all together
+    debts: Mapping[str, Sequence[tuple[float, float]]] = {}  # (seconds since start, amount) of what the engine puts off
 
 
 class PrintedStep(Struct, frozen=True):

@@ -89,6 +89,7 @@ def follows_host(name: str, unit: str, is_same_work: bool) -> bool:
 
 VARIATION = "qps_variation_pct"
 SLOW = "slow_seconds_pct"  # with less than half of the median QPS
+STEADY_QPS, INITIAL = "steady_qps", "initial_qps"
 QPS = "qps"  # what is compared unless something else is asked for
 CLIENT_CPU, SERVER_CPU = "client_cpu_us_per_op", "server_cpu_us_per_op"
 
@@ -187,12 +188,15 @@ VARIANCE = (
              "the clients' rates by the second, where clients report one by one")
       for operation, verb in (("insert", "inserted"), ("delete", "deleted"), ("query", "asked"))),
     Metric("steady_from_s", "s", "lower",
-           "When the steady part begins, since the step's start: of the starts within the first half, the one whose "
-           "mean is known best (MSER-5). Absent where there is no steady state.", STEADY),
-    Metric("steady_qps", "operations/s", "higher", "Mean QPS from steady_from_s on.", STEADY),
+           "When the steady part begins, since the step's start: the first of 30 windows from which QPS neither rises "
+           "nor falls. Ten windows or more follow. Absent where there is no steady state.", STEADY),
+    Metric(STEADY_QPS, "operations/s", "higher", "Mean QPS from steady_from_s on.", STEADY),
     Metric("steady_change_pct", "%", None,
-           "By how much QPS changes after that start, along a straight line. More than 5 % either way, and clearer "
-           "than chance (1 %), is no steady state.", STEADY),
+           "By how much QPS changes over that part, along a straight line; without a steady state, over the last "
+           "third.", STEADY),
+    Metric(INITIAL, "operations/s", None,
+           "Mean QPS of the first of 30 windows of a step with `until: steady`: what a short run would have said.",
+           STEADY),
 )  # fmt: skip
 
 _BESIDE = "the series of the step that it ran beside"

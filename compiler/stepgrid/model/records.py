@@ -139,6 +139,7 @@ class StepSetup(PlannedRequest, frozen=True, kw_only=True):
     inputs: Mapping[str, str] = {}  # name of a file that its command reads -> path
     # likewise of programs of PATH and files that other words name: a command gets these words unchanged
     named: Mapping[str, str] = {}
+    until: str | None = None  # `steady`: its figure is of the part in which rate and debts do not change
 
     @property
     def paths(self) -> dict[str, str]:

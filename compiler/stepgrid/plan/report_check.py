@@ -17,7 +17,7 @@ from stepgrid.language.expressions import ExpressionError, find_nodes, parse
 from stepgrid.language.problems import Problem, Problems, nearest
 from stepgrid.language.yaml import Text, key_location
 from stepgrid.model import units
-from stepgrid.model.metrics import CORE_METRICS, QPS
+from stepgrid.model.metrics import CORE_METRICS, QPS, STEADY_QPS
 from stepgrid.model.plan import (
     BUILD,
     DerivedMetric,
@@ -132,10 +132,11 @@ def _check_front(document: Document, names: _Names, problems: Problems) -> None:
 
 
 def _declared_metrics(stages: Iterable[Sequence[PlannedStep]]) -> dict[str, None]:
-    """Name the metrics that steps declare, in the order of the spec."""
+    """Name the metrics that steps declare, in the order of the spec; first that of those which become steady."""
     steps = {id(step.settings): step for steps in stages for step in steps}.values()
     metrics = (step.settings.get("metrics") for step in steps)
-    return {name: None for declared in metrics if isinstance(declared, Mapping) for name in declared}
+    steady = [STEADY_QPS] if any(step.setup.until for step in steps) else []
+    return dict.fromkeys([*steady, *(name for table in metrics if isinstance(table, Mapping) for name in table)])
 
 
 def check_declared(

@@ -15,6 +15,7 @@ EVENT = "[event] "  # likewise: how often an event happened in each microsecond 
 WAIT = "[wait] "  # likewise: microseconds of the engine's threads in each that they ran, by what they did
 CLIENT = "[client]"  # likewise: microseconds of CPU of a server's client
 COMMAND = "command.json"  # of a collector's folder: its command, the target's pids and client
+ENGINE_STATE = "engine_state"  # the collector that asks a server for its debts
 FUNCTIONS = "perf_record"  # the collector that counts microseconds of CPU by function, and the source of its counts
 
 
@@ -67,6 +68,15 @@ class AskingCollector(Protocol):
     module: str
 
     def events(self, folder: Path) -> Iterable[EngineEvent]: ...
+
+
+@runtime_checkable
+class DebtCollector(Protocol):
+    """A collector that looks at what an engine puts off."""
+
+    def debts(self, folder: Path) -> Mapping[str, Sequence[tuple[float, float]]]:
+        """Map each debt to the times of the looks, in seconds since 1970, and what they found."""
+        ...
 
 
 @runtime_checkable

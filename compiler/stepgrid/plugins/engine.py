@@ -67,6 +67,13 @@ class EngineBase:
 
 
 @runtime_checkable
+class IndebtedEngine(Protocol):
+    """A server engine that puts work off: what of its states (plugins/server.py) that is, and how a report calls it."""
+
+    debts: Mapping[str, Mapping[str, str]]  # by storage engine
+
+
+@runtime_checkable
 class EngineBuilder(Protocol):
     """The building half."""
 

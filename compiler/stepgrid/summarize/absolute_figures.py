@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from functools import lru_cache, partial
 
 from stepgrid.model import units
-from stepgrid.model.metrics import SLOW, VARIATION
+from stepgrid.model.metrics import INITIAL, SLOW, STEADY_QPS, VARIATION
 from stepgrid.model.status import Status
 from stepgrid.model.table import NOTHING, Cell, Column, Table, status_cell
 from stepgrid.summarize.comparisons.comparison import ComparedMetric, figure_text
@@ -41,6 +41,7 @@ METRICS = (
     ("drain_seconds", "drain", "s"),
     ("drain_l0_files", "L0 debt", FILES),
 )
+STEADY = ((INITIAL, "initial QPS"), (STEADY_QPS, "steady QPS"))  # of steps that are to become steady
 # garbage that the step left
 GARBAGE = (
     ("tombstones", "tombstones", "entries"),
@@ -119,6 +120,7 @@ def _columns(report: Report, section: StepPoints) -> list[tuple[Column, Show]]:
         (_head("95 %", "of the mean"), _interval),
         (_head("variation", "of seconds"), lambda point: _percent(point, VARIATION)),
         (_head("slow", "seconds"), lambda point: _percent(point, SLOW)),
+        *(_metric(name, head, "") for name, head in STEADY if INITIAL in names),
         *(_metric(name, name, report.data.units.get(name, "")) for name in own_metrics(section)),
         *(_metric(*metric) for metric in METRICS if metric[0] in names),
         *(_metric(*metric) for metric in GARBAGE if metric[0] in names),

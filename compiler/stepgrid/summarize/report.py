@@ -10,7 +10,7 @@ from itertools import chain
 
 from msgspec import Struct, field
 
-from stepgrid.model.metrics import QPS
+from stepgrid.model.metrics import QPS, STEADY_QPS
 from stepgrid.model.plan import BUILD, Plan, PlannedAxis, load_counts, other_loads
 from stepgrid.model.records import replace
 from stepgrid.model.result_schema import QUERY_PLANS
@@ -283,12 +283,16 @@ def _memory(header: Plan) -> float | None:
 def _metrics(header: Plan, tables: Tables) -> list[ComparedMetric]:
     """List the metrics that are compared: first the spec's choice, else QPS, else the first that a step declares.
 
+    Where all steps are to become steady, their figure stands for QPS.
+
     QPS, metrics of steps, of claims and of work beside other work follow where one direction is better."""
     measured = {name for run in tables.runs if run.measured for name in run.metrics}
     computed = [metric.name for metric in header.report.derived]
     declared = [name for name in (*header.report.declared, *computed) if name in measured]
     claimed = [name for claim in header.report.claims for name in _METRIC_CALL.findall(str(claim["expect"]))]
-    chosen = header.report.metric or (QPS if QPS in measured or not declared else declared[0])
+    is_steady = all(step.setup.until for stage in header.stages for step in stage.steps if step.measured)
+    usual = STEADY_QPS if is_steady and STEADY_QPS in declared else QPS
+    chosen = header.report.metric or (usual if usual in measured or not declared else declared[0])
     leading, *claimed = (name if name in measured else metric_name(name) or name for name in (chosen, *claimed))
     other_metrics = [
         name

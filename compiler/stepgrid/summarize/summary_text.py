@@ -49,6 +49,7 @@ CPU = ("CPU/op", "client CPU", "server CPU")
 COLUMNS = (
     "QPS",
     "lowest-highest",
+    *(head for _, head in absolute_figures.STEADY),
     *PERCENTILES,
     *CPU,
     "w-amp",

@@ -7,6 +7,7 @@ import math
 import signal
 import sys
 import time
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, suppress
 from pathlib import Path
@@ -14,7 +15,7 @@ from typing import Any
 
 from stepgrid.plugins import driver
 from stepgrid.plugins.collector import Target
-from stepgrid.plugins.engine import EngineEvent
+from stepgrid.plugins.engine import EngineEvent, IndebtedEngine
 from stepgrid.plugins.registry import server_engine
 from stepgrid.plugins.server import StatefulEngine
 
@@ -47,16 +48,24 @@ class EngineState:
             last = look
         yield from (EngineEvent(began, math.inf, kind) for kind, began in running.items())
 
+    def debts(self, folder: Path) -> Mapping[str, Sequence[tuple[float, float]]]:
+        debts: dict[str, list[tuple[float, float]]] = defaultdict(list)
+        for look in _lines(folder):
+            for name, value in look.get("debts", {}).items():
+                debts[name].append((float(look["t"]), float(value)))
+        return debts
+
 
 def _looks(folder: Path) -> Iterator[tuple[float, Sequence[str]]]:
+    for look in _lines(folder):
+        yield float(look["t"]), [name for name, state in look["states"].items() if state["value"] > state["most"]]
+
+
+def _lines(folder: Path) -> Iterator[Mapping[str, Any]]:
     with suppress(OSError):
         for line in (folder / "stdout").read_text(encoding="utf-8", errors="replace").splitlines():
-            with suppress(ValueError, KeyError, TypeError):  # a line that is cut off
-                look = json.loads(line)
-                yield (
-                    float(look["t"]),
-                    [name for name, state in look["states"].items() if state["value"] > state["most"]],
-                )
+            with suppress(ValueError):  # a line that is cut off
+                yield json.loads(line)
 
 
 COLLECTOR = EngineState()
@@ -72,12 +81,15 @@ def main(folder: Path) -> int:
     if access is None or not isinstance(engine, StatefulEngine):
         print(f"{access.engine if access else 'the engine'} has no such states", file=sys.stderr)
         return 1
+    indebted: object = engine
+    debt_names = indebted.debts.get(access.storage_engine, {}) if isinstance(indebted, IndebtedEngine) else {}
     with closing(engine.connect(access)) as connection:
         try:
             while True:
                 readings = engine.states(connection)
                 states = {reading.what: {"value": reading.value, "most": reading.least} for reading in readings}
-                print(json.dumps({"t": round(time.time(), 3), "states": states}), flush=True)
+                debts = {debt_names[reading.what]: reading.value for reading in readings if reading.what in debt_names}
+                print(json.dumps({"t": round(time.time(), 3), "states": states, "debts": debts}), flush=True)
                 time.sleep(float(settings.get("every") or 1.0))
         except KeyboardInterrupt:
             return 0

@@ -96,6 +96,7 @@ def parse(folder: Path, settings: Mapping[str, Any]) -> Figures:
         counters={**figures.counters, **perf_counters(stdout[line.start :])},
         histograms=buckets,
         window=measured_window(folder, benchmarks, measured, metrics),
+        debts={"pending compaction bytes": pending_compaction(stderr)},
     )
 
 
@@ -103,6 +104,17 @@ LATE_START = (
     "percentiles are no latency at this write rate: db_bench counts from when it sent a write, also where an earlier "
     "one had held it up"
 )
+
+
+_PENDING = re.compile(
+    r"^Uptime\(secs\): (\d+\.\d+) total.*\n(?:(?!Uptime).*\n){,20}?Estimated pending compaction bytes: (\d+)$",
+    re.MULTILINE,
+)
+
+
+def pending_compaction(text: str) -> list[tuple[float, float]]:
+    """Read the debt of each statistics dump, by seconds since it was opened; before 9.0 none has it."""
+    return [(float(seconds), float(size)) for seconds, size in _PENDING.findall(text)]
 
 
 def _whole_lines(folder: Path, name: str) -> str:

@@ -135,6 +135,13 @@ def idle_readings(connection: Connection) -> Sequence[IdleReading]:
 LOG_SHARE = 0.75  # of the redo log that may be in use; from seven eighths on InnoDB flushes whatever that takes
 USABLE = 0.85  # of MySQL's capacity, which has a reserve; MariaDB says what may be in use
 LONG_HISTORY = 100_000.0  # transactions to purge, of which each read of a changed row may meet some
+DEBTS: Mapping[str, Mapping[str, str]] = {
+    "innodb": {
+        "redo pressure": "age of the checkpoint",
+        "flush pressure": "number of dirty pages",
+        "purge pressure": "history list",
+    }
+}
 _AGE, _MOST_AGE = "Innodb_checkpoint_age", "Innodb_checkpoint_max_age"  # MariaDB's
 _CAPACITY = "Innodb_redo_log_capacity_resized"  # MySQL's, from 8.0.30 on
 _POSITIONS = ("Innodb_redo_log_current_lsn", "Innodb_redo_log_checkpoint_lsn")

@@ -136,6 +136,7 @@ class MysqldServing(EngineBase):
     since = staticmethod(connections.since)
     looks = staticmethod(statistics.looks)
     states = staticmethod(innodb.pressures)
+    debts = innodb.DEBTS
     loading_options = innodb.LOADING_OPTIONS
     page_list = staticmethod(innodb.page_list)
     loading_end = staticmethod(innodb.loading_end)

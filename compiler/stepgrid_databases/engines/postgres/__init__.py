@@ -172,6 +172,8 @@ class Postgres(EngineBase):
     since = staticmethod(connection.since)
     compared = staticmethod(connection.compared)
     looks = staticmethod(statistics.looks)
+    states = staticmethod(statistics.states)
+    debts = statistics.DEBTS
     connect_aside = staticmethod(connection.connect_aside)
     session_waits = staticmethod(statistics.session_waits)
     settle = staticmethod(statistics.settle)

@@ -61,6 +61,15 @@ def looks(connection: Connection) -> StatisticsReaders:
     )
 
 
+DEBTS: Mapping[str, Mapping[str, str]] = {"heap": {"dead rows": "number of dead rows"}}
+_DEAD = "SELECT coalesce(sum(n_dead_tup), 0) AS dead FROM pg_stat_user_tables"
+
+
+def states(connection: Connection) -> Sequence[IdleReading]:
+    """Read the rows that vacuum has yet to remove: no number of them holds clients up by itself."""
+    return [IdleReading("dead rows", float(row["dead"]), math.inf, "rows") for row in connection.query(_DEAD)]
+
+
 _NUMBERS = (
     "SELECT column_name AS name, sum(value::numeric) AS value FROM {table} AS seen, "
     "jsonb_each_text(to_jsonb(seen)) AS pair (column_name, value) "
