@@ -100,6 +100,11 @@ def test_seconds_without_an_operation_have_no_latency(p99, has_ratio, has_after)
     assert "main_p99_ratio" not in found.metrics
 
 
+def test_silence_under_another_one_is_not_its() -> None:
+    p99 = [point for point in planted() if point[0] not in (9, 10)]
+    assert "main_p99_ratio" in effect(record(20, 30), MAIN, [record(8, 10.4)], MainSeries(planted(), p99)).metrics
+
+
 def test_it_is_not_back_while_others_work_or_when_nothing_was_before() -> None:
     points = planted((20, 34, 0.5))
     assert effect(record(20, 30), MAIN, [], MainSeries(points)).metrics["main_recovery_seconds"] == pytest.approx(4)

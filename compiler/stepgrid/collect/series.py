@@ -324,7 +324,7 @@ def _silences(series: MainSeries, company: _Company) -> list[Span]:
     seconds = [series.qps[0][0] - interval, *(second for second, _ in series.p99)]
     if end - seconds[-1] > 1.5 * interval:
         return [(0.0, end)]
-    spans = [(began, ended) for began, ended in pairwise(seconds) if ended - began > 1.5 * interval]
+    spans = [(began, ended - interval) for began, ended in pairwise(seconds) if ended - began > 1.5 * interval]
     spans += [(began, ended) for (began, _), (ended, rate) in pairwise(series.qps) if rate <= 0]
     return [span for span in spans if company.at(span[1]) == company.at(company.start)]
 
