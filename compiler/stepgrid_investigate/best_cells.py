@@ -60,8 +60,8 @@ def _best(evidence: GridEvidence) -> Iterator[GridAnswer]:
             elif len(section.points) > 1:
                 nearest = ""
                 if question.where and not arms.points:
-                    others = comparable_arms(evidence, section, [question.metric])
-                    nearest = nearest_miss(evidence, others, question.where)
+                    candidates = comparable_arms(evidence, section, [question.metric])
+                    nearest = nearest_miss(evidence, candidates, question.where)
                 condition = f" where {question.where}" if question.where else ""
                 yield _too_few("best", f"best {question.metric}{condition}", section, arms, nearest)
 

@@ -318,8 +318,8 @@ class _Cover:
             self._close(enumerate(row))
         for one, size in enumerate(sizes):
             for value in range(size):
-                others = range(one + 1, len(sizes)) if len(sizes) > 1 else (one,)
-                for other, second in ((at, second) for at in others for second in range(sizes[at])):
+                later_axes = range(one + 1, len(sizes)) if len(sizes) > 1 else (one,)
+                for other, second in ((at, second) for at in later_axes for second in range(sizes[at])):
                     if not self.is_open[one][value][other][second] or (one == other and value != second):
                         continue
                     best = self._best({one: value, other: second}, random)

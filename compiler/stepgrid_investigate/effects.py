@@ -246,8 +246,8 @@ def _shares(parts: Mapping[tuple[str, ...], Array]) -> dict[ShareKey, float]:
         count = part.shape[1]
         total, single = float((part.mean(axis=1) ** 2).sum()), float((part**2).sum()) / count
         square = (count * total - single) / (count - 1) if count > 1 else total
-        shown = ShareKey(REST if not axes else PAIRS if len(axes) > 1 else axes[0])
-        for key in (shown, *(ShareKey(name, True) for name in axes or (key[0] for key in parts if len(key) == 1))):
+        term = ShareKey(REST if not axes else PAIRS if len(axes) > 1 else axes[0])
+        for key in (term, *(ShareKey(name, True) for name in axes or (key[0] for key in parts if len(key) == 1))):
             squares[key] = squares.get(key, 0.0) + square
     total_square = sum(max(square, 0.0) for key, square in squares.items() if not key.in_all)
     return {key: square / total_square for key, square in squares.items()} if total_square > 0 else {}
@@ -331,8 +331,8 @@ def _importance_words(importance: Sequence[Importance], metric: ComparedMetric) 
     for may_be_fixed, meaning in ((True, ", may be fixed in the next sweep"), (False, " by itself")):
         names = [one.name for one in little if one.may_be_fixed == may_be_fixed]
         if names:
-            each = " each" * (len(names) > 1)
-            text += f"; {', '.join(names)}: less than {percent(LITTLE)}{each}{meaning}"
+            repeated = " each" * (len(names) > 1)
+            text += f"; {', '.join(names)}: less than {percent(LITTLE)}{repeated}{meaning}"
     return text
 
 
