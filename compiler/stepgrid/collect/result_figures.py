@@ -27,7 +27,7 @@ from stepgrid.plugins.registry import read_settings, runner
 from stepgrid.store.attempts import attempt_record
 from stepgrid.store.paths import FIGURES_DIGEST
 
-REVISION = 20  # of what is worked out beside the drivers' own figures
+REVISION = 21  # of what is worked out beside the drivers' own figures
 EnvironmentRow = tuple[str, int | None, str, str]  # scope, position of the step, name, value
 
 

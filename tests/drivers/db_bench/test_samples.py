@@ -97,3 +97,11 @@ def _statistics(folder: Path, text: str) -> dict[str, float]:
     (folder / "stdout").write_text(text)
     (folder / "stderr").write_text("")
     return dict(driver("db_bench").parse(folder, {"benchmarks": ["stats"]}).metrics)
+
+
+def test_each_dump_while_it_runs_has_the_debt_of_that_time(tmp_path: Path) -> None:
+    dump = (SAMPLES / TRIXIE).read_text(errors="replace")
+    (tmp_path / "stdout").write_text(dump)
+    (tmp_path / "stderr").write_text(dump.replace("17.3 total", "8.1 total") + dump)
+    debts = driver("db_bench").parse(tmp_path, {"benchmarks": ["fillseq", "stats"]}).debts
+    assert debts == {"pending compaction bytes": [(8.1, 112908957.0), (17.3, 112908957.0)]}
