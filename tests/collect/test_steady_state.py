@@ -89,7 +89,8 @@ def test_a_step_that_is_to_become_steady_waits_for_its_debts_and_says_what_was_n
     assert [*series_warnings(points, growing)] == ["not steady within 5m00s: dirty pages grew"]
     assert [*series_warnings(points, {})] == ["steady by its rate alone: of the engine's debts too little is known"]
     falling = [(at * 24, rate) for at, rate in series(np.linspace(1000, 700, SECONDS), noise=0.01)]
-    assert [*series_warnings(falling, {})] == ["not steady within 2h00m: QPS still fell by 12 % in the last 40m00s"]
+    debts = {"history list": [(float(second), second % 900.0) for second in range(7200)]}
+    assert [*series_warnings(falling, debts)] == ["not steady within 2h00m: QPS still fell by 12 % in the last 40m00s"]
     assert [*series_warnings(points[:50], {})] == ["not steady: its series has 50 points, expected 60 or more"]
 
 

@@ -124,12 +124,11 @@ def steady_state(points: Points, debts: Debts = MappingProxyType({})) -> SteadyS
     rates = [rate for _, rate in points]
     if len(rates) < FEWEST_STEADY or fmean(rates) <= 0:
         return None
-    ends = [len(rates) * number // WINDOWS for number in range(WINDOWS + 1)]
-    windows = [fmean(rates[start:end]) for start, end in pairwise(ends)]
+    ends, windows = _ends(len(rates)), _windows(rates)
     known_debts = {name: series for name, series in debts.items() if len(series) >= FEWEST_LOOKS}
     for first in range(WINDOWS - LEAST + 1):
         begin = points[ends[first] - 1][0] if first else 0.0
-        growing = tuple(name for name, series in known_debts.items() if _grows(_values_since(begin, series)))
+        growing = tuple(name for name, series in known_debts.items() if _grows(_debt_since(begin, series)))
         part, mean = windows[first:], fmean(rates[ends[first] :])
         is_last, holds = first == WINDOWS - LEAST, not growing and _is_flat(part)
         if holds or is_last:
@@ -149,10 +148,19 @@ def _is_flat(windows: Sequence[float]) -> bool:
     return change <= SMALL or (change <= MOST and abs(slope) <= _SURE * error)
 
 
-def _values_since(begin: float, debt: Points) -> Sequence[float]:
-    """Select the looks at a debt since a time; the last ones where these are too few."""
+def _debt_since(begin: float, debt: Points) -> Sequence[float]:
+    """Give windows of a debt since a time; of the last looks where these are too few."""
     first = min(sum(at < begin for at, _ in debt), len(debt) - FEWEST_LOOKS)
-    return [value for _, value in debt[first:]]
+    return _windows([value for _, value in debt[first:]])
+
+
+def _windows(values: Sequence[float]) -> list[float]:
+    return [fmean(values[start:end]) for start, end in pairwise(_ends(len(values)))]
+
+
+def _ends(length: int) -> list[int]:
+    count = min(length, WINDOWS)
+    return [length * number // count for number in range(count + 1)]
 
 
 def _grows(debt: Sequence[float]) -> bool:
