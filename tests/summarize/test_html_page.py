@@ -17,7 +17,7 @@ from stepgrid.store.store import SummaryFiles
 from stepgrid.summarize import absolute_figures, html_page, report_files
 from stepgrid.summarize.notes import Doubt
 from stepgrid.summarize.report import Report
-from tests.summarize import scenario
+from tests.summarize import scenario, synthetic
 from tests.summarize.scenario import NEW
 from tests.summarize.synthetic import Experiment
 
@@ -185,7 +185,8 @@ def test_another_base_has_the_commands_of_the_request_and_doubts_of_its_own(
     assert boxes == [("doubts", "lru", ""), ("doubts-2", "hyper", " hidden"), ("doubts-3", "clock", " hidden")]
 
 
-def test_text_of_others_is_only_text(tmp_path: Path) -> None:
+def test_text_of_others_is_only_text(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(synthetic.HOST, "measured_by", "O'Hara <b>")
     evil = "<script>alert('x')</script> & \"'"
     experiment = Experiment(tmp_path, title=evil, caches=("lru", evil), threads=("1",), loads=1)
     experiment.add_build(NEW, warnings=[evil])
@@ -196,6 +197,7 @@ def test_text_of_others_is_only_text(tmp_path: Path) -> None:
     page = Page(SummaryFiles.of(experiment.store, "p-synthetic").page.read_text(encoding="utf-8"))
     assert page.tags.count("script") == 1, "our own"
     assert page.text.count("<script>alert('x')</script>") >= 3
+    assert ", by O'Hara <b>" in page.text
 
 
 def test_the_policy_has_the_checksums_of_the_page_s_own_script_and_style() -> None:

@@ -77,6 +77,9 @@ class SiteFile(Model):
     slurm: SlurmEntry | None = Field(None, description="nodes of a cluster, for `stepgrid run SPEC --on slurm`")
     signers: Label | None = Field(None, description="ALLOWED SIGNERS of ssh-keygen: only what they signed is imported")
     notify: Label | None = Field(None, description="the address of a webhook that has the end of a run, or its file")
+    measured_by: Annotated[Label, Field(max_length=80)] | None = Field(
+        None, description="a person or team, for reports: who is asked about the figures"
+    )
     roots: list[Label] = Field([], description="folders whose files a spec of any folder may include or apply")
 
 
@@ -100,6 +103,7 @@ def read(path: str, problems: Problems) -> Site:
         servers={name: check.server(name, server) for name, server in entries.servers.items()},
         slurm=None if entries.slurm is None else check.slurm(entries.slurm),
         notify=None if entries.notify is None else check.webhook(entries.notify),
+        measured_by=_text(entries.measured_by) or "",
         signers=None if entries.signers is None else check.file(entries.signers, "signers"),
         roots=tuple(check.folder(root, "roots") for root in entries.roots),
     )

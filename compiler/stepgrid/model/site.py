@@ -84,6 +84,7 @@ class Site(Struct, frozen=True):
     slurm: Slurm | None = None
     signers: str | None = None  # absolute; the file of those whose bundles are imported, None: anybody's
     notify: str | None = None  # the address of a webhook, which is a password, or the absolute path of its file
+    measured_by: str = ""  # a person or team, for reports
     roots: Sequence[str] = ()  # absolute; folders whose files specs of other folders may read
 
     def webhook(self) -> str:

@@ -143,7 +143,8 @@ class Attempt:
     def describe_host(self, data: Path) -> Facts:
         device = self.job.site.device
         hardware = facts.hardware(data, device)
-        self.note(host={**facts.facts(data, device), "hardware": hardware})
+        person = {"measured_by": name} if (name := self.job.site.measured_by) else {}
+        self.note(host={**facts.facts(data, device), **person, "hardware": hardware})
         return hardware
 
     def note_speed(self, speed: Mapping[str, float]) -> None:

@@ -393,7 +393,9 @@ def subtitle(report: Report) -> str:
     engines = [build for build in report.setup.builds.values() if not build.client]
     names = [engines[0].versioned_name, *(build.title for build in engines[1:])] if engines else []
     builds = f"{names[0]} to {short_build(names[-1])}" if len(versions(names)) > 2 else ", ".join(units.first(names, 2))
-    return DOT.join(filter(None, (builds, _work(report), _loads(report), _host(report), days)))
+    people = {host["measured_by"] for host in report.data.facts.get("host", {}).values() if "measured_by" in host}
+    day = f"{days}, by {', '.join(units.first(sorted(people), 2))}" if people else days
+    return DOT.join(filter(None, (builds, _work(report), _loads(report), _host(report), day)))
 
 
 def _work(report: Report) -> str:

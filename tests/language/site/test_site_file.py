@@ -26,6 +26,7 @@ mirrors:
   https://github.com/facebook/rocksdb.git: mirrors/rocksdb.git
   https://github.com/: ssh://mirror/github
 noise: fix
+measured_by: storage team
 """
 
 
@@ -60,6 +61,7 @@ def test_all_that_it_may_say(folder: Path) -> None:
             "https://github.com/": "ssh://mirror/github",
         },
         noise="fix",
+        measured_by="storage team",
     )
 
 
