@@ -241,7 +241,6 @@ class _EntryReader:
 
 MOST_STEPS = 1000  # that one entry may stand for
 DURATION, WARMUP, STEADY = "duration", "warmup", "steady"
-SHORTEST_STEADY = 60.0  # seconds of a step that is to become steady
 
 Values: TypeAlias = Mapping[str, Sequence[Text]]  # variable of a live grid -> its values
 
@@ -365,15 +364,10 @@ def _warming_step(step: StepEntry, duration: Text) -> StepEntry:
 
 
 def check_until(entry: StepEntry, settings: Mapping[str, Any], problems: Problems) -> None:
-    """Check that a step which is to become steady says how long it may take."""
+    """Check that a step which is to become steady says how long it may take; how short that is may be of a scale."""
     link = next((link for link in reversed(entry.links) if link.until is not None), None)
-    longest = settings.get(DURATION)
-    if (
-        link is not None
-        and entry.is_to_be_steady
-        and not (isinstance(longest, int | float) and longest >= SHORTEST_STEADY)
-    ):
-        message = f"step `{entry.name}`: `until: steady` needs the longest time as `{DURATION}`, of a minute or more"
+    if link is not None and entry.is_to_be_steady and not settings.get(DURATION):
+        message = f"step `{entry.name}`: `until: steady` needs the longest time as `{DURATION}`"
         problems.add("missing-setting", link.key_location("until", entry.where), message, width=len("until"))
 
 
