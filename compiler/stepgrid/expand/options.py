@@ -26,6 +26,7 @@ from stepgrid.expand.scope import (
     mentioned_names,
     option_native,
     report_all,
+    whole_number,
 )
 from stepgrid.expand.steps import StepEntry
 from stepgrid.language import scalars
@@ -303,14 +304,11 @@ def _value_text(value: Any) -> str:
     return units.exact_size(value) if is_size else str(value).lower() if isinstance(value, bool) else str(value)
 
 
-_AMOUNT = re.compile(r"(\d+)([kmgt]?)i?b?", re.ASCII)
-
-
 def _amount(value: Any) -> int | str:
     """Read a value in whatever way it is written: on and true are 1, 4GB is 4096M."""
     text = plain_word(option_native(value))
-    match = _AMOUNT.fullmatch(text)
-    return int(match[1]) << (10 * " kmgt".index(match[2] or " ")) if match else text
+    number = whole_number(text.removesuffix("b"))
+    return text if number is None else number
 
 
 # Settings: the step's own word on each, else the param of that name, as its driver's model takes them

@@ -55,14 +55,14 @@ class RenamedValue(NamedTuple):
             return value
         if row.times:
             times = scope.look_up(OPTIONS, row.times[0])[0]
-            factor *= (_whole_number(times) or 0) if is_value(times) else row.times[1]
+            factor *= (whole_number(times) or 0) if is_value(times) else row.times[1]
         if factor == 1 and not row.words:
             return value
         new: Any = None
         if row.words:
             word = str(option_native(value)).lower()
             new = row.words.get({"on": "true", "off": "false"}.get(word, word))
-        elif factor and (number := _whole_number(value)) is not None:
+        elif factor and (number := whole_number(value)) is not None:
             new = f"{number * factor}{row.unit}" if row.unit else number * factor
         if new is None:
             message, hint = f"`{value}` cannot be translated: {row.describe()}", f"set `{row.new}` for these releases"
@@ -110,10 +110,10 @@ def option_native(value: Any) -> Any:
     return scalars.option_value(value, value.quoted) if isinstance(value, Text) else value
 
 
-def _whole_number(value: Any) -> int | None:
+def whole_number(value: Any) -> int | None:
     """Read it also as servers take sizes: 10G."""
-    match = re.fullmatch(r"(\d+)([KMG]?)", str(option_native(value)), re.IGNORECASE)
-    return int(match[1]) << {"": 0, "K": 10, "M": 20, "G": 30}[match[2].upper()] if match else None
+    match = re.fullmatch(r"(\d+)([KMGT]?)", str(option_native(value)), re.IGNORECASE)
+    return int(match[1]) << {"": 0, "K": 10, "M": 20, "G": 30, "T": 40}[match[2].upper()] if match else None
 
 
 class LayerEntry(NamedTuple):
