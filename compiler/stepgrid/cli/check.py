@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 import shlex
 import sys
 import tempfile
@@ -20,7 +21,7 @@ from stepgrid.language.lock_file import spec_path
 from stepgrid.language.problems import Problem, format_annotation, nearest, problem_record
 from stepgrid.language.site import current_site
 from stepgrid.model.plan import BUILD, Plan, PlannedStep
-from stepgrid.model.units import counted
+from stepgrid.model.units import counted, duration
 from stepgrid.plan.estimate import design_text
 from stepgrid.plugins.driver import OutputReader, SampleFigure
 from stepgrid.plugins.registry import DESIGNS, driver, read_settings
@@ -88,12 +89,19 @@ def plan_size(plan: Plan) -> str:
     from stepgrid.workflow import host_plan
 
     reader = StatusReader(host_plan.store(), plan)
-    text += f"; about {time_left(reader.estimate_stages(plan.stages))} of measuring"
+    first = reader.estimate_stages(plan.stages)
+    text += f"; about {time_left(first)} of measuring"
+    if plan.tune is not None:
+        budget = "" if plan.tune.budget is None else f", {duration(plan.tune.budget)} with the search (`budget`)"
+        return f"{text} at first{budget}"
     if plan.until is None:
         return text
 
-    load_time = reader.estimate_stages(stage for stage in plan.stages if not stage.load)
-    return f"{text}, at most {time_left(load_time.share(plan.until.most))} ({load_limits(plan.until)})"
+    within = math.inf if plan.until.within is None else plan.until.within
+    most = reader.estimate_stages(stage for stage in plan.stages if not stage.load).share(plan.until.most)
+    if first.ends[0] > within:
+        return f"{text}, longer than `within`: nothing is added to the first loads ({load_limits(plan.until)})"
+    return f"{text}{'' if most.ends[1] > within else f', at most {time_left(most)}'} ({load_limits(plan.until)})"
 
 
 def _design_lines(args: argparse.Namespace, plan: Plan) -> Iterator[str]:
