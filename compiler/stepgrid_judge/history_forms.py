@@ -75,12 +75,12 @@ def history_lines(series: Series, paint: Paint, most: int) -> Iterator[str]:
         yield from wrap(f"from {change.rung.name} on: {change.text}", INDENT, INDENT * 2)
     if not series.changes:
         yield from wrap(_no_change(series), INDENT, INDENT)
-    if series.idle:
-        yield f"{INDENT}{_idle_text(series)}"
+    yield from (f"{INDENT}{text}" for text in _omitted(series))
 
 
-def _idle_text(series: Series) -> str:
-    return f"in no level, for a load has no figure above 0: {', '.join(series.idle[-MOST_LISTED:])}"
+def _omitted(series: Series) -> list[str]:
+    reasons = {"a load has no figure above 0": series.idle, "others used the host in most loads": series.busy}
+    return [f"in no level, for {why}: {', '.join(names[-MOST_LISTED:])}" for why, names in reasons.items() if names]
 
 
 def _no_change(series: Series) -> str:
@@ -153,6 +153,7 @@ def history_document(series: Series) -> Mapping[str, Any]:
             for change in series.changes
         ],
         "idle": list(series.idle),
+        "busy": list(series.busy),
     }
 
 
@@ -213,7 +214,7 @@ def make_page(title: str, series: Sequence[Series], back: str = "") -> str:
             "spec": one.spec,
             "span": span(one),
             "changes": [f"from `{change.rung.name}` on: {change.text}" for change in one.changes] or [_no_change(one)],
-            "idle": _idle_text(one) if one.idle else "",
+            "omitted": _omitted(one),
             "wide": draw(one),
             "narrow": draw(one, drawing.NARROW),
             "table": html_body(_table(one, one.rungs, {change.rung.name: change for change in one.changes})),

@@ -18,16 +18,18 @@ from msgspec import Struct
 from stepgrid.collect.query import open_tables, table_faults
 from stepgrid.errors import USAGE, StepgridError
 from stepgrid.model import units
-from stepgrid.model.metrics import QPS
+from stepgrid.model.metrics import QPS, follows_host
 from stepgrid.model.plan import ALPHA, BUILD, SMALLEST_EFFECT, Plan, encode
 from stepgrid.model.records import replace
 from stepgrid.model.result_schema import axis_columns
 from stepgrid.model.status import Status
 from stepgrid.plan import plan_file
 from stepgrid.plan.plan_file import DAMAGED
+from stepgrid.store.attempts import attempt_record
 from stepgrid.store.plans import StoredPlan, stored_plans
 from stepgrid.store.store import Store
 from stepgrid.summarize.comparisons.comparison import ComparedMetric, Conclusion
+from stepgrid.summarize.comparisons.conditions import are_most
 from stepgrid.summarize.comparisons.ladders import FEWEST_RUNGS, versions
 from stepgrid.summarize.data.tables_reader import Place
 from stepgrid.summarize.statistics.confidence_intervals import Values, log_mean
@@ -56,6 +58,7 @@ class Rung(Struct, frozen=True):
     plan: str = ""  # the first that measured it
     build: str = ""
     runs: frozenset[tuple[Place, str]] = frozenset()  # with their attempts
+    disturbed: frozenset[int] = frozenset()  # loads without a figure of a quiet host
     names: frozenset[str] = frozenset()  # version, commit and names of its build: what notes call it
 
     @property
@@ -92,6 +95,7 @@ class Series(Struct, frozen=True):
     host: str = ""
     remark: str = ""  # what tells it from another of its name: its engine, other settings
     idle: tuple[str, ...] = ()  # rungs with a load without a figure above 0: they are in no level
+    busy: tuple[str, ...] = ()  # rungs most of whose loads were disturbed: they are in no level, either
     key: str = ""  # of its address: the same in each run, whatever else is in the store
     is_judged: bool = True  # False: too few rungs or loads to seek a change
 
@@ -126,6 +130,7 @@ class _StoredFigure(NamedTuple):
     load: int
     value: float
     plan: str
+    is_disturbed: bool
 
 
 class _Build(NamedTuple):
@@ -201,10 +206,11 @@ def _read_plan(
         columns = [column[0] for column in result.description or ()]
         rows = [dict(zip(columns, row, strict=True)) for row in result.fetchall()]
         facts = connection.execute(
-            "SELECT scope, subject, name, value FROM environment WHERE scope = 'build' OR name = 'hostname'"
+            "SELECT scope, subject, name, value FROM environment WHERE scope IN ('build', 'noise') OR name = 'hostname'"
         ).fetchall()
         past = connection.execute("SELECT stage, position, attempt, load, host, qps FROM history").fetchall()
     hosts = {subject: value for scope, subject, _, value in facts if scope == "host"}
+    disturbed = {subject for scope, subject, name, _ in facts if scope == "noise" and name == "warning"}
     _add_builds(facts, rows, builds)
     metrics = [
         declared_metrics.get(name, ComparedMetric(name, "", None)) for name in _metric_names(plan, declared_metrics)
@@ -215,18 +221,20 @@ def _read_plan(
             (axis, row[column]) for axis, column in axes.items() if axis != BUILD and row[column] is not None
         )
         build, at = row["build_id"], (row["stage"], row["position"])
-        host = hosts.get(f"{row['stage']}/{row['attempt']}", "")
+        subject = f"{row['stage']}/{row['attempt']}"
+        host, is_disturbed = hosts.get(subject, ""), subject in disturbed
         for metric in metrics:
             engine = builds[build].engine
             key = _SeriesKey(f"{plan.spec}{scale}", row["step"], labels, metric, engine, host, work(*at))
             keys_by_place[at, metric.name] = key, build
             if (value := row.get(metric.name)) is not None:
-                figure = _StoredFigure(build, at, row["attempt"], row["load"], float(value), plan.digest)
+                figure = _StoredFigure(build, at, row["attempt"], row["load"], float(value), plan.digest, is_disturbed)
                 figures[key].setdefault((row["stage"], row["attempt"], row["position"]), figure)
     for stage, position, attempt, load, host, qps in past:  # older results of the same stages
         if ((stage, position), QPS) in keys_by_place:
             key, build = keys_by_place[(stage, position), QPS]
-            figure = _StoredFigure(build, (stage, position), attempt, load, float(qps), plan.digest)
+            is_disturbed = bool(attempt_record(store.results_of(stage) / attempt).warning)
+            figure = _StoredFigure(build, (stage, position), attempt, load, float(qps), plan.digest, is_disturbed)
             figures[key._replace(host=host or "")].setdefault((stage, attempt, position), figure)
 
 
@@ -290,13 +298,14 @@ def _with_remarks(keys: Sequence[_SeriesKey], series: Sequence[Series]) -> list[
     """Tell series of one name apart: by engine and host, else as other settings, the newest without a remark."""
     groups: dict[tuple[Any, ...], list[int]] = defaultdict(list)
     for index, key in enumerate(keys):
-        if series[index].rungs:
+        if series[index].rungs or series[index].busy:
             groups[key.spec, key.step, key.labels, key.metric].append(index)
     distinct: list[Series] = []
     for members in groups.values():
         engines, hosts = ({getattr(keys[index], name) for index in members} for name in ("engine", "host"))
         counts: Counter[str] = Counter()
-        for index in sorted(members, key=lambda index: max(rung.day for rung in series[index].rungs), reverse=True):
+        days = {index: max((rung.day for rung in series[index].rungs), default="") for index in members}
+        for index in sorted(members, key=days.__getitem__, reverse=True):
             key = keys[index]
             parts = [key.engine if len(engines) > 1 else "", f"on {key.host}" if len(hosts) > 1 else ""]
             remark = ", ".join(filter(None, parts))
@@ -317,12 +326,14 @@ def _make(key: _SeriesKey, figures: Sequence[_StoredFigure], builds: Mapping[str
     rungs = []
     for build, day in sorted(rows, key=lambda row: (order.index(row[0]), row[1])):
         values: dict[int, tuple[float, ...]] = {}
-        for figure in rows[build, day]:
+        quiet = {figure.load for figure in rows[build, day] if not figure.is_disturbed}
+        for figure in [figure for figure in rows[build, day] if not (figure.is_disturbed and figure.load in quiet)]:
             values[figure.load] = (*values.get(figure.load, ()), figure.value)
         name = f"{names[build]} {day}" if days[build] > 1 else names[build]
         first = min(rows[build, day], key=lambda figure: figure.attempt)
         runs = frozenset((figure.source, figure.attempt) for figure in rows[build, day])
-        rungs.append(Rung(name, values, day, first.plan, build, runs, builds[build].names | {names[build]}))
+        disturbed = frozenset(values).difference(quiet)
+        rungs.append(Rung(name, values, day, first.plan, build, runs, disturbed, builds[build].names | {names[build]}))
     series = Series(key.spec, key.step, key.labels, key.metric, tuple(rungs), host=key.host, key=digest(encode(key)))
     return find_changes(series, effect)
 
@@ -367,7 +378,9 @@ def find_changes(series: Series, effect: float) -> Series:
     idle = tuple(
         rung.name for rung in series.rungs if any(value <= 0 for runs in rung.values.values() for value in runs)
     )
-    rungs = tuple(rung for rung in series.rungs if rung.name not in idle)[-MOST_RUNGS:]
+    is_of_host = follows_host(series.metric.name, series.metric.unit, is_same_work=True)
+    busy = tuple(rung.name for rung in series.rungs if is_of_host and are_most(rung.disturbed, rung.values))
+    rungs = tuple(rung for rung in series.rungs if rung.name not in (*idle, *busy))[-MOST_RUNGS:]
     loads = sorted({load for rung in rungs for load in rung.values})
     levels: list[LevelChange] | None = None
     if len(rungs) >= FEWEST_RUNGS:
@@ -381,7 +394,7 @@ def find_changes(series: Series, effect: float) -> Series:
         )
         for change in levels or ()
     )  # fmt: skip
-    return replace(series, rungs=rungs, changes=level_changes, idle=idle, is_judged=levels is not None)
+    return replace(series, rungs=rungs, changes=level_changes, idle=idle, busy=busy, is_judged=levels is not None)
 
 
 # Files

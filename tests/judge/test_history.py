@@ -29,7 +29,9 @@ def releases(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Experiment:
     return measured(tmp_path, monkeypatch, [0.9 if day >= SLOWER_FROM else 1.0 for day in range(len(RELEASES))])
 
 
-def measured(root: Path, monkeypatch: pytest.MonkeyPatch, levels: list[float], hosts: str = "") -> Experiment:
+def measured(
+    root: Path, monkeypatch: pytest.MonkeyPatch, levels: list[float], hosts: str = "", busy: str = ""
+) -> Experiment:
     source = random.Random(3)
     experiment = Experiment(root, builds=RELEASES, caches=("lru",), threads=("1",))
     Path(experiment.spec).parent.mkdir(exist_ok=True)
@@ -43,7 +45,11 @@ def measured(root: Path, monkeypatch: pytest.MonkeyPatch, levels: list[float], h
         for load in range(3):
             experiment.add_load(release, load)
             rate = 1e4 * level * noise * source.gauss(1, 0.003)
-            experiment.add(release, "lru", "1", load, {"readww": rate, "overwrite": 1e4})
+            result = experiment.add(release, "lru", "1", load, {"readww": rate, "overwrite": 1e4})
+            if str(day) in busy:
+                attempt = json.loads((result / "attempt.json").read_text())
+                (result / "attempt.json").write_text(json.dumps({**attempt, "noise": {"warning": "others used it"}}))
+                experiment.seal(result)
     return experiment
 
 
@@ -121,6 +127,24 @@ def test_a_difference_is_doubted_where_its_series_moves_as_far_both_ways(
     doubts = [text for text in moving.notes.warnings if "moved by" in text and "both ways, in" in text]
     assert any("8.9.0" in text for text in doubts)
     assert not any("8.1.0" in text for text in doubts), "nothing was before it"
+
+
+def test_what_others_disturbed_is_in_no_level(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    experiment = measured(tmp_path, monkeypatch, [1.0] * SLOWER_FROM + [0.9] * 4, busy="06789")
+    monkeypatch.setattr(store_module, "next_time_name", lambda _: "20261110T111500.000000Z")
+    for load in range(2):
+        experiment.add(RELEASES[0], "lru", "1", load, {"readww": 1e4, "overwrite": 1e4})
+    scenario.report(experiment)
+    assert main(["history", "readww"]) == 0
+    text = " ".join(capsys.readouterr().out.split())
+    assert "slower" not in text
+    assert "in no level, for others used the host in most loads: 8.6.0, 8.7.0, 8.8.0, 8.9.0" in text
+    assert main(["history", "readww", "--format", "json"]) == 0
+    (series,) = json.loads(capsys.readouterr().out)
+    assert [len(load) for load in series["rungs"][0]["loads"]] == [1, 1, 1], "the quiet results alone"
 
 
 def test_a_series_of_another_host_doubts_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

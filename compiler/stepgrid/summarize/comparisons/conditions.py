@@ -6,7 +6,7 @@ A rule is a row of a table: settings of the host, what a step began with, and ru
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from functools import cached_property
 from itertools import pairwise
@@ -43,6 +43,11 @@ LEAST_GAP = 600.0  # seconds, however close the loads of an experiment lie
 _HOST = "hostname"  # reports say that it differs, not what it is
 _HARDWARE = {"cpu": "CPU", "cores": "cores", "architecture": "architecture"}  # these and the name identify a host
 _NO_FACTS: Mapping[str, str] = {}
+
+
+def are_most(disturbed: Collection[int], loads: Collection[int]) -> bool:
+    """Tell whether so many loads were disturbed that their figures decide nothing."""
+    return bool(disturbed) and 2 * len(disturbed) >= len(loads)
 
 
 class Conditions(Struct, frozen=True, dict=True):  # no slots: cached_property needs a dict
@@ -126,7 +131,7 @@ class Conditions(Struct, frozen=True, dict=True):  # no slots: cached_property n
         disturbed = loads & self.disturbed_loads(points)
         work = [spread[0] for point in points if (spread := point.spread(OPERATIONS))]
         is_same_work = max(work, default=1.0) <= (1 + SAME_WORK) * min(work, default=1.0)
-        if 2 * len(disturbed) < len(loads) or not disturbed:
+        if not are_most(disturbed, loads):
             return ""
         if not follows_host(metric, self.tables.units.get(metric) or unit(metric), is_same_work):
             return ""
