@@ -75,12 +75,12 @@ def test_the_latency_of_a_stall(server: Bench, kind: str) -> None:
         client.run(server, name, anew=name == "load", **settings)
     figures, expected = stalled(server, client, action, rate=200, **given)
     metrics = figures.metrics
-    assert 0.95 * expected < metrics["p99_us"] < 1.5 * expected  # a busy host stalls by itself
+    assert 0.8 * expected < metrics["p99_us"] < 3 * expected  # a busy host stalls by itself
     assert (metrics["backlog"], metrics["target_qps"], metrics["operations"]) == (0, 200, 200 * SECONDS)
     assert metrics["service_p99_us"] < 0.2 * expected
     if kind == "insert_benchmark":
         assert metrics["insert_p95_us"] < metrics["insert_p99_us"]
-        assert 0.95 * expected < metrics["insert_p99_us"] < 1.5 * expected
+        assert 0.8 * expected < metrics["insert_p99_us"] < 3 * expected
         return
     closed, expected = stalled(server, client, action, **given)
     assert closed.metrics["p99_us"] < 0.2 * expected
