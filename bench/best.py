@@ -104,7 +104,8 @@ def _figures(logs: Array, counts: Counts) -> Mapping[str, Mapping[int, float]]:
 
 def _end(truth: Array, ranking: Ranking, counts: Counts, rounds: int) -> End:
     candidates = {arm.arm for arm in ranking.candidates}
-    judged = [(arm, float(np.exp(truth[int(arm.arm)]))) for arm in ranking.arms if arm.loads > 1]
+    best = max(truth[int(arm.arm)] for arm in ranking.arms)  # of those that have a figure
+    judged = [(arm, float(np.exp(truth[int(arm.arm)] - best))) for arm in ranking.arms if arm.loads > 1]
     return End(
         BEST in candidates or all(arm.arm != BEST for arm in ranking.arms),
         len(candidates) == len(ranking.arms),
