@@ -7,7 +7,6 @@ from pathlib import Path
 
 import duckdb
 import pytest
-from tests.run.test_disk import INSIDE_FULL
 
 from stepgrid import pipeline
 from stepgrid.collect.job import collect
@@ -20,6 +19,7 @@ from stepgrid.plugins.registry import DRIVERS
 from stepgrid.store.active_run import DISK_HINT, is_system_refusal
 from tests.needs import needs
 from tests.run.conftest import ROOT
+from tests.run.test_disk_budget import INSIDE_FULL
 from tests.summarize.synthetic import ASSERTIONS, Experiment
 
 BUILD = "rocksdb-7.8.3"
