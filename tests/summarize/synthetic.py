@@ -1,6 +1,7 @@
 """A small experiment in a store of its own: the plan, build records and result folders with db_bench's real shapes."""
 
 import json
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -23,7 +24,7 @@ from stepgrid.store import plans, results
 from stepgrid.store.store import Store
 
 STEPS = ("readww", "overwrite")
-BENCHMARK = {"fillseq": "fillseq", "readww": "readwhilewriting", "overwrite": "overwrite"}
+BENCHMARK = defaultdict(lambda: "overwrite", {"fillseq": "fillseq", "readww": "readwhilewriting"})
 ASSERTIONS = "Assertions are enabled; benchmarks unnecessarily slow"
 HOST = {"kernel": "6.1.0", "governor": "performance", "hostname": "bench-7"}
 HARDWARE = {
@@ -60,6 +61,7 @@ class Experiment:
     as_shipped: str | None = None  # allow: {mixed-quality: …}
     strict: str | None = None
     metric: str | None = None  # that the report leads with
+    steps: Sequence[str] = STEPS
 
     def __post_init__(self) -> None:
         self.store = Store(self.root / "outputs")
@@ -112,7 +114,7 @@ class Experiment:
                 root = self.load_stage(build, load)
                 found.append(self._stage(root, build, None, load, 0, ("fillseq",)))
                 found += [
-                    self._stage(self.stage(build, cache, threads, load, run), build, root, load, run, STEPS)
+                    self._stage(self.stage(build, cache, threads, load, run), build, root, load, run, self.steps)
                     for cache in self.caches
                     for threads in self.threads
                     for run in range(self.runs)
@@ -150,8 +152,7 @@ class Experiment:
     def _cells(self) -> list[PlannedCell]:
         steps = (
             CellStep("fillseq", "db_bench", 0, 0, True),
-            CellStep("readww", "db_bench", 1, 0, True),
-            CellStep("overwrite", "db_bench", 1, 1, True),
+            *(CellStep(name, "db_bench", 1, index, True) for index, name in enumerate(self.steps)),
         )
         return [
             PlannedCell(

@@ -1,7 +1,8 @@
 """The page in a browser: within its budget, controls work, and it is whole without scripts, on paper, on a phone."""
 
 import base64
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from itertools import product
 from pathlib import Path
 
@@ -12,7 +13,8 @@ from tests.browser import PHONE, Page, browser
 from tests.measure_page import BUDGET, PART, SCREEN, measure
 from tests.needs import needs
 from tests.summarize import scenario
-from tests.summarize.synthetic import Experiment
+from tests.summarize.comparisons.made_ladder import BUILDS
+from tests.summarize.synthetic import ASSERTIONS, Experiment
 
 pytestmark = needs("chromium")
 RATES = {"lru": 1000.0, "hyper": 1500.0, "tiny": 600.0}
@@ -37,6 +39,21 @@ def measured(folder: Path, builds: int = 1, threads: int = 3, loads: int = 3, ba
                         qps = rate * gain * level * int(count)
                         experiment.add(build, cache, count, load, {"readww": qps, "overwrite": qps / 2})
     experiment.add_failure(experiment.stage(names[0], "tiny", "8", 0), "db_bench was killed by SIGKILL")
+    return experiment
+
+
+def ladder(folder: Path) -> Experiment:
+    """Make up an experiment of many steps and versions, with doubts and a long title."""
+    title = "LRU against hyper-clock cache, the newest point releases and their predecessors, whatever the step is"
+    steps = [f"step-{number}" for number in range(28)]
+    axes = {"builds": BUILDS, "caches": ("lru",), "threads": ("1",), "steps": steps}
+    experiment = Experiment(folder, **axes, base={"build": BUILDS[0]}, title=title)
+    for age, build in enumerate(BUILDS):
+        experiment.add_build(build, {"route": "source"}, [ASSERTIONS])
+        for load, level in enumerate((1.0, 1.01, 0.99)):
+            experiment.add_load(build, load)
+            rates = {step: 1e4 * level * (1 + 0.03 * age * (number % 5 - 1.5)) for number, step in enumerate(steps)}
+            experiment.add(build, "lru", "1", load, rates)
     return experiment
 
 
@@ -86,12 +103,17 @@ def sort(page: Page, column: int) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    ("builds", "threads", "loads"), [(1, 3, 3), (6, 12, 2), (1, 1, 1), (2, 3, 1)], ids=["small", "grid", "one", "try"]
+    "make",
+    [
+        *(partial(measured, builds=a, threads=b, loads=c) for a, b, c in ((1, 3, 3), (6, 12, 2), (1, 1, 1), (2, 3, 1))),
+        ladder,
+    ],
+    ids=["small", "grid", "one", "try", "ladder"],
 )
 def test_a_page_keeps_its_budget_whatever_the_grid(
-    tab: Page, tmp_path: Path, builds: int, threads: int, loads: int
+    tab: Page, tmp_path: Path, make: Callable[[Path], Experiment]
 ) -> None:
-    experiment = measured(tmp_path, builds, threads, loads)
+    experiment = make(tmp_path)
     scenario.report(experiment)
     for width in (SCREEN, PHONE):
         figures = measure(tab, SummaryFiles.of(experiment.store, "p-synthetic").page, width)
