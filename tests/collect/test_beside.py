@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stepgrid.collect.series import MainSeries, effect, series_delay
+from stepgrid.collect.series import MainSeries, effect, series_start
 from stepgrid.model.records import StepRecord, replace
 
 
@@ -76,11 +76,18 @@ def test_what_cannot_be_told_is_said(own, points, fact):
 def test_a_series_begins_when_its_client_did() -> None:
     """The program waited 5 s for a collector, and its client measured from 3 s on."""
     main = replace(MAIN, waited=5.0)
-    delay = series_delay(main, planted(), measured_from=3.0, seconds=60)
-    found = effect(record(28, 38), main, [], MainSeries(planted((20, 30, 0.5)), delay=delay)).metrics
+    start = series_start(main, planted(), measured_from=3.0, seconds=60)
+    found = effect(record(28, 38), main, [], MainSeries(planted((20, 30, 0.5)), start=start)).metrics
     assert found["main_qps_ratio"] == pytest.approx(0.5)
-    late = series_delay(replace(MAIN, seconds=70.0), planted(), measured_from=0.0, seconds=60)
-    assert "when the series" in effect(record(28, 38), MAIN, [], MainSeries(planted(), delay=late)).facts["cost"]
+    late = series_start(replace(MAIN, seconds=70.0), planted(), measured_from=0.0, seconds=60)
+    assert "when the series" in effect(record(28, 38), MAIN, [], MainSeries(planted(), start=late)).facts["cost"]
+
+
+def test_a_short_one_has_a_cost_where_the_beginning_of_the_series_is_known_well() -> None:
+    for seconds, has_cost in ((60.2, True), (60.9, False)):
+        start = series_start(replace(MAIN, seconds=seconds), planted(), measured_from=0.0, seconds=60)
+        found = effect(record(19.9, 21.3), MAIN, [], MainSeries(planted((20, 21, 0.5)), start=start)).metrics
+        assert (found.get("main_qps_ratio") == pytest.approx(0.5)) is has_cost
 
 
 @pytest.mark.parametrize(

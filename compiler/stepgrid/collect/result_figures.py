@@ -27,7 +27,7 @@ from stepgrid.plugins.registry import read_settings, runner
 from stepgrid.store.attempts import attempt_record
 from stepgrid.store.paths import FIGURES_DIGEST
 
-REVISION = 21  # of what is worked out beside the drivers' own figures
+REVISION = 22  # of what is worked out beside the drivers' own figures
 EnvironmentRow = tuple[str, int | None, str, str]  # scope, position of the step, name, value
 
 
@@ -72,7 +72,7 @@ def with_effects(
         group = takewhile(lambda other: steps[other].is_beside, range(main + 1, len(steps)))
         company = [records[other] for other in group if other != index]
         reading, figures_of_main = readings[index], readings[main]
-        series = MainSeries(figures_of_main.qps, figures_of_main.p99, figures_of_main.series_delay)
+        series = MainSeries(figures_of_main.qps, figures_of_main.p99, figures_of_main.series_start)
         change = effect(records[index], records[main], company, series)
         metrics, facts = {**change.metrics, **reading.metrics}, {**reading.facts, **change.facts}
         figures[index] = replace(reading, metrics=metrics, facts=facts)

@@ -227,7 +227,7 @@ def stall_figures(rates: Iterable[ClientRate]) -> dict[str, float]:
 # seconds of the other step's series, of those in which the same steps ran beside it as when this one began.
 
 BACK = 0.95  # of the rate before, at which it is back
-LAG = 1.0  # seconds by which a client may begin later than is known
+LAG, LEAST_LAG = 1.0, 0.1  # seconds by which a client may begin later than is known; figures are rounded
 COST = "cost"  # a fact
 TOGETHER = 3  # intervals whose mean must be back: one alone is noise
 
@@ -242,17 +242,19 @@ class MainSeries(NamedTuple):
 
     qps: Points
     p99: Points = ()
-    delay: float | None = 0.0  # None: not known within LAG
+    start: Span | None = (0.0, 0.0)  # at the earliest and the latest; None: not known within LAG
 
 
-def series_delay(record: StepRecord, points: Points, measured_from: float, seconds: float) -> float | None:
+def series_start(record: StepRecord, points: Points, measured_from: float, seconds: float) -> Span | None:
     """Find when a series begins, in seconds since its program was started; None where that is not known within LAG.
 
-    `measured_from`: of a driver that knows it, since the command began; `seconds` that its client counted."""
-    if len(points) < 2 or measured_from:
-        return record.waited + measured_from
+    `measured_from`: of a driver that knows it, since the command began; `seconds` that its client counted. What is
+    left of the program's time is how much later it may have begun."""
+    if len(points) < 2 or record.seconds is None:
+        return None
     interval, length = points[-1][0] - points[-2][0], max(points[-1][0], seconds)
-    return record.waited if (record.seconds or 0.0) - length <= LAG + interval else None
+    start, rest = record.waited + measured_from, record.seconds - measured_from - length
+    return None if rest > LAG + interval and not measured_from else (start, start + min(max(rest, LEAST_LAG), LAG))
 
 
 def spans(record: StepRecord, start: float) -> list[Span]:
@@ -265,7 +267,8 @@ def spans(record: StepRecord, start: float) -> list[Span]:
 def effect(record: StepRecord, main: StepRecord, company: Sequence[StepRecord], series: MainSeries) -> SideEffect:
     """Compare the figures of a step before, while and after `record` ran; `company`: what else ran beside it."""
     start = unix_time(main.started)
-    own_spans = spans(record, start + (series.delay or 0.0)) if start is not None else []
+    first, last = series.start or (0.0, 0.0)
+    own_spans = spans(record, start + first) if start is not None else []
     if start is None or not own_spans:
         return SideEffect({})
     metrics = {} if record.was_stopped and not own_spans[1:] else {"beside_seconds": record.seconds or 0.0}
@@ -273,10 +276,10 @@ def effect(record: StepRecord, main: StepRecord, company: Sequence[StepRecord], 
         metrics["beside_rounds"] = float(len(own_spans))
     if len(series.qps) < 2:
         return SideEffect(metrics, {COST: "cannot be told: the step that it ran beside has no series of QPS"})
-    if series.delay is None:
+    if series.start is None:
         return SideEffect(metrics, {COST: "cannot be told: when the series of the step that it ran beside begins"})
-    company_spans = [(runs[0][0], runs[-1][1]) for other in company if (runs := spans(other, start + series.delay))]
-    presence = _Company(company_spans, own_spans[0][0])
+    company_spans = [(runs[0][0], runs[-1][1]) for other in company if (runs := spans(other, start + first))]
+    presence = _Company(company_spans, own_spans[0][0], last - first)
     rates = _parts(series.qps, own_spans, presence)
     means = {name: fmean(values) for name, values in rates.items() if values}
     metrics |= {f"main_qps_{name}": mean for name, mean in means.items()} | _ratios("main_qps", means)
@@ -299,29 +302,30 @@ class _Company(NamedTuple):
 
     spans: Sequence[Span]
     start: float  # of the one that is looked at
+    lag: float  # seconds by which points may be later
 
     def at(self, second: float) -> Collection[int]:
         return [index for index, (began, ended) in enumerate(self.spans) if began <= second < ended]
 
     def is_same(self, span: Span) -> bool:
-        """Tell whether the same ones ran in all of an interval as at the start; it may have been LAG later."""
+        """Tell whether the same ones ran in all of an interval as at the start; it may have been later."""
         changes = chain.from_iterable(self.spans)
-        return self.at(span[1]) == self.at(self.start) and not any(span[0] < at < span[1] + LAG for at in changes)
+        return self.at(span[0]) == self.at(self.start) and not any(span[0] < at < span[1] + self.lag for at in changes)
 
 
 def _parts(points: Points, own_spans: Sequence[Span], company: _Company) -> dict[str, list[float]]:
     """Split the values of a series into those before, while and after it ran.
 
-    A point has the end of its interval, which may have been up to LAG later. The first is a start-up."""
+    A point has the end of its interval, which may have been later. The first is a start-up."""
     parts: dict[str, list[float]] = {"before": [], "during": [], "after": []}
     for (began, _), (ended, value) in pairwise(points):
         if not company.is_same((began, ended)):
             continue
-        if ended <= own_spans[0][0] - LAG:
+        if ended <= own_spans[0][0] - company.lag:
             parts["before"].append(value)
         elif began >= own_spans[-1][1]:
             parts["after"].append(value)
-        elif any(first <= began and ended <= last - LAG for first, last in own_spans):
+        elif any(first <= began and ended <= last - company.lag for first, last in own_spans):
             parts["during"].append(value)
     return parts
 
@@ -347,7 +351,7 @@ def _ratios(name: str, figures: Mapping[str, float]) -> dict[str, float]:
 
 def _recovery(points: Points, end: float, before: float, company: _Company) -> float | None:
     """Find when the rate was back, unless others began or ended before; a mean of few intervals tells nothing."""
-    after = [((began, ended), value) for (began, _), (ended, value) in pairwise(points) if began >= end - LAG]
+    after = [((began, ended), value) for (began, _), (ended, value) in pairwise(points) if began >= end - company.lag]
     for index in range(len(after) - TOGETHER + 1 if before else 0):
         part = after[index : index + TOGETHER]
         if not all(company.is_same(span) for span, _ in part):

@@ -29,7 +29,7 @@ from stepgrid.collect.counts import (
     step_plans,
 )
 from stepgrid.collect.samples import Row, Usage, read_samples, series
-from stepgrid.collect.series import series_delay, series_figures, series_warnings, stall_figures
+from stepgrid.collect.series import series_figures, series_start, series_warnings, stall_figures
 from stepgrid.expand.search import AxisSearch, Trial, as_run, parse_objective
 from stepgrid.language.expressions import ExpressionError
 from stepgrid.model.figures import (
@@ -69,7 +69,7 @@ class StepFigures(Struct, frozen=True):
     plans: Mapping[str, str] = {}  # of its statements
     samples: Columns = {}  # by second
     p99: Sequence[tuple[float, float]] = ()  # of latency, by second, in microseconds
-    series_delay: float | None = None  # seconds from the program's start to that of these series; None: not known
+    series_start: tuple[float, float] | None = None  # seconds since the program's, earliest and latest; None: not known
 
 
 # Reading raw output.
@@ -178,7 +178,7 @@ def _step_figures(raw: _Raw, step: PlannedStep, output: Figures) -> StepFigures:
         plans=step_plans(folder) if STATISTICS in raw.files else {},
         samples=series(raw.samples),
         p99=[(second, latency) for second, latency in output.p99],
-        series_delay=series_delay(record, output.qps, (output.window or (0.0,))[0], output.metrics.get("seconds", 0.0)),
+        series_start=series_start(record, output.qps, (output.window or (0.0,))[0], output.metrics.get("seconds", 0.0)),
     )
 
 
