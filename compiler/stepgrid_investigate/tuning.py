@@ -148,25 +148,33 @@ class Search(Struct, frozen=True, dict=True):
         costs, cells = self.evidence.costs, [point.runs[0].cell for point in self._rows.values()]
         room = BATCH if self.tune.tries is None else min(BATCH, self.tune.tries - len(cells))
         if costs.spent > 0 and self._remaining_s < math.inf:
-            confirming = self.tune.confirm * (FINALISTS + 1) * sum(costs.seconds([cell]) for cell in cells) / len(cells)
-            room = min(room, int((self._remaining_s - confirming) / (costs.spent / len(cells))))
+            each = (costs.seconds(cells) - costs.seconds(cells[:1])) / max(len(cells) - 1, 1) or costs.spent
+            room = min(room, int((self._remaining_s - self._confirming_s(self._contenders(FINALISTS))) / each))
         return max(room, 0)
 
     def _confirming(self) -> list[str]:
         """List the finalists and the base; fewer where the budget has no time for the fresh loads of all."""
-        figures = {row: value for row, value in self._values.items() if value is not None}
-        if not figures:
-            return []
-        expected = expectations(self._axes, figures)
-        ranked = sorted(figures, key=lambda row: -expected[row])
-        rows = list(dict.fromkeys([*ranked[: FINALISTS - 1], max(figures, key=lambda row: figures[row]), *ranked]))
-        base = [row for row in self._rows if self._name(row) == self._tries.base]
         for count in range(FINALISTS, 0, -1):
-            points = [self._rows[row] for row in dict.fromkeys([*rows[:count], *base])]
-            seconds = self.tune.confirm * self.evidence.costs.seconds([point.runs[0].cell for point in points])
-            if seconds <= self._remaining_s:
+            points = self._contenders(count)
+            if self._confirming_s(points) <= self._remaining_s:
                 return [self._last_stage(point) for point in points]
         return []
+
+    def _contenders(self, count: int) -> list[Point]:
+        """List the best by the model, with the best try, and the base."""
+        base = [row for row in self._rows if self._name(row) == self._tries.base]
+        return [self._rows[row] for row in dict.fromkeys([*self._ranked[:count], *base])] if self._ranked else []
+
+    @cached_property
+    def _ranked(self) -> list[Row]:
+        figures = {row: value for row, value in self._values.items() if value is not None}
+        expected = expectations(self._axes, figures) if figures else {}
+        ranked = sorted(figures, key=lambda row: -expected[row])
+        best = sorted(figures, key=lambda row: -figures[row])[:1]
+        return list(dict.fromkeys([*ranked[: FINALISTS - 1], *best, *ranked]))
+
+    def _confirming_s(self, points: Sequence[Point]) -> float:
+        return self.tune.confirm * self.evidence.costs.seconds([point.runs[0].cell for point in points])
 
     @property
     def _remaining_s(self) -> float:

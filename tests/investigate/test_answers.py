@@ -182,14 +182,14 @@ def test_an_option_that_matters_only_with_another_is_not_fixed() -> None:
     assert text.endswith(": less than 2 % each by itself")
 
 
-def search(figures: Iterator[Run], *finalists: str, seconds: float = 0.0, **more: Any) -> GridAnswer:
+def search(figures: Iterator[Run], *finalists: str, seconds: float = 0.0, load: float = 0.0, **more: Any) -> GridAnswer:
     """Return the answer of a search that tried the whole grid, or as much as there is of it, a second each."""
     tries = list(figures)
     cells = tuple(made.cell({**run.labels, "build": "b"}, run.cell) for run in tries if run.load == 1)
     tune = PlannedTune("key", AXES, (), seed=1, confirm=5, finalists=finalists, **{"tries": 27, **more})
     head = PlannedReport(BASE, best=PlannedBest("qps"))
     plan = Plan("p", "a search", "a.yaml", None, AXES, cells, (), (), {}, head, tune=tune)
-    costs = LoadCosts(seconds, {run.cell: {run.cell: 1.0} for run in tries})
+    costs = LoadCosts(seconds, {run.cell: {run.cell: 1.0, "shared load": load} for run in tries})
     return make_report(plan, made.tables(tries), costs).grid_answers[0]
 
 
@@ -228,6 +228,8 @@ def test_a_search_keeps_to_what_the_grid_has_and_to_its_budget() -> None:
     assert {tuple(sorted(point.values())) for point in proposals} == {
         tuple(sorted(values)) for values in product(("small", "mid"), ("lz4", "zstd"), "4")
     } | {("4", "big", "zstd")}
+    shared = 100 + len(some) + 5 * (100 + 5) + 3  # one load of 100 s for all tries, and five for all finalists
+    assert len(search(iter(some), seconds=100 + len(some), load=100, budget=shared).points) == 3
     budgets = {seconds: search(first_loads(1), seconds=27, budget=seconds) for seconds in (60, 42, 30)}
     assert [len(answer.finalists) for answer in budgets.values()] == [5, 3, 0]
     assert "`budget: 30s` leaves no time for fresh loads" in budgets[30].sentences[0]

@@ -147,12 +147,11 @@ def _budget(preview: Preview, tune: PlannedTune) -> str:
     if tune.budget is None:
         return ""
     seconds = {node.status.id: node.status.seconds for node in preview.nodes}
-    chains = [[seconds.get(stage) for stage in cell.repeats[0].stages] for cell in preview.plan.cells]
-    by_stage = {stage: seconds.get(stage) for cell in preview.plan.cells for stage in cell.repeats[0].stages}
+    chains = [cell.repeats[0].stages for cell in preview.plan.cells]
+    by_stage = {stage: seconds.get(stage) for chain in chains for stage in chain}
     tries = sum(once or 0.0 for once in by_stage.values())
-    fresh = (
-        tune.confirm * (FINALISTS + 1) * sum(once or 0.0 for chain in chains for once in chain) / max(len(chains), 1)
-    )
+    some = {stage for chain in chains[: FINALISTS + 1] for stage in chain}  # those that they share run once
+    fresh = tune.confirm * sum(by_stage[stage] or 0.0 for stage in some)
     points = counted(len(chains), "point")
     if None in by_stage.values():
         return f", within {duration(tune.budget)} with the {points}, which take an unknown time"
