@@ -161,7 +161,7 @@ class Search(Struct, frozen=True, dict=True):
         return []
 
     def _contenders(self, count: int) -> list[Point]:
-        """List the best by the model, with the best try, and the base."""
+        """List the best by the model, with the best try, or tries of the whole front; and the base."""
         base = [row for row in self._rows if self._name(row) == self._tries.base]
         return [self._rows[row] for row in dict.fromkeys([*self._ranked[:count], *base])] if self._ranked else []
 
@@ -170,8 +170,12 @@ class Search(Struct, frozen=True, dict=True):
         figures = {row: value for row, value in self._values.items() if value is not None}
         expected = expectations(self._axes, figures) if figures else {}
         ranked = sorted(figures, key=lambda row: -expected[row])
-        best = sorted(figures, key=lambda row: -figures[row])[:1]
-        return list(dict.fromkeys([*ranked[: FINALISTS - 1], *best, *ranked]))
+        first = [*ranked[: FINALISTS - 1], *sorted(figures, key=lambda row: -figures[row])[:1]]
+        if figures and len(self.directions) > 1:
+            names = {self._name(row): row for row in figures}
+            logs = {names[name]: self._logs(point) for name, point in self._tries.points.items() if name in names}
+            first = spread_front(logs, FINALISTS)
+        return list(dict.fromkeys([*first, *ranked]))
 
     def _confirming_s(self, points: Sequence[Point]) -> float:
         return self.tune.confirm * self.evidence.costs.seconds([point.runs[0].cell for point in points])
@@ -275,6 +279,21 @@ class Search(Struct, frozen=True, dict=True):
         """Write a figure with an interval that holds for all finalists together, as one of them is chosen."""
         low, high = figure_interval(point.means(metric.name), finalists)
         return f"{units.short_figure(units.mean(point.means(metric.name)), metric.unit)} {units.margin(low, high)}"
+
+
+def spread_front(logs: Mapping[Row, Sequence[float]], count: int) -> list[Row]:
+    """List tries that no other beats in all metrics: the ends, then what is farthest from those before."""
+    tries = np.array(list(logs.values()))
+    is_beaten = [((tries >= one).all(axis=1) & (tries > one).any(axis=1)).any() for one in tries]
+    rows = [row for row, is_out in zip(logs, is_beaten, strict=True) if not is_out]
+    figures = np.array([logs[row] for row in rows])
+    figures /= np.maximum(np.ptp(figures, axis=0), 1e-9)
+    order = list(dict.fromkeys(figures.argmax(axis=0).tolist()))
+    while len(order) < min(count, len(rows)):
+        distances = np.abs(figures[:, None] - figures[order]).max(axis=2).min(axis=1)
+        distances[order] = -1
+        order.append(int(distances.argmax()))
+    return [rows[index] for index in order]
 
 
 def figure_interval(loads: Sequence[float], finalists: int, alpha: float = 0.05) -> tuple[float, float]:

@@ -182,15 +182,26 @@ def test_an_option_that_matters_only_with_another_is_not_fixed() -> None:
     assert text.endswith(": less than 2 % each by itself")
 
 
-def search(figures: Iterator[Run], *finalists: str, seconds: float = 0.0, load: float = 0.0, **more: Any) -> GridAnswer:
+THE_BEST = PlannedReport(BASE, best=PlannedBest("qps"))
+FRONT = PlannedReport(BASE, pareto=(("qps", False), ("database_bytes", True)))
+
+
+def search(
+    figures: Iterator[Run],
+    *finalists: str,
+    seconds: float = 0.0,
+    load: float = 0.0,
+    head: PlannedReport = THE_BEST,
+    **more: Any,
+) -> GridAnswer:
     """Return the answer of a search that tried the whole grid, or as much as there is of it, a second each."""
     tries = list(figures)
     cells = tuple(made.cell({**run.labels, "build": "b"}, run.cell) for run in tries if run.load == 1)
     tune = PlannedTune("key", AXES, (), seed=1, confirm=5, finalists=finalists, **{"tries": 27, **more})
-    head = PlannedReport(BASE, best=PlannedBest("qps"))
     plan = Plan("p", "a search", "a.yaml", None, AXES, cells, (), (), {}, head, tune=tune)
     costs = LoadCosts(seconds, {run.cell: {run.cell: 1.0, "shared load": load} for run in tries})
-    return make_report(plan, made.tables(tries), costs).grid_answers[0]
+    (answer,) = (one for one in make_report(plan, made.tables(tries), costs).grid_answers if one.key == "tune")
+    return answer
 
 
 def first_loads(loads: int, *finalists: str) -> Iterator[Run]:
@@ -219,6 +230,16 @@ def test_a_search_judges_its_own_finalists_by_the_fresh_loads_that_have_figures(
     assert len(answer.tables[0].rows) == 2
     waiting = (replace(run, status="missing", metrics={}) if (run.cell, run.load) in lost else run for run in figures)
     assert search(waiting, best, near, base).sentences[0] == "readww: 2 finalists wait for fresh loads"
+
+
+def test_finalists_of_a_front_are_spread_along_it() -> None:
+    tries = [
+        replace(run, metrics={"qps": 1.05**size, "database_bytes": 1.05**size})
+        for size, run in enumerate(first_loads(1))
+    ]
+    places = {run.cell: place for place, run in enumerate(tries)}
+    front = search(iter(tries), head=FRONT).finalists
+    assert sorted(map(places.__getitem__, front)) == [0, 6, 13, 26]
 
 
 def test_a_search_keeps_to_what_the_grid_has_and_to_its_budget() -> None:
