@@ -128,13 +128,13 @@ class _Check(NamedTuple):
 
     def folder(self, name: Text, key: str, hint: str = "") -> str:
         path = self._path(name)
-        if not Path(path).is_dir():
+        if not os.path.isdir(path):  # noqa: PTH112 - unlike Path, False where a name is too long
             self._missing(name, f"`{key}`: there is no folder `{path}`", hint)
         return path
 
     def file(self, name: Text, key: str) -> str:
         path = self._path(name)
-        if not Path(path).is_file():
+        if not os.path.isfile(path):  # noqa: PTH113
             self._missing(name, f"`{key}`: there is no file `{path}`")
         return path
 
@@ -142,7 +142,7 @@ class _Check(NamedTuple):
         if "/" not in name:
             return str(name)  # another name, which is looked up on PATH
         path = self._path(name)
-        if not (Path(path).is_file() and os.access(path, os.X_OK)):
+        if not (os.path.isfile(path) and os.access(path, os.X_OK)):  # noqa: PTH113
             self._missing(name, f"`tools`: there is no program `{path}`")
         return path
 
@@ -164,7 +164,7 @@ class _Check(NamedTuple):
         if ":" in name:
             return str(name)
         path = self._path(name)
-        if not Path(path).exists():
+        if not os.path.exists(path):  # noqa: PTH110
             self._missing(name, f"`mirrors`: there is no `{path}`")
         return path
 

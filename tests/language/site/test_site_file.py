@@ -162,6 +162,15 @@ def test_values_of_another_kind(text: str, said: str) -> None:
     assert said in complaints(f"{text}\n")
 
 
+def test_names_that_no_file_can_have() -> None:
+    name = "x" * 300
+    text = (
+        f"data: {name}\ndevice: {name}\nsigners: {name}\ntools: {{git: a/{name}}}\nmirrors: {{'https://a/': {name}}}\n"
+    )
+    found = re.findall(r"^site.yaml:(\d+:\d+): error", complaints(text), re.MULTILINE)
+    assert found == ["1:7", "2:9", "3:10", "4:14", "5:25"]
+
+
 @pytest.mark.parametrize(
     "value",
     [
