@@ -17,7 +17,7 @@ from stepgrid.summarize.statistics.verdicts import DIFFERENCES, SAME
 from stepgrid.summarize.why import DASH
 
 MOST_ARMS = 2
-OPERATIONS = "a metric `operations` gives CPU and bytes written per operation"
+UNKNOWN = "CPU, memory and bytes per operation are not known unless a step gives `operations`"
 OTHER_METRIC = "`--metric NAME` judges another metric that the files have"
 
 
@@ -32,7 +32,7 @@ def cost_line(report: Report) -> str:
     if not measured and is_imported(report.setup.spec):
         return "" if report.setup.plan else f"not judged: {OTHER_METRIC}"
     if not measured:
-        return f"not measured: {OPERATIONS}"
+        return UNKNOWN
     open_names = [name for name, members in measured.items() if not any(map(_decided, members))]
     remarks = [("not decided", open_names), ("not measured", [name for name in costs if name not in measured])]
     notes = [f"{word}: {', '.join(names)}" for word, names in remarks if names]

@@ -244,7 +244,7 @@ def builds_line(report: Report) -> str:
 
 def _source(build: ReportedBuild, origin: str) -> str:
     flags = [f"{name} {value}" for name, value in quality_rows(build.quality or {}) if name in FLAGS]
-    return ", ".join([origin, *(text for text in flags if not text.endswith(" unknown"))])
+    return ", ".join([origin, *(text for text in flags if not text.endswith((" unknown", "compiler none")))])
 
 
 def lines(report: Report) -> Iterator[tuple[str, str]]:

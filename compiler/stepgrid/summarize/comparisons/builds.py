@@ -85,9 +85,13 @@ class ReportedBuild(Struct, frozen=True):
         servers = (artifact for artifact in self.artifacts if artifact["name"].endswith("-server-core"))
         first = next(servers, self.artifacts[0] if self.artifacts else None)
         made_as = (self.quality or {}).get("route")
+        name = f"{first['name']} {first['version']}".rstrip() if first else ""  # a folder has no version
         parts = (
-            self.route,
-            f"{first['name']} {first['version']}".rstrip() if first else None,  # a folder has no version
+            *(
+                (f"from the folder {'of the spec' if name == '.' else name}",)
+                if self.route == "path"
+                else (self.route, name)
+            ),
             _RUNNING_SERVER if made_as == RUNNING else None,
             "the official library; only db_bench is compiled" if made_as == LIBRARY else None,
             f"patched: {', '.join(self.patches)}" if self.patches else None,
