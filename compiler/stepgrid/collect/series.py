@@ -253,8 +253,8 @@ def series_start(record: StepRecord, points: Points, measured_from: float, secon
     if len(points) < 2 or record.seconds is None:
         return None
     interval, length = points[-1][0] - points[-2][0], max(points[-1][0], seconds)
-    start, rest = record.waited + measured_from, record.seconds - measured_from - length
-    return None if rest > LAG + interval and not measured_from else (start, start + min(max(rest, LEAST_LAG), LAG))
+    start, spare = record.waited + measured_from, record.seconds - measured_from - length
+    return None if spare > LAG + interval and not measured_from else (start, start + min(max(spare, LEAST_LAG), LAG))
 
 
 def spans(record: StepRecord, start: float) -> list[Span]:
