@@ -15,6 +15,7 @@ from stepgrid.summarize.data.points import Point
 from stepgrid.summarize.grid_answers import GridEvidence
 
 MOST_NAMED = 4
+OPEN = (Status.MISSING, Status.RUNNING, Status.WAITING, Status.INTERRUPTED)
 _LIMIT = re.compile(r"(\w+)\s*([<>])=?\s*[\w.]+")
 
 

@@ -25,7 +25,7 @@ from stepgrid.summarize.data.points import Point
 from stepgrid.summarize.grid_answers import GridAnswer, GridEvidence
 from stepgrid.summarize.statistics import confidence_intervals, verdicts
 from stepgrid.summarize.statistics.confidence_intervals import log_mean
-from stepgrid_investigate.arms import Arms, comparable_arms, listed, nearest_miss
+from stepgrid_investigate.arms import OPEN, Arms, comparable_arms, listed, nearest_miss
 from stepgrid_investigate.best.race import Race, look
 from stepgrid_investigate.best.ranking import Ranked, Ranking, Standing, rank_arms
 
@@ -81,8 +81,9 @@ def _best_of(evidence: GridEvidence, section: StepPoints, question: PlannedBest,
     if repeat and in_race:
         planned = {name: point.loads[1] for name, point in arms.points.items()}
         race = look(figures, planned, repeat, effect, question.is_least)
-        ranking, requests = race.ranking, _affordable(evidence, arms, race.wanted)
-        outlook = _race_words(race, repeat, len(requests))
+        missing = {(run.cell, run.load) for point in section.points for run in point.runs if run.status in OPEN}
+        ranking, requests = race.ranking, {} if missing else _affordable(evidence, arms, race.wanted)
+        outlook = _race_words(race, repeat, len(requests), len(missing))
     else:
         ranking = rank_arms(figures, effect, evidence.setup.alpha, question.is_least)
         outlook = "more loads tell them apart" if ranking.of(Standing.OPEN) and _loads(ranking) > 1 else ""
@@ -116,13 +117,15 @@ def _affordable(evidence: GridEvidence, arms: Arms, wanted: Mapping[str, int]) -
     return requests
 
 
-def _race_words(race: Race, repeat: AdaptiveRepeat, racing: int) -> str:
+def _race_words(race: Race, repeat: AdaptiveRepeat, racing: int, missing: int) -> str:
     """Say how far the race is, and why cells that are open get no more loads."""
     counts = Counter(arm.loads for arm in race.ranking.of(Standing.WORSE, Standing.BEYOND))
     fallen = ", ".join(f"{count} after {counted(loads, 'load')}" for loads, count in sorted(counts.items()))
     parts = [f"{sum(counts.values())} of {len(race.ranking.arms)} fell ({fallen})" if counts else "no cell fell"]
     still_open = race.ranking.of(Standing.OPEN)
-    if racing:
+    if missing:
+        parts.append(f"{counted(missing, 'load')} {'is' if missing == 1 else 'are'} missing")
+    elif racing:
         parts.append(f"{counted(racing, 'cell')} {'gets' if racing == 1 else 'get'} more loads")
     elif race.wanted:
         parts.append(f"more loads would exceed `within: {units.duration(repeat.within or 0.0)}`")

@@ -13,7 +13,6 @@ from stepgrid.model import units
 from stepgrid.model.metrics import QPS
 from stepgrid.model.plan import FINALISTS, PlannedTune
 from stepgrid.model.records import replace
-from stepgrid.model.status import Status
 from stepgrid.model.table import NOTHING, Cell, Column, Table
 from stepgrid.model.units import counted
 from stepgrid.plugins.design import Row
@@ -26,12 +25,11 @@ from stepgrid.summarize.data.points import Point
 from stepgrid.summarize.grid_answers import GridAnswer, GridEvidence
 from stepgrid.summarize.statistics import verdicts
 from stepgrid.summarize.statistics.confidence_intervals import Interval, intervals, sample, special
-from stepgrid_investigate.arms import Arms, comparable_arms
+from stepgrid_investigate.arms import OPEN, Arms, comparable_arms
 from stepgrid_investigate.best.proposals import SearchAxis, expectations, propose
 from stepgrid_investigate.best.ranking import Standing, rank_arms
 
 BATCH = 8  # tries of a round
-OPEN = (Status.MISSING, Status.RUNNING, Status.WAITING, Status.INTERRUPTED)
 
 
 def answer_tune(evidence: GridEvidence) -> Iterator[GridAnswer]:

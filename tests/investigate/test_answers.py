@@ -11,7 +11,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from stepgrid.model.plan import Plan, PlannedAxis, PlannedBest, PlannedDesign, PlannedReport, PlannedTune
+from stepgrid.model.plan import (
+    AdaptiveRepeat,
+    Plan,
+    PlannedAxis,
+    PlannedBest,
+    PlannedDesign,
+    PlannedReport,
+    PlannedTune,
+)
 from stepgrid.model.records import replace
 from stepgrid.plugins.design import DesignRequest, Factor
 from stepgrid.plugins.registry import DESIGNS
@@ -50,9 +58,11 @@ def whole_grid() -> Iterator[Mapping[str, str]]:
     return (dict(zip(LABELS, values, strict=True)) for values in product(*LABELS.values()))
 
 
-def report(figures: Iterator[Run], design: PlannedDesign | None = None, **asked: object) -> Report:
+def report(
+    figures: Iterator[Run], design: PlannedDesign | None = None, until: AdaptiveRepeat | None = None, **asked: object
+) -> Report:
     head = PlannedReport(BASE, **asked)  # type: ignore[arg-type]
-    plan = Plan("p", "a surface", "a.yaml", None, AXES, (), (), (), {}, head, design=design)
+    plan = Plan("p", "a surface", "a.yaml", None, AXES, (), (), (), {}, head, design=design, until=until)
     return make_report(plan, made.tables(figures))
 
 
@@ -108,6 +118,18 @@ def test_a_condition_that_hardly_a_cell_meets(where: str, answer: str) -> None:
     (only,) = report(runs(whole_grid(), 1, 0.0), best=PlannedBest("qps", where=where)).grid_answers
     assert only.sentences[0] == f"readww: {answer}"
     assert f"cells left out: `{where}` is not met: " in only.sentences[1]
+
+
+def test_a_race_adds_nothing_while_loads_of_its_round_are_missing() -> None:
+    """Whoever looks at a report in the middle of a round sees figures of a part."""
+    figures, race = list(runs(whole_grid(), 3, 0.05)), AdaptiveRepeat(1, 8, is_race=True)
+    (whole,) = report(iter(figures), until=race, best=PlannedBest("qps")).grid_answers
+    assert "get more loads" in whole.sentences[2]
+    assert whole.loads
+    figures[-1] = replace(figures[-1], status="missing", metrics={})
+    (part,) = report(iter(figures), until=race, best=PlannedBest("qps")).grid_answers
+    assert part.sentences[2].endswith("; 1 load is missing")
+    assert not part.loads
 
 
 def test_a_small_grid_without_a_question_has_no_answers() -> None:
