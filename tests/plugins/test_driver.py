@@ -14,6 +14,7 @@ from stepgrid.plugins.driver import (
     REQUEST,
     Context,
     RawOutputError,
+    output_lines,
     read_output,
     read_request,
     server_request,
@@ -112,9 +113,10 @@ def test_what_is_not_read(tmp_path: Path) -> None:
         ("zeros.gz", 1 << 10, "it has more than 1 KiB"),
         ("cut.gz", 1 << 20, "Compressed file ended before the end-of-stream marker was reached"),
     ):
-        with pytest.raises(RawOutputError) as caught:
-            read_output(tmp_path / name, largest)
-        assert str(caught.value) == why
+        for read in (read_output, lambda *words: list(output_lines(*words))):
+            with pytest.raises(RawOutputError) as caught:
+                read(tmp_path / name, largest)
+            assert str(caught.value) == why
 
 
 @pytest.mark.parametrize("kind", ["db_bench", "sysbench", "linkbench"])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import math
 import re
 from array import array
@@ -150,7 +149,7 @@ def _read_log(folder: Path) -> tuple[dict[int, Counter[int]], list[tuple[float, 
     lines: Counter[tuple[bytes, bytes]] = Counter()
     seconds: dict[int, array[int]] = {}
     for path in sorted(folder.glob(f"{LOG}.*")):
-        for line in io.BytesIO(driver.read_output(path)):
+        for line in driver.output_lines(path):
             fields = line.split(b" ", 5)
             if len(fields) > 4 and fields[2].isdigit() and fields[4].isdigit():
                 lines[fields[3], fields[2]] += 1
