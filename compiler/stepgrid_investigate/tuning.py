@@ -146,8 +146,8 @@ class Search(Struct, frozen=True, dict=True):
         costs, cells = self.evidence.costs, [point.runs[0].cell for point in self._rows.values()]
         room = BATCH if self.tune.tries is None else min(BATCH, self.tune.tries - len(cells))
         if costs.spent > 0 and self._remaining_s < math.inf:
-            each = (costs.seconds(cells) - costs.seconds(cells[:1])) / max(len(cells) - 1, 1) or costs.spent
-            room = min(room, int((self._remaining_s - self._confirming_s(self._contenders(FINALISTS))) / each))
+            try_s = (costs.seconds(cells) - costs.seconds(cells[:1])) / max(len(cells) - 1, 1) or costs.spent
+            room = min(room, int((self._remaining_s - self._confirming_s(self._contenders(FINALISTS))) / try_s))
         return max(room, 0)
 
     def _confirming(self) -> list[str]:

@@ -150,8 +150,8 @@ def _budget(preview: Preview, tune: PlannedTune) -> str:
     chains = [cell.repeats[0].stages for cell in preview.plan.cells]
     by_stage = {stage: seconds.get(stage) for chain in chains for stage in chain}
     tries = sum(once or 0.0 for once in by_stage.values())
-    some = {stage for chain in chains[: FINALISTS + 1] for stage in chain}  # those that they share run once
-    fresh = tune.confirm * sum(by_stage[stage] or 0.0 for stage in some)
+    stages = {stage for chain in chains[: FINALISTS + 1] for stage in chain}  # those that they share run once
+    fresh = tune.confirm * sum(by_stage[stage] or 0.0 for stage in stages)
     points = counted(len(chains), "point")
     if None in by_stage.values():
         return f", within {duration(tune.budget)} with the {points}, which take an unknown time"
