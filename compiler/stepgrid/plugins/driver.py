@@ -11,10 +11,10 @@ import os
 import re
 import stat
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, NamedTuple, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, runtime_checkable
 
 from stepgrid.model.plan import SYSTEM_PATH, Command
 from stepgrid.model.records import StepSetup
@@ -572,41 +572,26 @@ def is_inside(folder: Path, name: str) -> bool:
 
 
 def read_output(path: Path, largest: int = LARGEST) -> bytes:
-    """Read a file. FileNotFoundError if it does not exist; RawOutputError says what else is wrong with it."""
-    with _open_output(path) as file:
-        content = file.read(largest + 1)
-    if len(content) > largest:
-        raise _too_large(largest)
-    return content
+    return b"".join(output_lines(path, largest))
 
 
 def output_lines(path: Path, largest: int = LARGEST) -> Iterator[bytes]:
-    """Yield the lines of a file whose content would take much memory."""
-    with _open_output(path) as file:
-        left = largest
-        while line := file.readline(left + 1):
-            left -= len(line)
-            if left < 0:
-                raise _too_large(largest)
-            yield line
-
-
-def _too_large(largest: int) -> RawOutputError:
-    from stepgrid.model.units import size
-
-    return RawOutputError(f"it has more than {size(largest)}")
-
-
-@contextmanager
-def _open_output(path: Path) -> Iterator[IO[bytes]]:
+    """Read a file. FileNotFoundError if it does not exist; RawOutputError says what else is wrong with it."""
     import gzip
     import zlib
 
-    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)  # a pipe would wait for its writer
+    from stepgrid.model.units import size
+
+    descriptor, room = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), largest  # a pipe would wait
     with os.fdopen(descriptor, "rb") as file:
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
             raise RawOutputError("it is no regular file")
+        lines = gzip.GzipFile(fileobj=file) if path.suffix == GZ else file
         try:
-            yield gzip.GzipFile(fileobj=file) if path.suffix == GZ else file  # type: ignore[misc]
+            while line := lines.readline(room + 1):
+                room -= len(line)
+                if room < 0:
+                    raise RawOutputError(f"it has more than {size(largest)}")
+                yield line
         except (OSError, EOFError, zlib.error) as error:
             raise RawOutputError(getattr(error, "strerror", None) or str(error)) from None
