@@ -33,7 +33,7 @@ def test_a_folder_of_the_first_version_is_pulled_and_reported(tmp_path: Path, mo
         0,
         0,
     )
-    assert "put, get · 1 fresh load" in SummaryFiles.of(store, stored.digest).text.read_text()
+    assert "1 fresh load · (any)" in SummaryFiles.of(store, stored.digest).text.read_text()
     assert push(store, remote_folder(str(FIRST_VERSION)), None).bundles == 0
 
 

@@ -448,4 +448,4 @@ def _host(report: Report) -> str:
     names = sorted({pseudonym(host["hostname"]) for host in facts if "hostname" in host})
     machine = [str(hardware["id"])] if hardware.get("declared") and hardware.get("id") else units.first(names, 1)
     label = f" ({', '.join(machine)})" if machine else ""
-    return f"{cores}{' '.join(cpu.split())}{memory}{disk and f', {disk}'}{label}"
+    return f"{cores}{' '.join(cpu.split())}{memory}{disk and f', {disk}'}{label}".strip()
