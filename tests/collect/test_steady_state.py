@@ -46,6 +46,12 @@ def test_what_falls_or_rises_all_the_time_is_never_steady(seed, drop, noise):
     assert begin(series(rates, seed, noise)) is begin(series(rates[::-1], seed, noise)) is None
 
 
+@given(seeds, st.floats(0.8, 0.95), st.floats(0.3, 1), noises)
+def test_what_collapses_at_its_end_is_never_steady(seed, at, drop, noise):
+    length = int(SECONDS * at)
+    assert begin(series([1000] * length + [1000 * (1 - drop)] * (SECONDS - length), seed, noise)) is None
+
+
 @given(seeds, st.floats(0.2, 0.6), st.floats(3, 30), st.booleans())
 def test_flushes_that_come_three_times_or_more_are_steady(seed, depth, periods, rising):
     phase = np.arange(SECONDS) * periods / SECONDS % 1
@@ -84,9 +90,10 @@ def test_a_step_that_is_to_become_steady_waits_for_its_debts_and_says_what_was_n
     assert 130 <= figures["steady_from_s"] <= 160, "not before its debts stop to grow"
     assert (round(figures["steady_qps"], -1), round(figures["initial_qps"], -2)) == (1000, 1500)
     assert [*series_warnings(points, debts)] == []
-    growing = {"dirty pages": [(float(at), float(at)) for at in range(0, 300, 5)]}
-    assert "steady_qps" not in series_figures(points, growing)
-    assert [*series_warnings(points, growing)] == ["not steady within 5m00s: dirty pages grew"]
+    for since in (0, 225, 270):
+        growing = {"dirty pages": [(float(at), max(0.0, at - since)) for at in range(0, 300, 5)]}
+        assert "steady_qps" not in series_figures(points, growing)
+        assert [*series_warnings(points, growing)] == ["not steady within 5m00s: dirty pages grew"]
     assert [*series_warnings(points, {})] == ["steady by its rate alone: of the engine's debts too little is known"]
     falling = [(at * 24, rate) for at, rate in series(np.linspace(1000, 700, SECONDS), noise=0.01)]
     debts = {"history list": [(float(second), second % 900.0) for second in range(7200)]}

@@ -90,7 +90,7 @@ def dips(points: Points) -> list[Span]:
 
 
 # The steady part of a series: it begins with the first window from which the rate neither rises nor falls, with a start
-# that is like the rest, and no debt of the engine grows.
+# and an end that are like the rest, and no debt of the engine grows.
 #
 # The line through windows is the median of the slopes between those that lie a third of them or more apart (Theil–Sen):
 # a stall hardly bends it, and neither do flushes that come three times or more. Neighbours resemble each other: so its
@@ -140,8 +140,7 @@ def steady_state(points: Points, debts: Debts = MappingProxyType({})) -> SteadyS
 
 def _is_flat(windows: Sequence[float]) -> bool:
     mean = fmean(windows)
-    excess, chance = _start(windows)
-    if mean <= 0 or abs(excess) > chance:
+    if mean <= 0 or any(abs(excess) > chance for excess, chance in (_start(windows), _start(windows[::-1]))):
         return False
     slope, error = _line(windows)
     change = abs(slope) * WINDOWS / mean
@@ -164,13 +163,13 @@ def _ends(length: int) -> list[int]:
 
 
 def _grows(debt: Sequence[float]) -> bool:
-    excess, chance = _start(debt)
+    (below, chance), (above, end_chance) = _start(debt), _start(debt[::-1])
     slope, error = _line(debt)
-    return -excess > chance or (slope > _SURE * error and slope * len(debt) > SMALL * fmean(debt))
+    return -below > chance or above > end_chance or (slope > _SURE * error and slope * len(debt) > SMALL * fmean(debt))
 
 
 def _start(values: Sequence[float]) -> tuple[float, float]:
-    """How much the first ones are above the rest, and what may be chance."""
+    """How much the first ones are above the rest, and what may be chance; reversed, the last ones."""
     means = [fmean(values[at : at + START]) for at in range(len(values) - START + 1)]
     middle = median(means[START:])
     deviation = 1.4826 * median(abs(mean - middle) for mean in means[START:])
