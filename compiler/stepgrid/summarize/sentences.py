@@ -15,7 +15,7 @@ from statistics import median
 from typing import NamedTuple
 
 from stepgrid.collect.counts import PROFILE, SESSION_WAITS
-from stepgrid.collect.series import Points, Span, dips, slow_seconds
+from stepgrid.collect.series import NOT_STEADY, Points, Span, dips, slow_seconds
 from stepgrid.collect.step_figures import ENGINE
 from stepgrid.host.facts import pseudonym
 from stepgrid.model import units
@@ -217,10 +217,12 @@ def advice(report: Report) -> list[str]:
         lines.append("Arms of two hosts get no verdict: measure them on one, or compare hosts by `hardware`.")
     if any(text.startswith(OTHER_WORK) for text in refusals):
         lines.append("Arms that did other work get no verdict: change the spec so that they do the same.")
+    if any(text.startswith(NOT_STEADY) for text in refusals):
+        lines.append("Runs that did not become steady give no verdict: give the step a longer `duration`.")
     if any(text.startswith(OTHER_DURABILITY) for text in refusals):
         way = "give them options of one class; `allow: {mixed-durability: REASON}` compares them as they are"
         lines.append(f"Arms that write with unequal durability get no verdict: {way}.")
-    if any(not text.startswith((OTHER_HOST, OTHER_WORK, OTHER_DURABILITY)) for text in refusals):
+    if any(not text.startswith((OTHER_HOST, OTHER_WORK, OTHER_DURABILITY, NOT_STEADY)) for text in refusals):
         lines.append("Build both alike for a verdict; `allow: {mixed-quality: REASON}` gives one as shipped.")
     return lines
 

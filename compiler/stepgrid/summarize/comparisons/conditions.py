@@ -20,7 +20,7 @@ from stepgrid.collect.step_figures import TARGET
 from stepgrid.host.facts import pseudonym
 from stepgrid.host.speed import SPEEDS
 from stepgrid.model import figures, units
-from stepgrid.model.metrics import CLIENT_CPU, SERVER_CPU, follows_host
+from stepgrid.model.metrics import CLIENT_CPU, SERVER_CPU, STEADY_QPS, follows_host
 from stepgrid.model.table import group
 from stepgrid.model.units import counted, duration, percent
 from stepgrid.plugins.durability import differing
@@ -59,6 +59,7 @@ class Conditions(Struct, frozen=True, dict=True):  # no slots: cached_property n
     # which failures a step's writes survive; nothing of one that writes nothing, None of one of which it is not known
     durability: Callable[[Place], Mapping[str, str] | None] = lambda _: None
     allows_durability: bool = False  # the spec compares arms that differ in this
+    steady: Collection[Place] = frozenset()  # steps with `until: steady`
 
     def refusal(self, point: Point, base: Point) -> str | None:
         """Say why two points get no verdict: other work, another host or durability, which is not what is compared."""
@@ -68,7 +69,12 @@ class Conditions(Struct, frozen=True, dict=True):  # no slots: cached_property n
         parts = "; ".join(filter(None, differences))
         if differences:
             return f"{OTHER_HOST}{f': {parts}' if parts else ''}"
+        if self._is_to_be_steady(point, base) and (counts := [*_counts(point, base, [_UNSTEADY])]):
+            return counts[0]
         return None if self.allows_durability else self._unequal_durability(point, base)
+
+    def _is_to_be_steady(self, *points: Point) -> bool:
+        return any(run.place in self.steady for point in points for run in point.runs)
 
     def _unequal_durability(self, point: Point, base: Point) -> str | None:
         """Return `unequal durability: commit sync / os`, the base's first."""
@@ -109,7 +115,7 @@ class Conditions(Struct, frozen=True, dict=True):  # no slots: cached_property n
             *filter(None, [self._unequal_durability(point, base) if self.allows_durability else None]),
             *self._unknown_durability(point, base),
             *self._gap(point, base),
-            *_counts(point, base),
+            *_counts(point, base, _COUNTED[self._is_to_be_steady(point, base) :]),  # the first one refuses those
             *(f"rate missed{whose}: {text}" for whose, text in missed.items() if text),
             *_start_differences(self._start(point), self._start(base), shares_loads),
         )
@@ -299,7 +305,10 @@ def has_heavier_client(run: Run) -> bool:
 
 
 # sentence, which runs, and of which runs it is known
-_COUNTED: tuple[tuple[str, Callable[[Run], bool], Callable[[Run], bool]], ...] = (
+_Rule = tuple[str, Callable[[Run], bool], Callable[[Run], bool]]
+# of steps that are to become steady: a run too short to tell is one that did not
+_UNSTEADY: _Rule = (NOT_STEADY, lambda run: STEADY_QPS not in run.metrics, lambda run: bool(run.metrics))
+_COUNTED: tuple[_Rule, ...] = (
     # no steady part of it has a start: its figure is of a state on its way
     (NOT_STEADY, lambda run: "steady_from_s" not in run.metrics, lambda run: "steady_change_pct" in run.metrics),
     ("fewer keys found than expected", has_missed_lookups, lambda _: True),
@@ -307,8 +316,8 @@ _COUNTED: tuple[tuple[str, Callable[[Run], bool], Callable[[Run], bool]], ...] =
 )
 
 
-def _counts(point: Point, base: Point) -> Iterator[str]:
-    for text, is_met, is_known in _COUNTED:
+def _counts(point: Point, base: Point, rules: Iterable[_Rule]) -> Iterator[str]:
+    for text, is_met, is_known in rules:
         arm, against = ([is_met(run) for run in side.runs if is_known(run)] for side in (point, base))
         if not any(arm) and not any(against):
             continue
