@@ -75,6 +75,16 @@ def test_results_are_those_of_the_options_written_out(
             "durability: sync}\noptions: [{engine: rocksdb, options: {sync: unset}}]",
             "16:39: error[equal-form]: `equal` wants `sync` true; it is unset here",
         ),
+        (
+            "memory: 1MiB}\noptions: [{engine: postgres, options: {shared_buffers: 1048576}}]",  # pages of 8 kB
+            "16:40: error[equal-form]: `equal` wants `shared_buffers` 1MB; it is 1048576 here",
+        ),
+        (
+            "durability: sync}\noptions:\n  - {engine: mariadb, options: {innodb_flush_method: nosync, "
+            "rocksdb_write_disable_wal: on}}",
+            "12:12: error[equal-form]: `equal` wants durability sync; step `w` writes with os\n"
+            "12:12: error[equal-form]: `equal` wants durability sync; step `w` writes with none",
+        ),
         ("durability: os}", "15:21: error[not-a-choice]: `equal`: durability of postgres is none or sync, not `os`"),
         ("memory: 1000}", "15:17: error[wrong-unit]: `equal`: memory of postgres is a whole number of kB, not `1000`"),
     ],
@@ -83,12 +93,12 @@ def test_what_cannot_be_equal(complaints: Complaints, compile_text: Compile, tex
     whole = f"{SPEC}equal: {{{text}\n"
     if expected:
         lines = [line for line in complaints(whole).splitlines() if line.startswith("a.yaml:")]
-        assert lines == [f"a.yaml:{expected}"]
+        assert lines == [f"a.yaml:{line}" for line in expected.splitlines()]
     else:
         assert compile_text(whole)
 
 
-def test_an_engine_without_options_and_a_second_process(complaints: Complaints) -> None:
+def test_an_engine_without_options_a_second_process_and_a_command_that_gets_none(complaints: Complaints) -> None:
     said = complaints("""\
 title: t
 builds:
@@ -102,6 +112,8 @@ steps:
     kind: db_bench
     benchmarks: [overwrite]
     beside: [{name: r, kind: db_bench, benchmarks: [readrandom]}, {name: copy, kind: command, argv: [cp]}]
+  - {name: own, kind: command, argv: [a, "{{ options.sync }}"], durability: none, mutates: true,
+     when: "engine == 'rocksdb'"}
 params: {keys: 1k, duration: 1m}
 """)
     lacking = "the engine program, of build `own`, declares no option for it"
@@ -109,6 +121,8 @@ params: {keys: 1k, duration: 1m}
         f"a.yaml:5:9: error[equal-form]: `memory`: {lacking}",
         "a.yaml:5:9: error[equal-form]: `w/r` is a process of its own, with a second `cache_size`",
         f"a.yaml:5:23: error[equal-form]: `durability`: {lacking}",
+        "a.yaml:13:12: error[equal-form]: options of `equal` do not reach step `own`: cache_size, disable_wal",
+        "a.yaml:13:12: error[equal-form]: `equal` wants durability sync; step `own` writes with none",
     ]
 
 

@@ -105,10 +105,11 @@ def expand(
     if sound and only is None and document.scale is None:
         segments = (segment for cell in cells for segment in cell.segments)
         checks.warn_overridden_params(unknown.only_settings, step_entries, segments, problems)
+    entries_by_name = {entry.name: entry for entry in step_entries}
     for cell in cells:
         checks.check_running_server(document, cell.choice, cell.segments, problems)
         checks.check_page_list(document, cell.choice, cell.segments, problems)
-        checks.check_equal(document, cell.choice, cell.segments, problems)
+        checks.check_equal(document, cell.choice, cell.segments, entries_by_name, problems)
     if sound:
         if only is None:  # what is for the other cells is no fault of these
             sets.report_unused()

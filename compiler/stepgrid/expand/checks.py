@@ -16,8 +16,8 @@ from urllib.parse import unquote, urlsplit
 from stepgrid.expand.axes import Axis, Choice, Point
 from stepgrid.expand.builds import Build
 from stepgrid.expand.evaluation import ResolvedStep, Segment
-from stepgrid.expand.options import check_placeholders, equal_rows
-from stepgrid.expand.scope import PARAMS, STORAGE_ENGINE, mentioned_names
+from stepgrid.expand.options import check_placeholders, equal_rows, mentioned_by_settings
+from stepgrid.expand.scope import OPTIONS, PARAMS, STORAGE_ENGINE, mentioned_names
 from stepgrid.expand.service import unreached_options
 from stepgrid.expand.setup import is_timed, takes_probe
 from stepgrid.expand.steps import Checkpoint, StepEntry
@@ -34,7 +34,8 @@ from stepgrid.model import units
 from stepgrid.model.plan import ENGINE_WARM, runs_already
 from stepgrid.model.units import counted
 from stepgrid.plugins.driver import PID_PLACEHOLDER, PLACEHOLDERS
-from stepgrid.plugins.engine import DeclaredBuilds, plain_name
+from stepgrid.plugins.durability import COMMIT, differing, plain_word, step_durability
+from stepgrid.plugins.engine import DeclaredBuilds, EqualOptions, plain_name
 from stepgrid.plugins.registry import COLLECTORS, driver, engine
 from stepgrid.plugins.server import SelfWarming
 
@@ -486,8 +487,14 @@ def check_page_list(document: Document, choice: Choice, segments: Sequence[Segme
         problems.add("no-page-list", where, message, "InnoDB and PostgreSQL do; `cold` and `warm` are for all", width)
 
 
-def check_equal(document: Document, choice: Choice, segments: Sequence[Segment], problems: Problems) -> None:
-    """Report an engine that has no options for `equal`, and a second process with a cache of its own."""
+def check_equal(
+    document: Document,
+    choice: Choice,
+    segments: Sequence[Segment],
+    entries: Mapping[str, StepEntry],
+    problems: Problems,
+) -> None:
+    """Report an engine or a step that is not what `equal` says, and a second process with a cache of its own."""
     equal, build = document.spec.equal, choice.build
     words = equal.words if equal else {}
     locations = {str(key_location(node, node.where)) for node in words.values()}
@@ -511,6 +518,33 @@ def check_equal(document: Document, choice: Choice, segments: Sequence[Segment],
                 message = f"`{step.head.name}` is a process of its own, with a second `{cache}`"
                 hint = "leave `memory` out, and give each step its part of it"
                 problems.add("equal-form", key_location(words["memory"], build.where), message, hint, len("memory"))
+        entry = entries[step.head.name]
+        if step.head.measured and (step.head.mutates or entry.timing is None):
+            unreached = [] if build.server_placeholders or takes_options else locations
+            promised = rows if "durability" in words else ()
+            for message, hint in _contradictions(step, entry, build, promised, unreached):
+                problems.add("equal-form", entry.where, message, hint, len(entry.base))
+
+
+def _contradictions(
+    step: ResolvedStep, entry: StepEntry, build: Build, rows: Sequence[EqualOptions], unreached: Collection[str]
+) -> Iterator[tuple[str, str]]:
+    """Say where a step does not get an option of `equal`, or writes with another durability, and what to do."""
+    mentioned = {name for kind, name in mentioned_by_settings(entry) if kind == OPTIONS}
+    names = [name for name, option in step.options.items() if option.where in unreached and not mentioned & {name, ""}]
+    if names:
+        hint = f"add `\"{{options}}\"` to its `argv`, or a word with `{{{{ options['{min(names)}'] }}}}`"
+        yield f"options of `equal` do not reach step `{entry.base}`: {', '.join(sorted(names))}", hint
+    options = {name: option.value for name, option in step.options.items()}
+    storage_engine = step.setup.values.storage_engine or ""
+    classes = step_durability(step.head.kind, step.settings.values, options, build, storage_engine)
+    words = {name: plain_word(value) for name, value in options.items()}
+    for row in rows if step.head.mutates and classes else ():
+        for word, values in row.durability.items():
+            is_set = all(words.get(name) == plain_word(value) for name, value in values.items())
+            if is_set and differing({COMMIT: word}, classes):
+                message = f"`equal` wants durability {word}; step `{entry.base}` writes with {classes[COMMIT]}"
+                yield message, "leave `durability` out of `equal`, or what makes this step another"
 
 
 def _request_location(nodes: Map, request: str, points: Sequence[Point]) -> tuple[Location, int]:

@@ -293,8 +293,10 @@ def _resolve_option(
 def _check_equal(name: str, value: Any, entry: LayerEntry, scope: Scope) -> None:
     """Report an option that is not what `equal` makes it."""
     wanted = scope.equal_value(name)
-    if wanted is not NOTHING and (value is UNSET or _amount(wanted) != _amount(value)):
-        text = "unset" if value is UNSET else _value_text(option_native(value))
+    # a server whose sizes have units counts others than bytes where one has none
+    is_other_unit = str(wanted).endswith("B") and str(option_native(value)).isdecimal()
+    if wanted is not NOTHING and (value is UNSET or is_other_unit or _amount(wanted) != _amount(value)):
+        text = "unset" if value is UNSET else str(value) if is_other_unit else _value_text(option_native(value))
         message = f"`equal` wants `{name}` {_value_text(wanted)}; it is {text} here"
         scope.problems.add("equal-form", entry.where, message, "leave it out here, or in `equal`", len(name))
 

@@ -368,6 +368,8 @@ def check_until(entry: StepEntry, settings: Mapping[str, Any], problems: Problem
     link = next((link for link in reversed(entry.links) if link.until is not None), None)
     if link is not None and entry.is_to_be_steady and not settings.get(DURATION):
         message = f"step `{entry.name}`: `until: steady` needs the longest time as `{DURATION}`"
+        if DURATION not in driver(entry.kind).settings_model().model_fields:
+            message = f"a step of kind {entry.kind} has no `{DURATION}`, so no `until: steady`"
         problems.add("missing-setting", link.key_location("until", entry.where), message, width=len("until"))
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, Protocol, TypeAlias, runtime_checkable
 
+from stepgrid.plugins.driver import WorkloadOperations
 from stepgrid.plugins.engine import Release, plain_name, release_numbers
 from stepgrid.plugins.registry import driver, engine
 from stepgrid.plugins.work import client_count
@@ -17,6 +18,7 @@ NONE, OS, SYNC, GROUP = "none", "os", "sync", "group"  # a write survives: nothi
 
 Default: TypeAlias = str | Sequence[tuple[Release, str]]  # of each release from the first one on
 _WORDS = {**dict.fromkeys(("true", "on", "yes"), "1"), **dict.fromkeys(("false", "off", "no"), "0")}
+WORKLOAD = "workload"  # stands for an option: the first workload of a step
 OTHER = "*"  # any other value; an empty class is the value itself
 
 
@@ -40,6 +42,7 @@ class Promise(NamedTuple):
     switch: Switch | None = None
     storage_engine: str = ""  # empty: of any
     shared: Mapping[str, str] = {}  # class -> the one that it is where several clients write at once
+    changes: Sequence[tuple[str, str, Mapping[str, str]]] = ()  # another option, its value: class -> the one that it is
 
 
 @runtime_checkable
@@ -56,7 +59,10 @@ def step_durability(
     for plugin in (engine(build.engine), driver(kind)):
         if isinstance(plugin, PromisedDurability):
             clients = client_count(kind, settings) or 1
-            return promised_classes(plugin.promises, options, build.version, storage_engine, clients > 1)
+            runner = driver(kind)
+            names = runner.workloads(settings) if isinstance(runner, WorkloadOperations) else None
+            words = {**options, WORKLOAD: names[0]} if names else options
+            return promised_classes(plugin.promises, words, build.version, storage_engine, clients > 1)
     return {COMMIT: str(settings["durability"])} if settings.get("durability") else {}
 
 
@@ -97,7 +103,10 @@ def _class(promise: Promise, words: Mapping[str, str], release: Release) -> str:
     if switch is not None and not _is_on(switch, words, release):
         return switch.class_without
     value = words.get(promise.option) or _default(promise.default, release)
-    return promise.classes.get(value, promise.classes.get(OTHER)) or value
+    text = promise.classes.get(value, promise.classes.get(OTHER)) or value
+    for option, word, classes in promise.changes:
+        text = classes.get(text, text) if words.get(option) == word else text
+    return text
 
 
 def _is_on(switch: Switch, words: Mapping[str, str], release: Release) -> bool:

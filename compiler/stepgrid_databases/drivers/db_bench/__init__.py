@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from stepgrid.plugins.driver import CountedWork, PackageRunner, ParserOutput
-from stepgrid.plugins.durability import COMMIT, GROUP, NONE, OS, OTHER, SYNC, Promise, Switch
+from stepgrid.plugins.durability import COMMIT, GROUP, NONE, OS, OTHER, SYNC, WORKLOAD, Promise
 from stepgrid.plugins.hit_rate import FOUND_KEYS
 from stepgrid_databases.drivers.db_bench.benchmarks import (
     DRAINING,
@@ -64,9 +64,14 @@ class DbBench(ParserOutput, PackageRunner):
     work_figures = (FOUND_KEYS,)
     promises = (
         Promise(
-            COMMIT, "sync", "0", {"1": SYNC, OTHER: OS}, Switch("", "1", NONE, ("disable_wal",)), shared={SYNC: GROUP}
+            COMMIT, "sync", "0", {"1": SYNC, OTHER: OS}, shared={SYNC: GROUP},
+            changes=(
+                (WORKLOAD, "fillsync", {OS: SYNC}),
+                ("manual_wal_flush", "1", {OS: NONE}),  # a sync writes the buffered log first
+                ("disable_wal", "1", {OS: NONE, SYNC: NONE}),
+            ),
         ),
-    )
+    )  # fmt: skip
 
     def workloads(self, settings: Mapping[str, Any]) -> Sequence[str]:
         return tuple(settings["benchmarks"])

@@ -236,6 +236,8 @@ def _check_sequential_deletes(facts: Facts) -> Verdict | None:
 # Durability, with the defaults of releases from their manuals
 
 _FLUSH = {"0": NONE, "1": SYNC, "2": OS}
+_NO_SYNC = tuple(("innodb_flush_method", word, {SYNC: OS}) for word in ("nosync", "3"))  # its number in the enumeration
+_NO_LOG = (("rocksdb_write_disable_wal", "1", {SYNC: NONE, OS: NONE}),)
 _BINARY_LOG = {"0": OS, "1": SYNC, OTHER: GROUP}
 _NO_BINARY_LOG = ("skip_log_bin", "disable_log_bin")
 
@@ -244,8 +246,8 @@ def promises(log_bin: Default, sync_binlog: Default) -> tuple[Promise, ...]:
     """Make the table of an engine; MySQL and MariaDB differ in the defaults of their binary logs."""
     switch = Switch("log_bin", log_bin, NONE, _NO_BINARY_LOG, is_named=True)
     return (
-        Promise(COMMIT, "innodb_flush_log_at_trx_commit", "1", _FLUSH, storage_engine="innodb"),
-        Promise(COMMIT, "rocksdb_flush_log_at_trx_commit", "1", _FLUSH, storage_engine="rocksdb"),
+        Promise(COMMIT, "innodb_flush_log_at_trx_commit", "1", _FLUSH, storage_engine="innodb", changes=_NO_SYNC),
+        Promise(COMMIT, "rocksdb_flush_log_at_trx_commit", "1", _FLUSH, storage_engine="rocksdb", changes=_NO_LOG),
         Promise(BINARY_LOG, "sync_binlog", sync_binlog, _BINARY_LOG, switch),
         Promise(
             TORN_PAGES, "innodb_doublewrite", "1", {"0": "unprotected", "detect_only": "detected", OTHER: "protected"},
