@@ -163,9 +163,9 @@ def _ends(length: int) -> list[int]:
 
 
 def _grows(debt: Sequence[float]) -> bool:
-    (below, chance), (above, end_chance) = _start(debt), _start(debt[::-1])
+    (start, chance), (end, end_chance) = _start(debt), _start(debt[::-1])
     slope, error = _line(debt)
-    return -below > chance or above > end_chance or (slope > _SURE * error and slope * len(debt) > SMALL * fmean(debt))
+    return -start > chance or end > end_chance or (slope > _SURE * error and slope * len(debt) > SMALL * fmean(debt))
 
 
 def _start(values: Sequence[float]) -> tuple[float, float]:
