@@ -539,11 +539,12 @@ def _contradictions(
     storage_engine = step.setup.values.storage_engine or ""
     classes = step_durability(step.head.kind, step.settings.values, options, build, storage_engine)
     words = {name: plain_word(value) for name, value in options.items()}
-    for row in rows if step.head.mutates and classes else ():
-        for word, values in row.durability.items():
-            is_set = all(words.get(name) == plain_word(value) for name, value in values.items())
-            if is_set and differing({COMMIT: word}, classes):
-                message = f"`equal` wants durability {word}; step `{entry.base}` writes with {classes[COMMIT]}"
+    written = {classes.get(COMMIT), step.settings.values.get("durability")} - {None} if step.head.mutates else set()
+    for word, values in (pair for row in rows for pair in row.durability.items()):
+        is_set = all(words.get(name) == plain_word(value) for name, value in values.items())
+        for text in sorted(map(str, written)):
+            if is_set and differing({COMMIT: word}, {COMMIT: text}):
+                message = f"`equal` wants durability {word}; step `{entry.base}` writes with {text}"
                 yield message, "leave `durability` out of `equal`, or what makes this step another"
 
 

@@ -23,13 +23,12 @@ OTHER = "*"  # any other value; an empty class is the value itself
 
 
 class Switch(NamedTuple):
-    """An option without which a promise is not made."""
+    """An option, any name of files, without which a promise is not made."""
 
     option: str
     default: Default
     class_without: str
-    opposites: tuple[str, ...] = ()  # options that say the contrary
-    is_named: bool = False  # any value turns it on: it is a name of files
+    opposites: tuple[str, ...]  # options that say the contrary
 
 
 class Promise(NamedTuple):
@@ -87,8 +86,8 @@ def running_durability(
     promises: Sequence[Promise], values: Mapping[str, str], version: str, storage_engine: str
 ) -> Mapping[str, str]:
     """Map promises to classes by all variables of a running server, in which `off` is no name of files."""
-    named = [row.switch for row in promises if row.switch and row.switch.is_named]
-    off = {switch.opposites[0]: "1" for switch in named if plain_word(values.get(switch.option, "")) == "0"}
+    switches = [row.switch for row in promises if row.switch]
+    off = {switch.opposites[0]: "1" for switch in switches if plain_word(values.get(switch.option, "")) == "0"}
     return promised_classes(promises, {**values, **off}, version, storage_engine)
 
 
@@ -112,8 +111,7 @@ def _class(promise: Promise, words: Mapping[str, str], release: Release) -> str:
 def _is_on(switch: Switch, words: Mapping[str, str], release: Release) -> bool:
     if any(words.get(name) == "1" for name in switch.opposites):
         return False
-    value = words.get(switch.option)
-    return _default(switch.default, release) == "1" if value is None else switch.is_named or value == "1"
+    return switch.option in words or _default(switch.default, release) == "1"
 
 
 def _default(default: Default, release: Release) -> str:

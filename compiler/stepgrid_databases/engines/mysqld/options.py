@@ -244,7 +244,7 @@ _NO_BINARY_LOG = ("skip_log_bin", "disable_log_bin")
 
 def promises(log_bin: Default, sync_binlog: Default) -> tuple[Promise, ...]:
     """Make the table of an engine; MySQL and MariaDB differ in the defaults of their binary logs."""
-    switch = Switch("log_bin", log_bin, NONE, _NO_BINARY_LOG, is_named=True)
+    switch = Switch("log_bin", log_bin, NONE, _NO_BINARY_LOG)
     return (
         Promise(COMMIT, "innodb_flush_log_at_trx_commit", "1", _FLUSH, storage_engine="innodb", changes=_NO_SYNC),
         Promise(COMMIT, "rocksdb_flush_log_at_trx_commit", "1", _FLUSH, storage_engine="rocksdb", changes=_NO_LOG),

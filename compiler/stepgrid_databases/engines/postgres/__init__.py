@@ -31,7 +31,6 @@ from stepgrid.plugins.durability import (
     SYNC,
     TORN_PAGES,
     Promise,
-    Switch,
 )  # fmt: skip
 from stepgrid.plugins.engine import Built, EngineBase, EqualOptions, Release, Renaming
 from stepgrid.plugins.server import templates
@@ -86,7 +85,7 @@ _READ_OPTIONS = (
 )  # fmt: skip
 _CONFIGURATION = "postgresql.conf"
 _PROMISES = (
-    Promise(COMMIT, "synchronous_commit", "1", {"0": NONE, OTHER: SYNC}, Switch("fsync", "1", NONE)),
+    Promise(COMMIT, "synchronous_commit", "1", {"0": NONE, OTHER: SYNC}, changes=(("fsync", "0", {SYNC: NONE}),)),
     Promise(BINARY_LOG, "", NONE, {}),
     Promise(TORN_PAGES, "full_page_writes", "1", {"0": "unprotected", OTHER: "protected"}),
     Promise(LOG_DETAIL, "wal_level", (((9,), "minimal"), ((10,), "replica")), {}),
