@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stepgrid.collect.series import FEWEST_STEADY, WINDOWS, series_figures, series_warnings, steady_state
+from stepgrid.collect.series import WINDOWS, series_figures, steady_state
 
 SECONDS = 300
 WINDOW = SECONDS / WINDOWS
@@ -30,7 +30,7 @@ def begin(points, debts=None):
 def test_noise_alone_is_steady_from_its_beginning(seed, rate, noise):
     points = series([rate] * SECONDS, seed, noise)
     assert begin(points) <= 2 * WINDOW
-    assert series_figures(points)["steady_qps"] == pytest.approx(rate, rel=0.02)
+    assert series_figures(points).metrics["steady_qps"] == pytest.approx(rate, rel=0.02)
 
 
 @given(seeds, st.integers(3, 17), st.floats(0.4, 0.7), noises)
@@ -62,14 +62,25 @@ def test_flushes_that_come_three_times_or_more_are_steady(seed, depth, periods, 
 def test_a_late_step_is_seen_and_regular_stalls_and_small_drifts_are_none():
     late = series([1000] * 210 + [700] * 90, noise=0.01)
     assert begin(late) is None
-    assert [*series_warnings(late)] == ["no steady state: QPS levelled out too late to tell"]
+    assert series_figures(late).warnings == ["no steady state: QPS fell from 1.00k to 699 in the last 1m40s"]
     assert begin(series([10 if second % 30 == 0 else 1000 for second in range(SECONDS)])) is not None
     assert begin(series(np.linspace(1000, 1020, SECONDS), noise=0)) == 0
 
 
-@pytest.mark.parametrize("rates", [[], [1.0] * (FEWEST_STEADY - 1), [0.0] * FEWEST_STEADY])
-def test_too_little_to_tell(rates):
-    assert steady_state(series(rates)) is None
+@pytest.mark.parametrize(
+    ("rates", "seconds", "reason"),
+    [
+        ([], [], "0 points, expected 60 or more"),
+        ([1.0] * 59, range(59), "59 points, expected 60 or more"),
+        ([0.0] * 60, range(60), "no operations"),
+        ([1.0] * 59 + [float("nan")], range(60), "points that are no numbers"),
+        ([1.0] * 60, [*range(29), *range(3600, 3631)], "no point for 59m32s"),
+    ],
+)
+def test_too_little_to_tell(rates, seconds, reason):
+    figures = series_figures([*zip(seconds, rates, strict=True)], {})
+    assert figures.warnings == [f"not steady: its series has {reason}"]
+    assert not figures.metrics.keys() & {"steady_qps", "initial_qps"}
 
 
 def test_few_series_of_noise_are_refused():
@@ -86,19 +97,24 @@ def test_few_series_of_noise_are_refused():
 def test_a_step_that_is_to_become_steady_waits_for_its_debts_and_says_what_was_not_steady():
     points = series([1500] * 60 + [1000] * 240, noise=0.01)
     debts = {"dirty pages": [(float(at), min(at, 150.0)) for at in range(0, 300, 5)]}
-    figures = series_figures(points, debts)
+    figures = series_figures(points, debts).metrics
     assert 130 <= figures["steady_from_s"] <= 160, "not before its debts stop to grow"
     assert (round(figures["steady_qps"], -1), round(figures["initial_qps"], -2)) == (1000, 1500)
-    assert [*series_warnings(points, debts)] == []
+    assert series_figures(points, debts).warnings == []
     for since in (0, 225, 270):
         growing = {"dirty pages": [(float(at), max(0.0, at - since)) for at in range(0, 300, 5)]}
-        assert "steady_qps" not in series_figures(points, growing)
-        assert [*series_warnings(points, growing)] == ["not steady within 5m00s: dirty pages grew"]
-    assert [*series_warnings(points, {})] == ["steady by its rate alone: of the engine's debts too little is known"]
+        assert "steady_qps" not in series_figures(points, growing).metrics
+        assert series_figures(points, growing).warnings == ["not steady within 5m00s: dirty pages grew"]
+    ended = {"dirty pages": [(float(at), 1.0) for at in range(0, 200, 5)]}
+    late = {"dirty pages": [(float(at), 1.0) for at in range(275, 600, 5)]}
+    for debts in ({}, ended, late):
+        by_rate_alone = ["steady by its rate alone: of the engine's debts too little is known"]
+        assert series_figures(points, debts).warnings == by_rate_alone
     falling = [(at * 24, rate) for at, rate in series(np.linspace(1000, 700, SECONDS), noise=0.01)]
     debts = {"history list": [(float(second), second % 900.0) for second in range(7200)]}
-    assert [*series_warnings(falling, debts)] == ["not steady within 2h00m: QPS still fell by 12 % in the last 40m00s"]
-    assert [*series_warnings(points[:50], {})] == ["not steady: its series has 50 points, expected 60 or more"]
+    assert series_figures(falling, debts).warnings == [
+        "not steady within 2h00m: QPS fell from 796 to 704 in the last 40m00s"
+    ]
 
 
 def test_recorded_series_of_engines_are_read_as_somebody_saw_them_in_nine_of_ten():

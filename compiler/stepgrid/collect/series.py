@@ -16,7 +16,7 @@ from msgspec import Struct
 from stepgrid.model.figures import ClientRate
 from stepgrid.model.metrics import INITIAL, SLOW, VARIATION
 from stepgrid.model.records import StepRecord, unix_time
-from stepgrid.model.units import duration
+from stepgrid.model.units import duration, short_figure
 
 Points = Sequence[tuple[float, float]]  # (second, operations per second)
 Debts: TypeAlias = Mapping[str, Points]  # of an engine, by name
@@ -25,39 +25,54 @@ FEWEST = 5  # points: fewer say nothing
 NOT_STEADY = "no steady state"
 
 
-def series_figures(points: Points, debts: Debts | None = None) -> dict[str, float]:
-    """Figures by name of plugins.metrics.METRICS. `debts`: of a step that is to become steady."""
+class SeriesFigures(NamedTuple):
+    metrics: Mapping[str, float]  # by name of plugins.metrics.METRICS
+    warnings: Sequence[str]
+
+
+def series_figures(points: Points, debts: Debts | None = None) -> SeriesFigures:
+    """Compute the figures of a series. `debts`: of a step that is to become steady."""
     rates = [rate for _, rate in points]
-    if len(rates) < FEWEST or not math.fsum(rates) > 0:
-        return {}
     state = steady_state(points, debts or {})
+    warnings = [*_warnings(points, state, debts is not None)]
+    if len(rates) < FEWEST or not 0 < math.fsum(rates) < math.inf:
+        return SeriesFigures({}, warnings)
     figures = _variation(rates) | ({"steady_change_pct": 100 * state.change} if state else {})
     if state and state.holds:
         figures |= {"steady_from_s": state.begin, "steady_qps": state.mean}
-    return figures if debts is None or state is None else {**figures, INITIAL: state.initial}
+    return SeriesFigures(figures | ({INITIAL: state.initial} if state and debts is not None else {}), warnings)
 
 
-def series_warnings(points: Points, debts: Debts | None = None) -> Iterator[str]:
-    state = steady_state(points, debts or {})
-    if debts is None:
-        if state and not state.holds:
-            yield f"{NOT_STEADY}: {'; '.join(_obstacles(state))}"
-    elif state is None:
-        yield f"not steady: its series has {len(points)} points, expected {FEWEST_STEADY} or more"
-    elif not state.holds:
-        yield f"not steady within {duration(points[-1][0])}: {'; '.join(_obstacles(state))}"
-    elif not state.is_known:
-        yield "steady by its rate alone: of the engine's debts too little is known"
+def _warnings(points: Points, state: SteadyState | None, is_to_be_steady: bool) -> Iterator[str]:
+    if state and not state.holds:
+        verdict = f"not steady within {duration(points[-1][0])}" if is_to_be_steady else NOT_STEADY
+        yield f"{verdict}: {'; '.join(_obstacles(state))}"
+    elif is_to_be_steady and not (state and state.is_known):
+        unknown = "steady by its rate alone: of the engine's debts too little is known"
+        yield unknown if state else f"not steady: {_shortage(points)}"
+
+
+def _shortage(points: Points) -> str:
+    """Say why a series cannot tell; empty where it can."""
+    if len(points) < FEWEST_STEADY:
+        return f"its series has {len(points)} points, expected {FEWEST_STEADY} or more"
+    total = math.fsum(rate for _, rate in points)
+    if not 0 < total < math.inf:
+        return "its series has no operations" if total <= 0 else "its series has points that are no numbers"
+    gap = max(end - begin for (begin, _), (end, _) in pairwise(points))
+    return f"its series has no point for {duration(gap)}" if gap > GAP * points[-1][0] else ""
 
 
 def _obstacles(state: SteadyState) -> Iterator[str]:
     """Say what was not steady at the end."""
-    if abs(state.change) > SMALL:
-        verb, share = "fell" if state.change < 0 else "rose", abs(state.change) / max(1 - state.change / 2, ALIKE)
-        yield f"QPS still {verb} by {100 * share:.0f} % in the last {duration(state.seconds)}"
+    first, last = state.levels
+    if has_changed := abs(last - first) > SMALL * max(first, last):
+        change = f"{'fell' if last < first else 'rose'} from {short_figure(first)} to {short_figure(last)}"
+        yield f"QPS {change} in the last {duration(state.seconds)}"
     yield from (f"{debt} grew" for debt in state.growing)
-    if abs(state.change) <= SMALL and not state.growing:
-        yield "QPS levelled out too late to tell"
+    if not has_changed and not state.growing:
+        end = f"0 in the last {duration(state.seconds)}" if not state.mean else "not level for long enough to tell"
+        yield f"QPS was {end}"
 
 
 def _variation(rates: Sequence[float]) -> dict[str, float]:
@@ -102,6 +117,7 @@ SMALL, MOST = 0.05, 0.1  # change of the mean over the time of the whole series:
 START, ALIKE = 3, 0.02  # windows that must be like the rest; by so much of the mean, if not by three deviations
 MOST_CORRELATION = 0.8  # correlation of neighbours: more says nothing
 FEWEST_LOOKS = 8  # at a debt
+GAP = 2 / WINDOWS  # of the time, without a point: windows count points
 CHANCE = 0.01  # of a trend without a cause
 _SURE = NormalDist().inv_cdf(1 - CHANCE / 2)
 
@@ -114,18 +130,20 @@ class SteadyState(Struct, frozen=True):
     mean: float
     change: float  # of the line through it, from end to end, relative to the mean
     initial: float  # rate of the first window
+    levels: tuple[float, float]  # rates of the first and last window of the part
     growing: tuple[str, ...] = ()  # debts
     is_known: bool = True  # whether debts grow
     holds: bool = True
 
 
 def steady_state(points: Points, debts: Debts = MappingProxyType({})) -> SteadyState | None:
-    """Find the steady part; None of too few points, or of a step that did nothing."""
-    rates = [rate for _, rate in points]
-    if len(rates) < FEWEST_STEADY or fmean(rates) <= 0:
+    """Find the steady part; None of a series that cannot tell."""
+    if _shortage(points):
         return None
+    rates, last = [rate for _, rate in points], points[-1][0]
     ends, windows = _ends(len(rates)), _windows(rates)
-    known_debts = {name: series for name, series in debts.items() if len(series) >= FEWEST_LOOKS}
+    looks = {name: [look for look in debts[name] if look[0] <= last and math.isfinite(look[1])] for name in debts}
+    known_debts = {name: series for name, series in looks.items() if _is_known(series, last)}
     for first in range(WINDOWS - LEAST + 1):
         begin = points[ends[first] - 1][0] if first else 0.0
         growing = tuple(name for name, series in known_debts.items() if _grows(_debt_since(begin, series)))
@@ -133,8 +151,8 @@ def steady_state(points: Points, debts: Debts = MappingProxyType({})) -> SteadyS
         is_last, holds = first == WINDOWS - LEAST, not growing and _is_flat(part)
         if holds or is_last:
             change = _line(part)[0] * len(part) / mean if mean else 0.0
-            seconds = points[-1][0] - begin
-            return SteadyState(begin, seconds, mean, change, windows[0], growing, bool(known_debts), holds)
+            levels, is_known = (part[0], part[-1]), bool(debts) and len(known_debts) == len(debts)
+            return SteadyState(begin, last - begin, mean, change, windows[0], levels, growing, is_known, holds)
     return None
 
 
@@ -145,6 +163,14 @@ def _is_flat(windows: Sequence[float]) -> bool:
     slope, error = _line(windows)
     change = abs(slope) * WINDOWS / mean
     return change <= SMALL or (change <= MOST and abs(slope) <= _SURE * error)
+
+
+def _is_known(debt: Points, end: float) -> bool:
+    """Tell whether a debt was looked at often enough, and until the end."""
+    if len(debt) < FEWEST_LOOKS:
+        return False
+    interval = (debt[-1][0] - debt[0][0]) / (len(debt) - 1)
+    return end - debt[-1][0] <= max(2 * interval, GAP * end)
 
 
 def _debt_since(begin: float, debt: Points) -> Sequence[float]:

@@ -29,7 +29,7 @@ from stepgrid.collect.counts import (
     step_plans,
 )
 from stepgrid.collect.samples import Row, Usage, read_samples, series
-from stepgrid.collect.series import series_figures, series_start, series_warnings, stall_figures
+from stepgrid.collect.series import series_figures, series_start, stall_figures
 from stepgrid.expand.search import AxisSearch, Trial, as_run, parse_objective
 from stepgrid.language.expressions import ExpressionError
 from stepgrid.model.figures import (
@@ -139,6 +139,7 @@ def _step_figures(raw: _Raw, step: PlannedStep, output: Figures) -> StepFigures:
     # with operations of another kind, which are not counted in it, nothing is per operation
     operations = None if ALSO_RAN in output.facts else output.metrics.get("operations")
     debts = {**output.debts, **step_debts(folder, record)} if step.setup.until else None
+    qps_figures = series_figures(output.qps, debts)
     server = server_figures(folder, operations) if STATISTICS in raw.files else ServerFigures()
     metrics = {
         **measured.figures(operations),
@@ -146,7 +147,7 @@ def _step_figures(raw: _Raw, step: PlannedStep, output: Figures) -> StepFigures:
         **(collector_figures(folder) if is_collected else {}),
         **server.metrics,
         **rate_targets(step),
-        **series_figures(output.qps, debts),
+        **qps_figures.metrics,
         **stall_figures(output.rates),
         **output.metrics,
     }
@@ -158,7 +159,7 @@ def _step_figures(raw: _Raw, step: PlannedStep, output: Figures) -> StepFigures:
         facts=dict(output.facts),
         warnings=[
             *output.warnings,
-            *series_warnings(output.qps, debts),
+            *qps_figures.warnings,
             *(collector_warnings(folder) if is_collected else ()),
             *record.warnings,
         ],

@@ -319,7 +319,7 @@ def _evidence(
     work = partial(declared_work, header, links)
     is_allowed = header.report.mixed_durability is not None
     durability = cache(partial(_durability, across or links))
-    steps = ((stage.id, place, step) for stage in header.stages for place, step in enumerate(stage.steps))
+    steps = ((stage.id, number, step) for stage in header.stages for number, step in enumerate(stage.steps))
     conditions = Conditions(
         tables,
         header.report.within,
@@ -328,7 +328,7 @@ def _evidence(
         work,
         durability,
         is_allowed,
-        {(stage, place) for stage, place, step in steps if step.setup.until},
+        {(stage, number) for stage, number, step in steps if step.setup.until},
     )
     is_shipped, is_strict = header.report.as_shipped is not None, header.report.is_strict
 

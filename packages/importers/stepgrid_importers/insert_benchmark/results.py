@@ -271,7 +271,7 @@ def differences(found: Records) -> list[RecomputedFigure]:
 
 def _differences(one: Sum) -> Iterator[RecomputedFigure]:
     found = figures(one, None)
-    known = {**series_figures(found.qps), **found.metrics}
+    known = {**series_figures(found.qps).metrics, **found.metrics}
     for column, (metric, why) in _DIFFERING.items():
         clean = format(known[metric], _DIGITS.get(column, ".0f")) if metric in known else ""
         if clean != one.cells.get(column, "") and not (column == "qps" and steps.asked(one.step) is None):
