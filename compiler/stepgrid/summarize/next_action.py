@@ -13,6 +13,7 @@ from stepgrid.model.status import Status
 from stepgrid.model.table import SAME as SAME_AS
 from stepgrid.model.table import group
 from stepgrid.model.units import counted
+from stepgrid.package import __version__
 from stepgrid.summarize import sentences
 from stepgrid.summarize.arms import UNCOMPARED, Arm, arms, other_counts, outcomes
 from stepgrid.summarize.comparisons.builds import AS_SHIPPED, ReportedBuild, quality_rows
@@ -121,7 +122,8 @@ def _change(report: Report, tallies: Sequence[_Tally], newest: _Tally | None) ->
     remark = "".join(f"; {text}" for text in units.first([*map(_outcome, noted)], MOST_ARMS))
     gains = [f"{tally.arm.name} is {_gain(tally)}" for tally in winners]
     if best.undecided:
-        return _open(report, f"{gains[0]}{remark}")
+        word, doubt = best.arm.of(*verdicts.GOOD)[0].word, "" if best.is_sure else "perhaps "
+        return f"{doubt}take {best.arm.name} where it is {word}; elsewhere {_open(report, f'{gains[0]}{remark}')}"
     if not best.is_everywhere:
         return _decided(report, f"depends on the row: {gains[0]}{remark}", [best], noted)
     base = best.arm.comparison.base
@@ -224,9 +226,7 @@ def uncompared(report: Report) -> str:
     across = {name for comparison in report.comparisons.leading for name in comparison.layout.across}
     names = [name for name in axes if name not in across]
     return (
-        f"{', '.join(names)}: not compared; name {'it' if len(names) == 1 else 'them'} in `report.base`"
-        if names
-        else ""
+        f"{', '.join(names)} (to compare, name {'it' if len(names) == 1 else 'them'} in `report.base`)" if names else ""
     )
 
 
@@ -256,5 +256,6 @@ def lines(report: Report) -> Iterator[tuple[str, str]]:
     yield "not compared", uncompared(report)
     yield "why", sentences.reason_line(report)
     yield "measure more", more_line(report)
-    yield "repeat", f"`{repeat}` with its spec and lock file" if repeat else ""
+    means = f"with stepgrid {__version__}, the spec and its lock file, which `stepgrid lock` writes"
+    yield "repeat", f"`{repeat}` {means}" if repeat else ""
     yield "builds", builds_line(report)
