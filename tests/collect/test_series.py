@@ -42,4 +42,4 @@ def test_without_a_steady_state_there_is_no_such_figure_and_a_warning():
     found = series_figures(falling).metrics
     assert found["steady_change_pct"] == pytest.approx(-29, abs=1)
     assert not {"steady_from_s", "steady_qps"} & found.keys()
-    assert series_figures(falling).warnings == ["no steady state: QPS fell from 658 to 506 in the last 40s"]
+    assert series_figures(falling).warnings == ["no steady state: QPS fell by 23 % in the last 40s"]

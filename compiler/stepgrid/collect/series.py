@@ -16,7 +16,7 @@ from msgspec import Struct
 from stepgrid.model.figures import ClientRate
 from stepgrid.model.metrics import INITIAL, SLOW, VARIATION
 from stepgrid.model.records import StepRecord, unix_time
-from stepgrid.model.units import duration, short_figure
+from stepgrid.model.units import duration
 
 Points = Sequence[tuple[float, float]]  # (second, operations per second)
 Debts: TypeAlias = Mapping[str, Points]  # of an engine, by name
@@ -67,8 +67,8 @@ def _obstacles(state: SteadyState) -> Iterator[str]:
     """Say what was not steady at the end."""
     first, last = state.levels
     if has_changed := abs(last - first) > SMALL * max(first, last):
-        change = f"{'fell' if last < first else 'rose'} from {short_figure(first)} to {short_figure(last)}"
-        yield f"QPS {change} in the last {duration(state.seconds)}"
+        change = f"by {100 * abs(last - first) / first:.0f} %" if first else "from 0"
+        yield f"QPS {'fell' if last < first else 'rose'} {change} in the last {duration(state.seconds)}"
     yield from (f"{debt} grew" for debt in state.growing)
     if not has_changed and not state.growing:
         end = f"0 in the last {duration(state.seconds)}" if not state.mean else "not level for long enough to tell"
