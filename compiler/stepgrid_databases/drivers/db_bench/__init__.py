@@ -74,7 +74,7 @@ class DbBench(ParserOutput, PackageRunner):
     )  # fmt: skip
 
     def workloads(self, settings: Mapping[str, Any]) -> Sequence[str]:
-        return tuple(settings["benchmarks"])
+        return tuple(settings.get("benchmarks", ()))
 
     def metrics(self) -> MetricSet:
         from stepgrid.model.metrics import MetricSet, columns
