@@ -55,7 +55,7 @@ docs: $(STAMP) $(SCHEMAS)  # the site of docs/, in site/; it loads nothing from 
 test: $(STAMP) $(SCHEMAS)  # beside `make lint`; more processes than two cores, as many tests wait for what they measure
 	@$(BIN)/python -m pytest --numprocesses 4 --dist loadfile --lint $(HALF)
 
-test-fast: $(STAMP) $(SCHEMAS)  # without engines, Snakemake and what takes longer than a second: while you work
+test-fast: $(STAMP) $(SCHEMAS)  # without engines, Snakemake and what takes longer than half a second: while you work
 	@$(BIN)/python -m pytest --numprocesses 2 --dist loadfile --fast
 
 test-changed: $(STAMP) $(SCHEMAS)  # of these the tests that belong to files which differ from origin/main (or SINCE)

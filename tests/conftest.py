@@ -46,9 +46,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(FIRST, type=Path, metavar="FILE", help="write there which tests were done (.ci/run)")
     parser.addoption(SECOND, type=Path, metavar="FILE", help="leave out the tests that this file says were done")
     parser.addoption(
-        fast.OPTION, action="store_true", help="leave out engines, Snakemake and all that takes over a second"
+        fast.OPTION, action="store_true", help="leave out engines, Snakemake and all that takes over half a second"
     )
-    parser.addoption(fast.WRITE, action="store_true", help="add what takes over a second to tests/slow.txt")
+    parser.addoption(fast.WRITE, action="store_true", help="add what takes over half a second to tests/slow.txt")
     parser.addoption(
         OPTION, action="store_true", help="write the files of exact texts anew, by the tests that compare them"
     )

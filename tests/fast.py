@@ -1,7 +1,7 @@
-"""The fast tier, `pytest --fast`: no engine, no Snakemake, nothing that takes longer than a second.
+"""The fast tier, `pytest --fast`: no engine, no Snakemake, nothing that takes longer than half a second.
 
 Folders of FOLDERS are left out, and what tests/slow.txt names, a file or a test a line. `pytest --fast --write-slow`
-runs what is left and adds what takes longer than a second here.
+runs what is left and adds what takes longer than half a second here.
 """
 
 import os
@@ -16,7 +16,7 @@ TESTS = Path(__file__).resolve().parent
 OPTION, WRITE = "--fast", "--write-slow"
 FOLDERS = ("integration", "kills", "rules", "publishing", "fuzz", "bench")  # engines, Snakemake, kills, simulations
 SLOW = TESTS / "slow.txt"
-MOST_S, WAITED = 1.0, 8.0  # on a busy host a second of processor time is many on the clock
+MOST_S, WAITED = 0.5, 8.0  # on a busy host a second of processor time is many on the clock
 
 
 def leave_out(items: list[pytest.Item]) -> None:
