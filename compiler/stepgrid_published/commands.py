@@ -134,11 +134,11 @@ def run_published(args: argparse.Namespace) -> int:
             folder = results.read_folder(args.kind, args.folder, args.skip_unknown)
             if args.legacy is not None and folder.unsummarized and not args.skip_unknown:
                 raise FolderError(folder.unsummarized, unknown=True)
-            imports, plan = results.publish(host_plan.store(), folder.planned), folder.planned.plan
+            (new, present), plan = results.publish(host_plan.store(), folder.planned), folder.planned.plan
             print(plan.title)
-            print(f"imported {counted(len(imports.results), 'result')} of {counted(len(plan.builds), 'build')}")
-            if imports.present:
-                print(f"already here: {counted(len(imports.present), 'result')}")
+            print(f"imported {counted(new, 'result')} of {counted(len(plan.builds), 'build')}")
+            if present:
+                print(f"already here: {counted(present, 'result')}")
             print("\n".join(_skipped_lines(folder)))
             if args.legacy is not None:
                 results.write_summaries(args.legacy, folder)

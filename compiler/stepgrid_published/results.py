@@ -39,8 +39,6 @@ from stepgrid.store import plans
 from stepgrid.store.paths import ATTEMPT_FILE, BUILD_FILE, RESULT_FILE
 from stepgrid.store.results import result_checksums
 from stepgrid.store.store import Store
-from stepgrid.transfer.bundle import staging
-from stepgrid.transfer.results import ImportedResults
 from stepgrid_published.importer import (
     IMPORTERS,
     Faults,
@@ -311,10 +309,11 @@ def _sort_labels(labels: Iterable[str]) -> tuple[str, ...]:
 # Results in the store: all are prepared before the first is published, so that nothing is half imported.
 
 
-def publish(store: Store, planned: PublishedPlan) -> ImportedResults:
-    plan, imports = planned.plan, ImportedResults(planned.plan, signer=None)
+def publish(store: Store, planned: PublishedPlan) -> tuple[int, int]:
+    """Publish results; count those that are new, and those that were here already."""
+    plan, new_stages = planned.plan, set[str]()
     stages = {stage.id: stage for stage in plan.stages}
-    with staging(store, "import-legacy") as staged:
+    with store.staging("import-legacy") as staged:
         for build in plan.builds:
             make_folder(staged / build.id)
             record = {"id": build.id, "name": build.name, "engine": build.engine, "version": build.version}
@@ -325,15 +324,14 @@ def publish(store: Store, planned: PublishedPlan) -> ImportedResults:
         for build in plan.builds:
             store.publish_import(staged / build.id, store.build_record(build.id))
         for stage in planned.stages:
-            if present := store.result(stage):
-                imports.present.append(f"{stage}/{present.name}")
+            if store.result(stage):
                 continue
             result = store.results_of(stage) / staged.name
             store.publish_import(staged / stage, result)
             store.set_mark(stage, result / RESULT_FILE)
-            imports.results.append(f"{stage}/{result.name}")
-        imports.outdate_summaries(store)
-    return imports
+            new_stages.add(stage)
+        plans.outdate_summaries(store, new_stages)
+    return len(new_stages), len(planned.stages) - len(new_stages)
 
 
 def _write_result(folder: Path, stage: PlannedStage, steps: Sequence[ImportedStep], plan: str) -> None:

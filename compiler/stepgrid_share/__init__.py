@@ -1,6 +1,13 @@
-"""Results that several people share in a folder or bucket, of which nothing is ever replaced or removed."""
+"""Builds and results of a checkout, and how others get them: listed, copied, in a folder or bucket that people share.
 
-from stepgrid.cli.commands import Command
+A run never needs it. Nothing that is shared is ever replaced or removed."""
 
+from stepgrid.cli.commands import BESIDE_SPEC, HERE, Command
+
+BUILDS = Command("a run", "builds", "list builds, make them, compare two of them, copy one to another machine",
+                 "stepgrid_share.builds", HERE)  # fmt: skip
+EXPORT = Command("its results", "export", "write the results of a spec to a file, for another checkout",
+                 "stepgrid_share.commands", BESIDE_SPEC)  # fmt: skip
+IMPORT = Command("its results", "import", "import what another checkout exported", "stepgrid_share.commands")
 STORE = Command("its results", "store", "push results to a folder or bucket that others share, or pull theirs",
                 "stepgrid_share.shared_folder")  # fmt: skip

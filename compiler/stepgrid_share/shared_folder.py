@@ -36,8 +36,9 @@ from stepgrid.plan.plan_file import DAMAGED
 from stepgrid.store import plans, stage_requests
 from stepgrid.store.paths import RUN_LOCK, now
 from stepgrid.store.store import Store
-from stepgrid.transfer.bundle import SIGNATURE_SUFFIX, check_signature, find_signer, sign
-from stepgrid.transfer.results import (
+from stepgrid.workflow import host_plan
+from stepgrid_share.bundle import SIGNATURE_SUFFIX, check_signature, find_signer, sign
+from stepgrid_share.results import (
     ExportOptions,
     bundle_results,
     export_results,
@@ -45,7 +46,6 @@ from stepgrid.transfer.results import (
     imported_texts,
     result_fault,
 )
-from stepgrid.workflow import host_plan
 
 BUNDLES, INDEX, RETRACTIONS, UNDONE = "bundles", "index", "retractions", "undone"  # parts of the folder
 SUFFIX = ".tar.gz"

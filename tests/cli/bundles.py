@@ -8,13 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from stepgrid.cli import main, transfer
+from stepgrid.cli import main
 from stepgrid.host.files import make_folder, write_json
 from stepgrid.model.plan import Plan, PlannedStage
 from stepgrid.model.records import plain
 from stepgrid.store import results
 from stepgrid.store.store import Store
 from stepgrid.workflow import host_plan, run_request
+from stepgrid_share import commands as transfer
 from tests.cli.samples import SPEC
 
 SUMMARIZED = transfer.update_report

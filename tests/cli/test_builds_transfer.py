@@ -14,8 +14,8 @@ from stepgrid.build.commands import Commands
 from stepgrid.build.record import programs
 from stepgrid.cli import main
 from stepgrid.store.store import Store
-from stepgrid.transfer import builds
 from stepgrid.workflow import host_plan
+from stepgrid_share import build_bundle
 from tests.cli.bundles import Members, rewrite
 
 Capture = pytest.CaptureFixture[str]
@@ -50,7 +50,7 @@ def exported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture) -
 
 
 def node(file: Path) -> str:
-    return builds.read_build_manifest(file).id
+    return build_bundle.read_build_manifest(file).id
 
 
 def with_manifest(members: Members, **fields: Any) -> None:

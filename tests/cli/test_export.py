@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from stepgrid.cli import main, transfer
+from stepgrid.cli import main
 from stepgrid.host import facts
 from stepgrid.host.files import write_json
 from stepgrid.model.plan import Plan
@@ -17,6 +17,7 @@ from stepgrid.store import stage_requests
 from stepgrid.store.results import full_fault
 from stepgrid.store.store import Store
 from stepgrid.workflow import run_request
+from stepgrid_share import commands as transfer
 from tests.cli.bundles import SUMMARIZED, Capture, export, planned, result, sealed
 
 pytestmark = pytest.mark.usefixtures("one")

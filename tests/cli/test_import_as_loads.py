@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from bench import synthetic
-from stepgrid.cli import main, transfer
+from stepgrid.cli import main
 from stepgrid.host.files import write_json
 from stepgrid.model.plan import Plan
 from stepgrid.model.records import plain, replace
@@ -22,8 +22,9 @@ from stepgrid.store import stage_requests
 from stepgrid.store.results import result_checksums
 from stepgrid.store.status import StatusReader
 from stepgrid.store.store import Store
-from stepgrid.transfer.results import ExportOptions, export_results
 from stepgrid.workflow import host_plan, run_request
+from stepgrid_share import commands as transfer
+from stepgrid_share.results import ExportOptions, export_results
 from tests.cli.bundles import Capture
 
 SPEC = """\

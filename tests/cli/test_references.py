@@ -5,13 +5,13 @@ from pathlib import Path
 
 import pytest
 
-from stepgrid.cli.disk import References, references
 from stepgrid.model.plan import Plan
 from stepgrid.plan.assembly import compile_spec
 from stepgrid.store import plans
 from stepgrid.store.plans import Request
 from stepgrid.store.store import Store
 from stepgrid.workflow import plan_cache
+from stepgrid_inspect.disk import References, references
 from tests.cli.samples import SPEC
 
 OTHER_HOST = {"cpu": "another", "cores": 2, "memory": 2**33}

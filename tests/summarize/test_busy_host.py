@@ -18,7 +18,7 @@ from stepgrid.summarize.report import Report
 from stepgrid.summarize.report_files import read_report
 from stepgrid.summarize.sentences import dip_text
 from stepgrid.summarize.statistics.confidence_intervals import holm_limit
-from stepgrid.transfer.results import ExportOptions, export_results
+from stepgrid_share.results import ExportOptions, export_results
 from tests.summarize import made
 from tests.summarize.scenario import NEW
 from tests.summarize.synthetic import Experiment

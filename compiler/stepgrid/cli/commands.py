@@ -28,40 +28,29 @@ class Command(NamedTuple):
 
 
 # fmt: off
-_TABLE = (
+_TABLE: tuple[Command | str, ...] = (  # in the order of help; a name alone is a command of a package
     Command("a spec", "new", "write a commented example spec", "new"),
     Command("a spec", "check", "compile a spec and show every problem in it", "check"),
     Command("a spec", "plan", "show what a run would measure, why and for how long, and which results exist",
             "plan", HERE),
     Command("a spec", "lock", "pin the refs and artifacts of a spec to commits and checksums", "lock"),
     Command("a spec", "outdated", "show which builds of a spec have newer releases", "lock"),
-    Command("a run", "builds", "list builds, make them, compare two of them, copy one to another machine",
-            "builds", HERE),
+    "builds",
     Command("a run", "run", "measure the missing stages through Snakemake, then summarize", "run"),
     Command("a run", "status", "show the status of every stage, during a run or after it", "status", BESIDE_SPEC),
     Command("a run", "watch", "show the status live, with the speed of the running step", "status", BESIDE_SPEC),
     Command("its results", "report", "print the report of the results, or one of its tables", "report", BESIDE_SPEC),
     Command("its results", "compare", "compare two sets of results: specs, plans, dates, exported files",
             "report", HERE),
-    Command("its results", "plans", "list the stored plans, and how much of each is measured", "results", HERE),
+    "plans",
     Command("its results", "site", "write a static site of experiments: index, pages, tables, feed", "report", HERE),
-    Command("its results", "results",
-            "list all results and attempts of the stages of a spec, and which results count", "results", BESIDE_SPEC),
-    Command("its results", "redo", "measure stages again; their earlier results are kept", "results", BESIDE_SPEC),
-    Command("its results", "retract", "exclude a result from reports; its files are kept", "results", BESIDE_SPEC),
-    Command("its results", "export", "write the results of a spec to a file, for another checkout",
-            "transfer", BESIDE_SPEC),
-    Command("its results", "import", "import what another checkout exported", "transfer"),
-    Command("its disk", "images", "list saved databases (images), verify or remove them", "disk", HERE),
-    Command("its disk", "gc",
-            "list unreferenced results, builds and images; move them to the trash, restore them, delete them",
-            "disk", HERE),
+    "results", "redo", "retract", "export", "import", "images", "gc",
     Command("other programs", "snakefile", "print the path of the Snakefile, for snakemake -s", "new"),
     Command("other programs", "completion", "print the shell completion script", "new"),
 )
 # fmt: on
 
-_OWN = {command.name: command for command in _TABLE}
+_OWN = {command.name: command for command in _TABLE if isinstance(command, Command)}
 
 
 def find(name: str) -> Command | None:
@@ -71,10 +60,12 @@ def find(name: str) -> Command | None:
 
 @cache
 def every_command() -> dict[str, Command]:
-    """List the commands by group, with those of packages behind ours."""
+    """List the commands by group: those of the table and, behind them, other ones of packages."""
     from stepgrid.plugins.registry import COMMANDS  # not for a command of the table
 
-    listed = [*_TABLE, *(COMMANDS.get(name) for name in COMMANDS.names() if name not in _OWN)]
+    commands = {name: COMMANDS.get(name) for name in COMMANDS.names()} | _OWN
+    names = [entry if isinstance(entry, str) else entry.name for entry in _TABLE]
+    listed = [commands[name] for name in dict.fromkeys([*names, *commands]) if name in commands]
     groups = list(dict.fromkeys(command.group for command in listed))
     return {command.name: command for command in sorted(listed, key=lambda command: groups.index(command.group))}
 

@@ -32,7 +32,7 @@ from stepgrid.model.records import replace
 from stepgrid.model.status import Status
 from stepgrid.model.units import counted
 from stepgrid.plan import plan_file
-from stepgrid.plugins.registry import MEMORIES
+from stepgrid.plugins.registry import EXPORTS, MEMORIES
 from stepgrid.store import plans
 from stepgrid.store.store import PastStore, Store, SummaryFiles, brief_width, time_name_prefix
 from stepgrid.summarize.formats import FORMATS
@@ -254,13 +254,9 @@ def _bundle(file: Path, store: Store) -> LocatedResults:
     """Import a file into a store of its own, apart from the results that are here."""
     from stepgrid.build.error import BuildError
     from stepgrid.collect.job import collect
-    from stepgrid.transfer.bundle import read_manifest
-    from stepgrid.transfer.results import holds_results, import_results
 
     with ending_with(USAGE, BuildError):
-        if not holds_results(read_manifest(file, "result")):
-            raise CommandError(f"{file} holds a build, not results")
-        plan = import_results(store, file).plan
+        plan = EXPORTS.get("bundle")(store, file)
     collect(store, plan)
     return LocatedResults(store, plan, file.stem)
 

@@ -24,6 +24,7 @@ from stepgrid.model.plan import Plan, PlannedCell
 from stepgrid.model.status import StatusWord
 from stepgrid.model.units import UnitError, quantity
 from stepgrid.plan import actions
+from stepgrid.store import plans
 from stepgrid.store.plans import Request
 from stepgrid.workflow import host_plan
 
@@ -162,11 +163,9 @@ def quiet_plan(args: argparse.Namespace, spec: str | None = None) -> Plan:
     Imported results have no spec: the digest of their plan names them."""
     name = spec or args.spec
     if _DIGEST.fullmatch(name) and not Path(name).exists():
-        from stepgrid.transfer.results import imported_plan
-
         use_site(args)
         store = host_plan.store()
-        if imported := imported_plan(store, name):
+        if imported := plans.imported_plan(store, name):
             if narrowing(args) or args.scale is not None:
                 words = "--scale, --only and --set are about a spec: results that were imported have none"
                 raise CommandError(words, PROBLEMS)

@@ -139,6 +139,7 @@ LAYOUTS: Registry[Layout] = Registry("layouts", "layout", "stepgrid.plugins.layo
 MEMORIES: Registry[Any] = Registry("memories", "memory", "stepgrid.summarize.report_files:Memory")
 DESIGNS: Registry[Design] = Registry("designs", "design", "stepgrid.plugins.design:Design")
 ANSWERS: Registry[Any] = Registry("answers", "answer", "stepgrid.summarize.grid_answers:AnswerGrid")
+EXPORTS: Registry[Any] = Registry("exports", "file of results", "stepgrid.summarize.report_files:ReadExport")
 COMMANDS: Registry[Any] = Registry("commands", "command", "stepgrid.cli.commands:Command")
 
 

@@ -15,7 +15,7 @@ from msgspec import MsgspecError, msgpack
 from stepgrid.host.files import find_record, make_folder, read_bytes
 from stepgrid.language.files import InputRecord, digest, record_file
 from stepgrid.model.metrics import QPS
-from stepgrid.model.plan import Json, Plan
+from stepgrid.model.plan import Json, Plan, is_imported
 from stepgrid.model.records import Record
 from stepgrid.model.secret_variables import Secret, is_digest, mask_settings, secret_name
 from stepgrid.plan import plan_file
@@ -91,6 +91,17 @@ def stored_plans(store: Store) -> list[StoredPlan]:
             head = plan_file.read_head(folder)
         plans.append(StoredPlan(folder, head, folder.stat().st_mtime))
     return sorted(plans, key=lambda plan: (plan.time, plan.digest))
+
+
+def imported_plan(store: Store, digest: str) -> Plan | None:
+    """Return a plan of published results, or one that came with results of another checkout: its spec is not needed."""
+    folder = store.plan(digest)
+    try:
+        if is_intact(folder) and (store.texts(digest).is_dir() or is_imported(plan_file.read_head(folder).spec)):
+            return plan_file.read(folder)
+    except DAMAGED:
+        pass
+    return None
 
 
 def stage_ids(folder: Path) -> frozenset[str]:

@@ -5,14 +5,15 @@ from __future__ import annotations
 import hashlib
 import os
 import re
-from collections.abc import Callable, Iterable, Mapping
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple, TextIO
 
 from stepgrid.host import files
 from stepgrid.host.files import make_folder, read_record, remove_tree, sync, sync_tree, write_json, write_text
+from stepgrid.host.locks import locked
 from stepgrid.host.terminal_output import Paint, plain, text_width
 from stepgrid.model.plan import BUILD_PREFIX
 from stepgrid.model.records import Record
@@ -125,6 +126,20 @@ class Store(StorePaths):
         publish_folder(attempt, target)
         self.set_mark(build, target / BUILD_FILE)
         return target
+
+    @contextmanager
+    def staging(self, name: str) -> Iterator[Path]:
+        """Give a folder to prepare an import in. An import that was killed leaves one; the next import removes it."""
+        with locked(self.lock(name)):
+            for folder in self.attempts(name):
+                remove_tree(folder)
+            staged = self.new_attempt(name)
+            try:
+                yield staged
+            finally:
+                remove_tree(staged)
+                with suppress(OSError):  # not empty: something could not be removed
+                    self.attempts_of(name).rmdir()
 
     def publish_import(self, source: Path, target: Path) -> bool:
         """Publish a verified folder that another checkout made; one that is there already stays."""

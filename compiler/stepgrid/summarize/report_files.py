@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeAlias
 
 from stepgrid.collect import query
 from stepgrid.collect.job import collect, collect_stamped
@@ -43,6 +43,9 @@ class Memory(Protocol):
 
     def histories(self, store: Store, plans: Sequence[Plan]) -> Sequence[History]:
         """List the series of the specs and scales of some plans, and of no other, for a site."""
+
+
+ReadExport: TypeAlias = Callable[[Store, Path], Plan]  # imports a file of results into a store of its own
 
 
 def current_report(store: Store, plan: Plan) -> Report:

@@ -23,8 +23,8 @@ from stepgrid.pipeline import compile_spec
 from stepgrid.store.paths import RUN_LOCK
 from stepgrid.store.plans import Request
 from stepgrid.store.store import Store
-from stepgrid.transfer import bundle, results
 from stepgrid.workflow import host_plan
+from stepgrid_share import bundle, results
 
 SHOWN_VARIABLES = 8
 
@@ -108,7 +108,7 @@ def run_import(args: argparse.Namespace) -> int:
         raise CommandError(f"there is no file {file}{hint}")
     with ending_with(FAILED, OSError):
         if not results.holds_results(bundle.read_manifest(file, "result or build")):
-            from stepgrid.transfer.builds import read_build_manifest
+            from stepgrid_share.build_bundle import read_build_manifest
 
             read_build_manifest(file)
             hint = f"`stepgrid builds import {file}` (it says what would run, and asks)"

@@ -10,8 +10,8 @@ import pytest
 from stepgrid.build.error import BuildError
 from stepgrid.host.facts import pseudonym
 from stepgrid.store.store import Store
-from stepgrid.transfer import bundle, results
-from stepgrid.transfer.results import hide_host
+from stepgrid_share import bundle, results
+from stepgrid_share.results import hide_host
 
 MANIFEST = {"kind": "results", "format": 3, "files": {"plan/plan.jsonl": {"bytes": 2}}}
 

@@ -17,8 +17,8 @@ from stepgrid.plugins.engine import IdentityError
 from stepgrid.plugins.registry import require_builder
 from stepgrid.store.paths import BUILD_FILE
 from stepgrid.store.store import Store
-from stepgrid.transfer import bundle
-from stepgrid.transfer.bundle import Manifest
+from stepgrid_share import bundle
+from stepgrid_share.bundle import Manifest
 
 FORMAT = 1
 CONTENT = "build"

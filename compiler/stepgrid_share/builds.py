@@ -356,7 +356,7 @@ def _start_job(plan: Plan, build: PlannedBuild) -> subprocess.Popen[bytes]:
 
 
 def _compare_builds(args: argparse.Namespace, first: str, second: str) -> None:
-    from stepgrid.cli.builds_diff import ComparedBuild, diff_lines
+    from stepgrid_share.builds_diff import ComparedBuild, diff_lines
 
     use_site(args)
     store = host_plan.store()
@@ -378,7 +378,7 @@ def _not_built(name: str, build: str) -> CommandError:
 
 
 def _export_build(args: argparse.Namespace, name: str, target: str) -> None:
-    from stepgrid.transfer.builds import export_build
+    from stepgrid_share.build_bundle import export_build
 
     file = Path(target)
     use_site(args)
@@ -396,8 +396,8 @@ def _export_build(args: argparse.Namespace, name: str, target: str) -> None:
 
 
 def _import_build(args: argparse.Namespace, source: str) -> None:
-    from stepgrid.transfer import bundle
-    from stepgrid.transfer.builds import import_build, read_build_manifest
+    from stepgrid_share import bundle
+    from stepgrid_share.build_bundle import import_build, read_build_manifest
 
     file = Path(source)
     if not file.is_file():

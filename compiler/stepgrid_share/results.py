@@ -54,8 +54,8 @@ from stepgrid.store.paths import (
 from stepgrid.store.plans import outdate_summaries
 from stepgrid.store.results import READINGS, broken_sentence, build_fault, full_fault
 from stepgrid.store.store import Store
-from stepgrid.transfer import bundle
-from stepgrid.transfer.bundle import Contents, Manifest
+from stepgrid_share import bundle
+from stepgrid_share.bundle import Contents, Manifest
 
 KIND, FORMAT = "results", 3
 CONTENT, PLAN, BUILDS, RESULTS, ATTEMPTS = "content", "plan", "builds", "results", "attempts"
@@ -164,17 +164,6 @@ def imported_texts(store: Store, plan: str) -> dict[str, Path]:
     """List the texts that came with results of another checkout."""
     folder = store.texts(plan)
     return {str(path.relative_to(folder)): path for path in sorted(folder.rglob("*")) if path.is_file()}
-
-
-def imported_plan(store: Store, digest: str) -> Plan | None:
-    """Return a plan of published results, or one that came with results of another checkout: its spec is not needed."""
-    folder = store.plan(digest)
-    try:
-        if is_intact(folder) and (store.texts(digest).is_dir() or is_imported(plan_file.read_head(folder).spec)):
-            return plan_file.read(folder)
-    except DAMAGED:
-        pass
-    return None
 
 
 # Host privacy: copies of the records that name the host, without its name.
@@ -331,6 +320,13 @@ def import_results(store: Store, file: Path, as_loads: bool = False) -> Imported
         else:
             _publish(store, imports, content)
         return imports
+
+
+def read_export(store: Store, file: Path) -> Plan:
+    """Import a bundle into a store of its own, for a comparison."""
+    if not holds_results(bundle.read_manifest(file, "result")):
+        raise BuildError(f"{file} holds a build, not results")
+    return import_results(store, file).plan
 
 
 def holds_results(manifest: Manifest) -> bool:

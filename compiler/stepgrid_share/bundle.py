@@ -13,7 +13,7 @@ import stat
 import subprocess
 import tarfile
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Annotated, TypeAlias, TypeVar, cast
 
@@ -21,8 +21,7 @@ import msgspec
 
 from stepgrid.build.archive import reading, unpack
 from stepgrid.build.error import BuildError
-from stepgrid.host.files import remove_tree, replacing, sha256
-from stepgrid.host.locks import locked
+from stepgrid.host.files import replacing, sha256
 from stepgrid.language.site import current_site
 from stepgrid.model.records import parse_record
 from stepgrid.store.store import Store
@@ -130,7 +129,7 @@ def parse_content(text: bytes, file: Path, content: str, kind: type[_Record]) ->
 @contextmanager
 def unpacked(store: Store, file: Path, manifest: Manifest, folder: str, limit: int | None = None) -> Iterator[Path]:
     """Unpack a bundle, and give its content while it lasts, once all of it is what the manifest says."""
-    with staging(store, "import") as staged:
+    with store.staging("import") as staged:
         unpack(file, staged / "bundle", limit=limit)
         content = staged / "bundle" / folder
         if {path.name for path in content.parent.iterdir()} != {MANIFEST, folder} or not content.is_dir():
@@ -141,21 +140,6 @@ def unpacked(store: Store, file: Path, manifest: Manifest, folder: str, limit: i
         if fault := _difference(manifest.files, files):
             raise BuildError(f"{file} is not imported: {fault}")
         yield content
-
-
-@contextmanager
-def staging(store: Store, name: str) -> Iterator[Path]:
-    """Give a folder to prepare an import in. An import that was killed leaves one; the next import removes it."""
-    with locked(store.lock(name)):
-        for folder in store.attempts(name):
-            remove_tree(folder)
-        staged = store.new_attempt(name)
-        try:
-            yield staged
-        finally:
-            remove_tree(staged)
-            with suppress(OSError):  # not empty: something could not be removed
-                store.attempts_of(name).rmdir()
 
 
 # Files of a folder, as manifests describe them: sha256, bytes and executable; or link.
