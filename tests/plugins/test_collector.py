@@ -15,6 +15,7 @@ WORDS = {
     "perf_stat": "/x/perf_stat stat -j -o /f/perf.json -e cycles,instructions -p 7,8",
     "perf_record": "/x/perf_record record -F 199 --call-graph dwarf --no-buildid-cache -o /f/perf.data -p 7,8",
     "engine_state": "/x/engine_state -m stepgrid_databases.collectors.engine_state",
+    "durability": "/x/durability -m stepgrid_databases.collectors.durability",
     "pidstat": "/x/pidstat -h -H -u -r -d -w -p 7,8 5",
     "iostat": "/x/iostat -t -x -y -m 5",
     "vmstat": "/x/vmstat -n -t -w 5",

@@ -128,6 +128,7 @@ _COLUMNS: Mapping[str, Callable[[StepRow], Any]] = {
     "step": lambda row: row.step.head.name,
     "kind": lambda row: row.step.head.kind,
     "measured": lambda row: row.step.head.measured,
+    "until": lambda row: row.step.setup.values.until,
     "build": lambda row: row.build.name,
 }
 

@@ -27,6 +27,9 @@ METRICS = (
     ("p50_us", "p50", "µs"),
     ("p99_us", "p99", "µs"),
     ("p99_9_us", "p99.9", "µs"),
+    ("durable_lag_p50_us", "durable p50", "µs"),  # later than acknowledged
+    ("durable_lag_p99_us", "durable p99", "µs"),
+    ("durable_lag_max_us", "durable max", "µs"),
     ("read_p99_us", "read p99", "µs"),  # where a step mixes kinds of operation, there is none of all together
     ("write_p99_us", "write p99", "µs"),
     ("seek_p99_us", "seek p99", "µs"),

@@ -13,7 +13,9 @@ from typing import NamedTuple
 
 from msgspec import Struct
 
+from stepgrid.collect.series import NOT_STEADY
 from stepgrid.model import units
+from stepgrid.model.metrics import QPS, STEADY_QPS
 from stepgrid.model.plan import BUILD
 from stepgrid.model.records import replace
 from stepgrid.model.table import group
@@ -97,7 +99,7 @@ class Finding(Struct, frozen=True):
 @lru_cache(1)  # page, text and brief have the same
 def findings(report: Report) -> list[Finding]:
     """List the answers by the leading metric: those about the first axis of the base first, of each the heaviest."""
-    return [*_tally(report), *_findings(report, report.comparisons.leading)]
+    return [*_tally(report), *_findings(report, report.comparisons.leading), *never_steady(report)]
 
 
 def findings_by_metric(report: Report) -> dict[ComparedMetric, list[Finding]]:
@@ -119,6 +121,19 @@ def _findings(report: Report, comparisons: Sequence[Comparison]) -> list[Finding
             ]
         answers += sorted(filter(None, comparison_answers), key=lambda finding: finding.weight, reverse=True)
     return answers
+
+
+def never_steady(report: Report) -> Iterator[Finding]:
+    """Name the arms that have no place in the leading answers, because none of their runs became steady."""
+    leading = [arm for comparison in report.comparisons.leading for arm in arms(comparison)]
+    compared = {(arm.name, case.row.step, case.row.labels) for arm in leading for case in arm.compared}
+    is_led_by_it = any(arm.comparison.metric.name == STEADY_QPS for arm in leading)
+    for comparison in report.comparisons.all if is_led_by_it else ():
+        for arm in arms(comparison) if comparison.metric.name == QPS else ():
+            missing = [case for case in arm.compared if (arm.name, case.row.step, case.row.labels) not in compared]
+            if cases := [case for case in missing if (case.entry.refusal or "").startswith(NOT_STEADY)]:
+                detail, reason = f"against {base_and_place(cases, arm)}", str(cases[0].entry.refusal)
+                yield Finding(arm.name, comparison.base, f"{arm.name}: no verdict", detail, NONE, (False, 0.0), reason)
 
 
 def _tally(report: Report) -> Iterator[Finding]:

@@ -35,7 +35,7 @@ from stepgrid.summarize.comparisons.conditions import OTHER_DURABILITY, OTHER_HO
 from stepgrid.summarize.comparisons.ladders import versions
 from stepgrid.summarize.data.points import Point
 from stepgrid.summarize.data.tables_reader import Event
-from stepgrid.summarize.findings import DOT
+from stepgrid.summarize.findings import DOT, never_steady
 from stepgrid.summarize.report import Report
 from stepgrid.summarize.setup import ReportSetup, days_text, request_of, spec_words
 from stepgrid.summarize.statistics import verdicts
@@ -217,7 +217,7 @@ def advice(report: Report) -> list[str]:
         lines.append("Arms of two hosts get no verdict: measure them on one, or compare hosts by `hardware`.")
     if any(text.startswith(OTHER_WORK) for text in refusals):
         lines.append("Arms that did other work get no verdict: change the spec so that they do the same.")
-    if any(text.startswith(NOT_STEADY) for text in refusals):
+    if any(text.startswith(NOT_STEADY) for text in refusals) or any(never_steady(report)):
         lines.append("Runs that did not become steady give no verdict: give the step a longer `duration`.")
     if any(text.startswith(OTHER_DURABILITY) for text in refusals):
         way = "give them options of one class; `allow: {mixed-durability: REASON}` compares them as they are"

@@ -18,7 +18,9 @@ from stepgrid_databases.drivers.db_bench.benchmarks import (
     has_background_writer,
     resolved_benchmark,
 )
+from stepgrid_databases.drivers.db_bench.command import OBSERVATION
 
+_INTERVAL = "report_interval_seconds"
 _NUMBERS = re.compile(r"v?(\d+(?:\.\d+)*)")
 
 
@@ -54,6 +56,18 @@ def _missing_benchmark(facts: Facts) -> Verdict | None:
     first = release(FIRST_RELEASES[name])
     message = f"step `{facts['step']}` asks for {name}: RocksDB {release(version)} has none, it came with {first}"
     return Verdict("step.benchmarks", message, f"`{{when: \"version >= '{first}'\", value: {name}}}`")
+
+
+def _without_series(facts: Facts) -> Verdict | None:
+    if facts["kind"] != "db_bench":
+        return None
+    step, duration = f"step `{facts['step']}`: `until: steady` needs a series of rates", facts["step.duration"]
+    if facts["benchmark"] is None:
+        return Verdict("step.benchmarks", f"{step}, and {facts['step.benchmarks'][0]} counts no operations")
+    interval = facts.amount(_INTERVAL, OBSERVATION[_INTERVAL])
+    if 0 < interval < duration:
+        return None
+    return Verdict(_INTERVAL, f"{step}, and the step ends before db_bench reports one: {_INTERVAL} is {interval:g}")
 
 
 def _unlimited_writer(facts: Facts) -> Verdict | None:
@@ -417,6 +431,9 @@ def _tiny_shards(facts: Facts) -> Verdict | None:
 RULES = (
     Rule("benchmark-lacking", "a benchmark that the release does not have",
          each_step(("kind", "step"), _missing_benchmark, ("step.benchmarks", "release")), "error"),
+    Rule("no-series", "a steady state without rates to find it in",
+         each_step(("kind", "step", "benchmark", _INTERVAL), _without_series,
+                   ("until", "step.duration", "step.benchmarks")), "error"),
     Rule("writer-unlimited", "a background writer without a rate",
          each_step(("step", "measured", "step.write_rate"), _unlimited_writer, ("benchmark",))),
     Rule("range-without-nexts", "a range step that only seeks",

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from stepgrid.model.figures import CACHE_BYTES, CACHED_BYTES, HISTORY_LENGTH
-from stepgrid.plugins.server import Connection, IdleReading, ObjectSize
+from stepgrid.plugins.server import Access, Connection, IdleReading, ObjectSize
 from stepgrid_databases.engines.mysqld.connection import named_counters, named_variables
 
 _HISTORY = "Innodb_history_list_length"  # MariaDB's status variable; MySQL has a metric
@@ -163,3 +163,21 @@ def pressures(connection: Connection) -> Sequence[IdleReading]:
     if (length := values.get(_HISTORY, metrics.get(_HISTORY_METRIC))) is not None:
         readings.append(IdleReading("purge pressure", length, LONG_HISTORY, "transactions"))
     return readings
+
+
+# The redo log: how far it is written, and how far a power cut leaves it.
+
+_REDO = (
+    ("Innodb_lsn_current", "Innodb_lsn_flushed"),  # MariaDB
+    ("Innodb_redo_log_current_lsn", "Innodb_redo_log_flushed_to_disk_lsn"),  # MySQL, from 8.0.30 on
+)
+
+
+def log_positions(connection: Connection, access: Access) -> tuple[float, float]:
+    if access.storage_engine != "innodb":
+        raise LookupError(f"{access.storage_engine} does not tell what of its log is flushed")
+    values = named_counters(connection, [name for names in _REDO for name in names])
+    for written, flushed in _REDO:
+        if written in values and flushed in values:
+            return values[written], values[flushed]
+    raise LookupError("this release does not tell what of its redo log is flushed: MySQL does from 8.0.30 on")

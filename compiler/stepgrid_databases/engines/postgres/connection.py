@@ -163,6 +163,17 @@ def report_counters(connection: Connection) -> None:
     connection.query("SELECT pg_stat_force_next_flush()" if flushes else "SELECT pg_sleep(0.6)")
 
 
+_LOG_POSITIONS = (
+    "SELECT (pg_current_wal_insert_lsn() - '0/0')::float8 AS written, "
+    "(pg_current_wal_flush_lsn() - '0/0')::float8 AS flushed"
+)
+
+
+def log_positions(connection: Connection, access: Access) -> tuple[float, float]:
+    (row,) = connection.query(_LOG_POSITIONS)
+    return row["written"], row["flushed"]
+
+
 def existing_views(connection: Connection, names: tuple[str, ...]) -> list[str]:
     """Keep the system views that this release has."""
     listed = ", ".join(f"'{name}'" for name in names)

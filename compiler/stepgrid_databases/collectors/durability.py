@@ -1,0 +1,149 @@
+"""durability: how long a server's log was written, and not yet safe from a power cut, by its own word."""
+
+from __future__ import annotations
+
+import json
+import signal
+import sys
+import time
+from collections import deque
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing, suppress
+from itertools import pairwise
+from math import inf
+from pathlib import Path
+from statistics import median
+from typing import Any, NamedTuple, Protocol, runtime_checkable
+
+from stepgrid.model.metrics import STEP, Metric, MetricSet
+from stepgrid.plugins import driver
+from stepgrid.plugins.collector import Target
+from stepgrid.plugins.engine import EngineEvent
+from stepgrid.plugins.registry import server_engine
+from stepgrid.plugins.server import Access, Connection, SessionWaits
+
+EVERY = 0.02  # seconds between readings
+SOON = (0.002, 0.006)  # seconds, one after the other, to the readings behind one that found log that was not flushed
+ASKING = 0.05  # of a processor, at most, for the server and its client together
+
+_LAG = "Time from a reading that found new log until all log of that moment was flushed to the disk"
+METRICS = (
+    Metric("durable_lag_p50_us", "us", "lower", f"{_LAG}: the median.", STEP),
+    Metric("durable_lag_p99_us", "us", "lower", f"{_LAG}: the 99th percentile.", STEP),
+    Metric("durable_lag_max_us", "us", "lower", f"{_LAG}, or until the step's end: the longest.", STEP),
+    Metric(
+        "durable_lag_resolution_us", "us", None, "Time between readings: how closely a lag of over 8 ms is told.", STEP
+    ),
+)
+
+
+@runtime_checkable
+class DurableLog(Protocol):
+    """A server engine that tells how far its log is written, and how far it is safe."""
+
+    def connect(self, access: Access) -> Connection: ...
+
+    def log_positions(self, connection: Connection, access: Access) -> tuple[float, float]:
+        """Read (written, flushed) in bytes; LookupError: this release or storage engine does not tell."""
+        ...
+
+
+class Reading(NamedTuple):
+    began: float  # seconds of any clock
+    ended: float
+    flushed: float
+    written: float | None = None  # None: read only to see what is flushed by now
+
+
+class Durability:
+    tool = "python3"
+    package = "python3"
+    settings: tuple[str, ...] = ("every",)
+    module = "stepgrid_databases.collectors.durability"
+
+    def argv(self, tool: str, settings: Mapping[str, Any], target: Target) -> Sequence[str]:
+        return [tool, "-m", self.module]
+
+    def events(self, folder: Path) -> Iterator[EngineEvent]:
+        yield from ()
+
+    def metrics(self) -> MetricSet:
+        return MetricSet({"Collectors": METRICS})
+
+    def parse(self, folder: Path) -> Mapping[str, float]:
+        return lag_figures(list(_readings(folder)))
+
+
+def lag_figures(readings: Sequence[Reading]) -> dict[str, float]:
+    """Take each reading that found new log. What was not flushed at the end counts for the longest lag alone."""
+    lags, pending, last = list[float](), deque[tuple[float, float]](), inf
+    for reading in readings:
+        if reading.written is not None:
+            if reading.written > last:
+                pending.append((reading.began, reading.written))
+            last = reading.written
+        while pending and pending[0][1] <= reading.flushed:
+            lags.append(reading.ended - pending.popleft()[0])
+    if not lags and not pending:
+        return {}
+    lags.sort()
+    ages = [readings[-1].ended - began for began, _ in pending]
+    gaps = [after - before for before, after in pairwise(reading.began for reading in readings if reading.written)]
+    figures = {"max": max((*lags[-1:], *ages[:1])), "resolution": median(gaps)}
+    if lags:
+        figures |= {"p50": lags[(len(lags) - 1) // 2], "p99": lags[-(-99 * len(lags) // 100) - 1]}
+    return {f"durable_lag_{name}_us": value * 1e6 for name, value in figures.items()}
+
+
+def _readings(folder: Path) -> Iterator[Reading]:
+    with suppress(OSError):
+        for line in (folder / "stdout").read_text(encoding="utf-8", errors="replace").splitlines():
+            with suppress(ValueError, TypeError):  # a line that is cut off
+                yield Reading(*json.loads(line))
+
+
+COLLECTOR = Durability()
+
+
+# The program
+
+
+def main(folder: Path) -> int:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    access, settings = driver.read_request(folder)
+    engine: object = None if access is None else server_engine(access.engine)
+    if access is None or not isinstance(engine, DurableLog):
+        print(f"{access.engine if access else 'the engine'} does not tell what of its log is flushed", file=sys.stderr)
+        return 1
+    try:
+        connect = engine.connect_aside if isinstance(engine, SessionWaits) else engine.connect
+        with closing(connect(access)) as connection:
+            _read_on(engine, connection, access, float(settings.get("every") or EVERY))
+    except LookupError as error:
+        print(error.args[0], file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        pass
+    return 0
+
+
+def _read_on(engine: DurableLog, connection: Connection, access: Access, every: float) -> None:
+    due = time.perf_counter()  # at even distances: no reading begins when the log was flushed
+    while True:
+        used, written = time.thread_time(), None
+        for pause in (0.0, *SOON):
+            time.sleep(pause)
+            began = time.perf_counter()
+            position, flushed = engine.log_positions(connection, access)
+            line = [round(began, 6), round(time.perf_counter(), 6), flushed]
+            print(json.dumps(line if written else [*line, position]))
+            written = written or position
+            if flushed >= written:
+                break
+        # the server takes about as much to answer as its client to ask
+        due = max(time.perf_counter(), due + max(every, 2 * (time.thread_time() - used) / ASKING))
+        time.sleep(max(0.0, due - time.perf_counter()))
+
+
+if __name__ == "__main__":
+    sys.exit(main(Path.cwd()))

@@ -1,0 +1,44 @@
+"""The lag of a log between written and flushed, of planted readings."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from stepgrid_databases.collectors.durability import COLLECTOR
+
+MICROSECONDS = 1e6
+
+
+def test_the_lag_of_a_log_that_is_flushed_each_fifth_of_a_second(tmp_path: Path) -> None:
+    """Of a log that grows at each reading but the last: 0.2 s at most; the end, which nobody saw flushed, is open."""
+    lines, flushed = [], 0
+    for reading in range(110):  # each 0.01 s
+        written = 10 * min(reading, 108)
+        flushed = written if reading % 20 == 0 else flushed
+        lines.append(json.dumps([reading / 100, reading / 100 + 0.001, flushed, written]))
+    (tmp_path / "stdout").write_text("\n".join([*lines, "[1.1, 1.1"]))
+    lags = {name: round(value / MICROSECONDS, 3) for name, value in COLLECTOR.parse(tmp_path).items()}
+    assert lags == {
+        "durable_lag_p50_us": 0.091,
+        "durable_lag_p99_us": 0.191,
+        "durable_lag_max_us": 0.191,
+        "durable_lag_resolution_us": 0.01,
+    }
+
+
+@pytest.mark.parametrize(
+    ("readings", "lags"),
+    [
+        ([], {}),
+        ([[0.0, 0.1, 7, 7], [1.0, 1.1, 7, 7]], {}),  # nothing was written
+        ([[0, 0.1, 5, 7], [1, 1.1, 5, 8], [1.2, 1.3, 5], [2, 2.1, 5, 8]], {"max": 1.1, "resolution": 1}),  # never
+        ([[0, 0, 5, 5], [1, 1.1, 5, 8], [1.2, 1.3, 8], [2, 2.1, 8, 8]], dict.fromkeys(("p50", "p99", "max"), 0.3)),
+    ],
+)
+def test_what_cannot_be_told_is_missing(tmp_path: Path, readings: list[list[float]], lags: dict[str, float]) -> None:
+    (tmp_path / "stdout").write_text("\n".join(map(json.dumps, readings)))
+    figures = COLLECTOR.parse(tmp_path)
+    expected = {f"durable_lag_{name}_us": value * MICROSECONDS for name, value in lags.items()}
+    resolution = {} if not lags else {"durable_lag_resolution_us": MICROSECONDS}
+    assert figures == pytest.approx({**resolution, **expected})
