@@ -18,7 +18,7 @@ from pathlib import Path, PurePath
 from typing import Any, NamedTuple
 
 from stepgrid.errors import FAILED, FINE, USAGE
-from stepgrid.summarize.charts.drawing import stand_alone
+from stepgrid_page.drawing import stand_alone
 
 ROOT = Path(__file__).resolve().parents[1]
 STEPGRID = ROOT / ".venv" / "bin" / "stepgrid"

@@ -19,7 +19,8 @@ HOMES = {  # whose tests stand beside those of another package
     "clients": "drivers",
     "mysqld": "engines/mysqld",
     "postgres": "engines/postgres",
-    "report": "summarize",
+    "report": "page",
+    "site": "page",
 }
 
 

@@ -16,9 +16,6 @@ from stepgrid.model.metrics import QPS
 from stepgrid.model.plan import AdaptiveRepeat, PlannedBest
 from stepgrid.model.table import NOTHING, Cell, Column, Table
 from stepgrid.model.units import counted, percent
-from stepgrid.summarize.charts import drawing, forms
-from stepgrid.summarize.charts.drawing import PageMarks
-from stepgrid.summarize.charts.forms import ChartRow, Rows
 from stepgrid.summarize.comparisons.comparison import ComparedMetric, figure_text
 from stepgrid.summarize.comparisons.comparison_axes import StepPoints
 from stepgrid.summarize.data.points import Point
@@ -28,6 +25,9 @@ from stepgrid.summarize.statistics.confidence_intervals import log_mean
 from stepgrid_investigate.arms import OPEN, Arms, comparable_arms, listed, nearest_miss
 from stepgrid_investigate.best.race import Race, look
 from stepgrid_investigate.best.ranking import Ranked, Ranking, Standing, rank_arms
+from stepgrid_page import chart_forms, drawing
+from stepgrid_page.chart_forms import ChartRow, Rows
+from stepgrid_page.drawing import PageMarks
 
 MOST_ROWS = 20
 FARTHEST = 0.5  # of cells that may be the best: beyond it nothing is said of how far they are from it
@@ -225,7 +225,7 @@ def _ranking_chart(title: str, ranking: Ranking, effect: float, in_race: bool) -
         is_hollow = has_intervals and arm.standing in (Standing.OPEN, Standing.WORSE)
         rows.append(ChartRow("", arm.arm, arm.ratio, text, ends, is_hollow=is_hollow))
         marks[arm.arm] = GREY if fell else 0
-    return forms.ratios(Rows(title, "of the best", rows, marks, ("more", "less")), effect)
+    return chart_forms.ratios(Rows(title, "of the best", rows, marks, ("more", "less")), effect)
 
 
 # Pareto: cells that no other one beats in all metrics

@@ -16,9 +16,6 @@ from stepgrid.model.records import replace
 from stepgrid.model.table import NOTHING, Cell, Column, Table
 from stepgrid.model.units import counted
 from stepgrid.plugins.design import Row
-from stepgrid.summarize.charts import forms
-from stepgrid.summarize.charts.drawing import PageMarks
-from stepgrid.summarize.charts.forms import ChartRow, Rows
 from stepgrid.summarize.comparisons.comparison import ComparedMetric
 from stepgrid.summarize.comparisons.comparison_axes import StepPoints
 from stepgrid.summarize.data.points import Point
@@ -28,6 +25,9 @@ from stepgrid.summarize.statistics.confidence_intervals import Interval, interva
 from stepgrid_investigate.arms import OPEN, Arms, comparable_arms
 from stepgrid_investigate.best.proposals import SearchAxis, expectations, propose
 from stepgrid_investigate.best.ranking import Standing, rank_arms
+from stepgrid_page import chart_forms
+from stepgrid_page.chart_forms import ChartRow, Rows
+from stepgrid_page.drawing import PageMarks
 
 BATCH = 8  # tries of a round
 
@@ -311,4 +311,4 @@ def _chart(title: str, ratios: Mapping[str, Interval | None], effect: float) -> 
             is_open = verdicts.verdict(ratio.low, ratio.high, effect) in verdicts.OPEN
             rows.append(ChartRow("", arm, ratio.ratio, units.times(ratio.ratio), ends, is_hollow=is_open))
             marks[arm] = 0
-    return forms.ratios(Rows(title, "of the base", rows, marks, ("more", "less")), effect)
+    return chart_forms.ratios(Rows(title, "of the base", rows, marks, ("more", "less")), effect)

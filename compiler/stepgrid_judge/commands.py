@@ -84,20 +84,15 @@ def _notes() -> list[Note]:
 
 
 def _text(report: Report, form: str, gate: Gate, is_whole: bool) -> str:
-    from stepgrid.summarize import ci_formats, report_formats
+    from stepgrid.summarize import report_formats
     from stepgrid.summarize.summary_text import brief_lines
 
-    match form:
-        case "text" if not is_whole:
-            lines = brief_lines(report, None, brief_width(sys.stdout), Paint.for_stream(sys.stdout))
-            return "".join(f"{line}\n" for line in lines)
-        case "json":
-            return report_formats.report_json(report)
-        case "markdown":
-            return report_formats.markdown(report, has_chart=False)
-        case "junit":
-            return ci_formats.junit(report, gate)
-    return report_formats.report_text(report, form, None)
+    if form == "text" and not is_whole:
+        lines = brief_lines(report, None, brief_width(sys.stdout), Paint.for_stream(sys.stdout))
+        return "".join(f"{line}\n" for line in lines)
+    if form == "markdown":
+        return report_formats.markdown(report, has_chart=False)
+    return report_formats.report_text(report, form, gate=gate)
 
 
 # How often equal arms would be called different

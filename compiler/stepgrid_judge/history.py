@@ -16,13 +16,13 @@ from stepgrid.errors import FINE, PROBLEMS
 from stepgrid.host.terminal_output import Paint
 from stepgrid.language.problems import Problems, format_problems, nearest
 from stepgrid.model.units import counted
-from stepgrid.summarize.charts import drawing
 from stepgrid.summarize.formats import json_text
 from stepgrid.workflow import host_plan
 from stepgrid_judge.file_arguments import add_columns, is_there, judge_request, read_files
 from stepgrid_judge.history_forms import add_notes, draw, history_document, history_lines, history_title, make_page
 from stepgrid_judge.memory import Note, spec_notes
 from stepgrid_judge.series import Series, file_series, select, store_series
+from stepgrid_page import drawing
 
 FORMATS = ("text", "html", "json", "svg")
 MOST_SHOWN = 40  # rungs of a text: the newest

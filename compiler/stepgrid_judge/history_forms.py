@@ -15,16 +15,16 @@ from stepgrid.model.records import replace
 from stepgrid.model.table import Cell, Column, Table, group
 from stepgrid.model.units import counted, percent, short_figure
 from stepgrid.store.store import Store
-from stepgrid.summarize.charts import drawing
-from stepgrid.summarize.charts.drawing import LETTER, LINE, WIDE
 from stepgrid.summarize.comparisons.ladders import FEWEST_RUNGS
 from stepgrid.summarize.formats import html_body, text_lines
-from stepgrid.summarize.html_page import render
-from stepgrid.summarize.static_site import History, HistoryEntry
 from stepgrid.summarize.statistics.time_series import FEWEST_APART
 from stepgrid.summarize.statistics.verdicts import ARROWS, BAD, GOOD
 from stepgrid_judge.memory import Note, spec_notes
 from stepgrid_judge.series import Rung, Series, SeriesChange, digest, store_series
+from stepgrid_page import drawing
+from stepgrid_page.drawing import LETTER, LINE, WIDE
+from stepgrid_page.html_page import render
+from stepgrid_page.static_site import History, HistoryEntry
 
 MOST_LISTED = 40  # rungs that did nothing
 MOST_SERIES = 200  # of a page

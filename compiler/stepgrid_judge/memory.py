@@ -18,7 +18,7 @@ from stepgrid.store.store import Store
 from stepgrid.summarize.comparisons.comparison import ArmEntry, Case, Comparison, Conclusion
 from stepgrid.summarize.notes import Doubt
 from stepgrid.summarize.report import Report
-from stepgrid.summarize.static_site import History
+from stepgrid_page.static_site import History
 
 if TYPE_CHECKING:
     from stepgrid_judge.series import Series
@@ -173,7 +173,7 @@ def _overlap(case: Case) -> bool:
 
 
 class StoreMemory:
-    """What the core asks for: `stepgrid.summarize.report_files.Memory`."""
+    """What the core asks for, `stepgrid.summarize.report_files.Memory`, and a site, `SiteMemory`."""
 
     def files(self, plan: Plan) -> Sequence[Path]:
         return [notes_path(plan.spec)]

@@ -77,5 +77,6 @@ def test_an_engine_in_a_wheel_has_every_part(tmp_path: Path) -> None:
     words = (*plugins, "--spec", spec, "--folder", str(folder))
     assert " passed" in run(own, "-m", "stepgrid_conformance", "-p", "no:cacheprovider", "-q", *words)
     assert "3       2.5  false" in stepgrid("report", spec, "--table", "LMDB trees: reads")
+    assert stepgrid("report", spec, "--format", "brief").startswith("# LMDB: durable commits\n\n- ")
     sql = "SELECT min(found_pct) AS found, count(lmdb_mapped_kb) > 0 AS mapped FROM steps WHERE measured"
     assert stepgrid("query", spec, sql).split()[-2:] == ["100", "true"]

@@ -10,9 +10,10 @@ import pytest
 from stepgrid.cli import main
 from stepgrid.model.records import replace
 from stepgrid.store import store as store_module
-from stepgrid.summarize import gate, static_site
+from stepgrid.summarize import gate
 from stepgrid.summarize.report import Report
 from stepgrid_judge.history_forms import make_histories
+from stepgrid_page import static_site
 from tests.summarize import scenario, synthetic
 from tests.summarize.synthetic import Experiment
 

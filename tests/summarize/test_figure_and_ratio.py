@@ -12,11 +12,12 @@ from hypothesis import strategies as st
 from stepgrid.host.terminal_output import Paint
 from stepgrid.model.records import replace
 from stepgrid.plan import plan_file
-from stepgrid.summarize import html_page, report_formats
+from stepgrid.summarize import report_formats
 from stepgrid.summarize.data import tables_reader
 from stepgrid.summarize.report import Report, make_report
 from stepgrid.summarize.report_files import read_report
 from stepgrid.summarize.summary_text import brief_lines
+from stepgrid_page import html_page
 from tests.summarize import scenario
 from tests.summarize.synthetic import Experiment
 

@@ -14,7 +14,7 @@ from stepgrid.model.records import replace
 from stepgrid.store import stage_requests
 from stepgrid.store.store import SummaryFiles
 from stepgrid.summarize import report_files
-from stepgrid.summarize.charts import step_charts
+from stepgrid_page import step_charts
 from tests.summarize.synthetic import Experiment
 
 BUILD, OTHER = "rocksdb-7.8.3", "rocksdb-9.10.0"

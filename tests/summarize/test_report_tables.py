@@ -10,12 +10,13 @@ from stepgrid.collect.job import collect
 from stepgrid.model.plan import PlannedAxis
 from stepgrid.model.records import replace
 from stepgrid.model.table import MOST_ROWS, Cell, Column, Table
-from stepgrid.summarize import html_page, report_formats, report_tables, summary_text
+from stepgrid.summarize import report_formats, report_tables, summary_text
 from stepgrid.summarize.absolute_figures import table
 from stepgrid.summarize.comparisons.comparison_axes import StepPoints
 from stepgrid.summarize.data.points import Point
 from stepgrid.summarize.report import Report
 from stepgrid.summarize.report_files import read_report
+from stepgrid_page import html_page
 from tests.summarize import made, scenario
 from tests.summarize.scenario import NEW, OLD
 

@@ -42,9 +42,7 @@ _TABLE: tuple[Command | str, ...] = (  # in the order of help; a name alone is a
     Command("its results", "report", "print the report of the results, or one of its tables", "report", BESIDE_SPEC),
     Command("its results", "compare", "compare two sets of results: specs, plans, dates, exported files",
             "report", HERE),
-    "plans",
-    Command("its results", "site", "write a static site of experiments: index, pages, tables, feed", "report", HERE),
-    "results", "redo", "retract", "export", "import", "images", "gc",
+    "plans", "site", "results", "redo", "retract", "export", "import", "images", "gc",
     Command("other programs", "snakefile", "print the path of the Snakefile, for snakemake -s", "new"),
     Command("other programs", "completion", "print the shell completion script", "new"),
 )

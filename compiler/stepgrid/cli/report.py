@@ -1,4 +1,4 @@
-"""stepgrid report, compare and site: results as one report, two sets of results side by side, a static site."""
+"""stepgrid report and compare: results as one report, two sets of results side by side."""
 
 from __future__ import annotations
 
@@ -20,44 +20,41 @@ from stepgrid.cli.spec_arguments import (
     add_strict,
     add_where,
     quiet_plan,
-    use_site,
     warn_of_other_results,
 )
-from stepgrid.errors import FAILED, FINE, USAGE
-from stepgrid.host.products import check_folder
+from stepgrid.errors import FINE, USAGE
 from stepgrid.host.terminal_output import Paint
 from stepgrid.language.problems import nearest
 from stepgrid.model.plan import Plan
 from stepgrid.model.records import replace
 from stepgrid.model.status import Status
-from stepgrid.model.units import counted
 from stepgrid.plan import plan_file
-from stepgrid.plugins.registry import EXPORTS, MEMORIES
+from stepgrid.plugins.registry import EXPORTS, FORMS, PICTURES
 from stepgrid.store import plans
 from stepgrid.store.store import PastStore, Store, SummaryFiles, brief_width, time_name_prefix
 from stepgrid.summarize.formats import FORMATS
 from stepgrid.workflow import host_plan
 
 if TYPE_CHECKING:
-    from stepgrid.summarize.gate import Gate
     from stepgrid.summarize.report import Report
 
 FRAGMENT = "html-fragment"
-OTHER_FORMATS = ("junit", "github", "bencher", "github-action-benchmark", "github-action-benchmark-smaller", "otava")
+PROGRAMS = ("junit", "github", "bencher", "github-action-benchmark")  # in this order, those of packages behind
 SPEC_ENDINGS = (".yaml", ".yml")
 SHOWN_DIGEST = 8  # letters of a plan's digest
 _DIGEST = re.compile(r"[0-9a-f]{6,20}")
 
 
 def add_report_arguments(parser: argparse.ArgumentParser) -> None:
+    forms = [name for name in FORMS.names() if name not in (*FORMATS, FRAGMENT, *PROGRAMS)]
     parser.add_argument("spec", metavar="SPEC", help=SPEC_HELP)
     parser.add_argument(
         "--format",
-        choices=[*FORMATS, FRAGMENT, *OTHER_FORMATS],
+        choices=[*FORMATS, FRAGMENT, *PROGRAMS, *forms],
         metavar="FORMAT",
         default="text",
         help=f"the output format: {', '.join(FORMATS)} (text); {FRAGMENT}: for a post; for other programs: "
-        f"{', '.join(OTHER_FORMATS)}",
+        f"{', '.join((*PROGRAMS, *forms))}",
     )
     length = parser.add_mutually_exclusive_group()
     length.add_argument("--brief", action="store_true", help="print the lines that a run ends with (the default)")
@@ -74,7 +71,7 @@ def add_report_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run_report(args: argparse.Namespace) -> int:
     from stepgrid.summarize.report_files import current_report
-    from stepgrid.summarize.report_formats import NoTable, table
+    from stepgrid.summarize.report_formats import NoForm, NoTable, report_text, table
 
     page, gate = None, read_gate(args)
     if args.against is None:
@@ -91,7 +88,8 @@ def run_report(args: argparse.Namespace) -> int:
     if args.format == "text" and (args.brief or not any((args.all, args.table, args.output, args.against))):
         text = _brief_text(report, page)
     elif args.table is None:
-        text = _report_text(report, args.format, page, gate)
+        with ending_with(USAGE, NoForm):
+            text = report_text(report, args.format, page, gate)
     elif args.format not in FORMATS:
         raise CommandError(f"--format {args.format} takes the whole report: leave --table out")
     else:
@@ -109,30 +107,17 @@ def _brief_text(report: Report, page: Path | None) -> str:
 
 
 def _write_chart(args: argparse.Namespace, report: Report) -> None:
-    from stepgrid.summarize.charts.report_charts import NoPicture, draw_file, find_chart
+    from stepgrid.summarize.report_formats import NoForm
 
     if args.output is None or args.table is not None or args.format != "text":
         raise CommandError("--chart writes a file: -o x.svg or -o x.png, without --table and --format")
-    with ending_with(USAGE, NoPicture):
-        content = draw_file(find_chart(report, args.chart), args.output)
+    ending = args.output.suffix.removeprefix(".")
+    if ending not in PICTURES.names():
+        endings = " or ".join(f".{name}" for name in reversed(PICTURES.names()))
+        raise CommandError(f"{args.output}: a chart is written as {endings}")
+    with ending_with(USAGE, NoForm):
+        content = PICTURES.get(ending)(report, args.chart)
     write_file(lambda file: file.write_bytes(content), args.output, args.replace)
-
-
-def _report_text(report: Report, form: str, page: Path | None, gate: Gate | None = None) -> str:
-    from stepgrid.summarize import ci_formats, html_page, report_formats
-
-    if form == "json":
-        return report_formats.report_json(report)
-    if form == FRAGMENT:
-        return html_page.fragment(report)
-    if form not in ci_formats.CI_FORMATS:
-        return report_formats.report_text(report, form, page)
-    if form == "junit" and gate:
-        return ci_formats.junit(report, gate)
-    if form == "github":
-        ci_formats.append_job_summary(report)
-    with ending_with(USAGE, ci_formats.NoFigures):
-        return ci_formats.CI_FORMATS[form](report)
 
 
 def add_compare_arguments(parser: argparse.ArgumentParser) -> None:
@@ -145,8 +130,10 @@ def add_compare_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run_compare(args: argparse.Namespace) -> int:
+    from stepgrid.summarize.report_formats import report_text
+
     report = _compare(args, (args.first, args.second))
-    write_output(_report_text(report, args.format, None), args.output, args.replace)
+    write_output(report_text(report, args.format), args.output, args.replace)
     return FINE
 
 
@@ -164,51 +151,6 @@ def _compare(args: argparse.Namespace, names: Sequence[str]) -> Report:
         if first.name == second.name:
             first, second = replace(first, name=f"{first.name} (1)"), replace(second, name=f"{second.name} (2)")
         return compare_sets(first, second, [(axis, label) for axis, _, label in selected])
-
-
-def add_site_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("folder", metavar="DIR", type=Path, help="a new or empty folder, or an earlier site")
-    parser.add_argument("results", metavar="RESULTS", nargs="*", help=f"{RESULTS_HELP} (the newest plan of each spec)")
-    parser.add_argument("--title", default="Experiments", help="title of the site (Experiments)")
-    parser.add_argument("--url", help="address of the published site, for links of its feed and for pictures")
-    add_narrowing(parser)
-
-
-def run_site(args: argparse.Namespace) -> int:
-    from stepgrid.summarize import report_files, static_site
-    from stepgrid.summarize.charts.report_charts import NoPicture
-    from stepgrid.summarize.static_site import SiteEntry, folder_names
-
-    use_site(args)
-    names = args.results or _newest_plans(host_plan.store())
-    with ExitStack() as temporary_folders, ending_with(FAILED, NoPicture, OSError):
-        check_folder(args.folder)
-        located = [locate_results(args, name, temporary_folders) for name in names]
-        reports = [report_files.read_report(results.store, results.plan.digest) for results in located]
-        experiments = [
-            SiteEntry(name, report, results.store.tables(results.plan.digest))
-            for name, report, results in zip(folder_names(reports), reports, located, strict=True)
-        ]
-        store = host_plan.store()
-        published = [
-            results.plan
-            for results in located
-            if results.store.root == store.root and not isinstance(results.store, PastStore)
-        ]
-        histories = [entry for name in MEMORIES.names() for entry in MEMORIES.get(name).histories(store, published)]
-        static_site.write(args.folder, args.title, args.url, experiments, histories)
-    print(f"{counted(len(experiments), 'experiment')}: {args.folder / static_site.INDEX}")
-    return FINE
-
-
-def _newest_plans(store: Store) -> list[str]:
-    """List the newest plan of each spec and scale, without those of which nothing is measured."""
-    newest = {(plan.spec, plan.scale): plan for plan in plans.stored_plans(store)}
-    digests = []
-    for plan in newest.values():
-        if any(store.result(stage) for stage in plans.stage_ids(plan.folder)):
-            digests.append(plan.digest)
-    return digests
 
 
 # Sets of results as a person names them: a spec, a stored plan, either of them at some date, or an exported file.
@@ -275,7 +217,7 @@ def _named_plan(args: argparse.Namespace, name: str) -> tuple[Plan, str]:
 
 
 def _plan_at(past: Store, store: Store, plan: Plan, until: str) -> Plan | None:
-    """Return the newest plan that the spec had then, else its present one: others may have measured its stages."""
+    """Return the newest plan that the spec had then, else its present one: forms may have measured its stages."""
     from stepgrid.collect.job import collect
 
     digests = [

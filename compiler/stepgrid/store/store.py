@@ -338,6 +338,7 @@ SUMMARY_SOURCES = (
     "stepgrid/plugins",
     "stepgrid_databases",
     "stepgrid_investigate",
+    "stepgrid_page",
     "stepgrid/collect",
     "stepgrid/summarize",
     "stepgrid/store/attempts.py",

@@ -8,7 +8,6 @@ from functools import lru_cache
 from stepgrid.model import units
 from stepgrid.model.plan import is_imported
 from stepgrid.summarize.arms import Arm, ArmCase, arms, locate, short_build
-from stepgrid.summarize.charts.step_charts import MOST_ROWS
 from stepgrid.summarize.comparisons.comparison import RATIO, Comparison
 from stepgrid.summarize.comparisons.judgement import COSTS, TAILS
 from stepgrid.summarize.findings import findings, is_wide, span, spread
@@ -17,6 +16,7 @@ from stepgrid.summarize.statistics.verdicts import DIFFERENCES, SAME
 from stepgrid.summarize.why import DASH
 
 MOST_ARMS = 2
+MOST_ROWS = 24  # of a chart with room for the p99 of each
 UNKNOWN = "CPU, memory and bytes per operation are not known unless a step gives `operations`"
 OTHER_METRIC = "`--metric NAME` judges another metric that the files have"
 

@@ -18,18 +18,20 @@ from stepgrid.model.records import replace
 from stepgrid.model.units import counted
 from stepgrid.plan import plan_file
 from stepgrid.plan.difference import links_of
-from stepgrid.plugins.registry import MEMORIES
+from stepgrid.plugins.registry import FORMS, MEMORIES
 from stepgrid.store import plans, stage_requests
 from stepgrid.store.paths import BUILD_FILE, STEPS_TABLE, SUMMARY_BRIEF
 from stepgrid.store.plans import newest_request
 from stepgrid.store.store import Store, SummaryFiles, revision
-from stepgrid.summarize import html_page, summary_text
+from stepgrid.summarize import summary_text
 from stepgrid.summarize.comparisons.decisions import LoadCosts, load_costs
 from stepgrid.summarize.data import tables_reader
 from stepgrid.summarize.data.points import Point
 from stepgrid.summarize.report import Report, adjust, make_report
-from stepgrid.summarize.static_site import History
+from stepgrid.summarize.report_formats import FormOptions
 from stepgrid.summarize.summary_text import brief_by_width
+
+PAGE = "html"  # the form of a report that lies beside its text
 
 
 class Memory(Protocol):
@@ -40,9 +42,6 @@ class Memory(Protocol):
 
     def recall(self, store: Store, plan: Plan) -> Callable[[Report], Report]:
         """Return what adds the past to a report, for each base that its page can be shown against."""
-
-    def histories(self, store: Store, plans: Sequence[Plan]) -> Sequence[History]:
-        """List the series of the specs and scales of some plans, and of no other, for a site."""
 
 
 ReadExport: TypeAlias = Callable[[Store, Path], Plan]  # imports a file of results into a store of its own
@@ -96,7 +95,7 @@ def write_stamped(store: Store, plan: str) -> Report:
 def write_report(store: Store, report: Report) -> None:
     """Write the page, ask for loads that are undecided, then write the text: where it is, everything is."""
     files = SummaryFiles.of(store, report.setup.plan)
-    write_text(files.page, html_page.page(report))
+    write_text(files.page, FORMS.get(PAGE)(report, FormOptions(alone=False)))
     requests = [*report.comparisons.load_requests, *(load for answer in report.grid_answers for load in answer.loads)]
     for answer in report.grid_answers if report.setup.search else ():
         stage_requests.advance_search(store, report.setup.search, answer.points, answer.finalists, answer.why)

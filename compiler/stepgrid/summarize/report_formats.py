@@ -1,4 +1,4 @@
-"""A report as it is printed: whole, or one of its tables; as text, Markdown for a post, CSV, TSV, HTML or JSON."""
+"""A report as it is printed: whole, or one of its tables; text, Markdown, CSV, TSV, JSON, or a form of a package."""
 
 from __future__ import annotations
 
@@ -6,12 +6,13 @@ import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple, Protocol
 
 from stepgrid.language.problems import nearest
 from stepgrid.model.metrics import QPS
 from stepgrid.model.table import Table
 from stepgrid.package import __version__
+from stepgrid.plugins.registry import FORMS
 from stepgrid.summarize import absolute_figures, claims, formats, next_action, sentences, summary_text
 from stepgrid.summarize.comparisons.comparison import (
     Case,
@@ -25,7 +26,7 @@ from stepgrid.summarize.comparisons.comparison import (
 from stepgrid.summarize.data.points import Point
 from stepgrid.summarize.findings import findings, findings_by_metric
 from stepgrid.summarize.formats import FORMATS, escape_markdown, markdown_table
-from stepgrid.summarize.html_page import page
+from stepgrid.summarize.gate import NO_GATE, Gate
 from stepgrid.summarize.report import Report
 from stepgrid.summarize.setup import spec_words
 from stepgrid.summarize.statistics.confidence_intervals import Interval
@@ -35,19 +36,48 @@ from stepgrid.summarize.why import why, why_table
 FACTS = ("host", "builds", "measured", "made from")  # of the setup, in Markdown
 
 
+class FormOptions(NamedTuple):
+    gate: Gate = NO_GATE
+    alone: bool = True  # no other files of the report lie beside it
+
+
+ALONE = FormOptions()
+
+
+class ReportForm(Protocol):
+    """A form that a package brings: `--format NAME` writes it."""
+
+    def __call__(self, report: Report, options: FormOptions, /) -> str:
+        """Write the whole report; NoForm where it has nothing that this form could show."""
+
+
+class PictureForm(Protocol):
+    """A chart as a file, whose ending is the name of the entry point."""
+
+    def __call__(self, report: Report, chart: str, /) -> bytes:
+        """Draw the chart of that name or title, the first one as `main`; NoForm where it cannot."""
+
+
+class NoForm(Exception):
+    """A report lacks what a form shows, or this host what draws it."""
+
+
 class NoTable(Exception):
     """No table has that title."""
 
 
-def report_text(report: Report, form: str, page_path: Path | None) -> str:
+def report_text(report: Report, form: str, page_path: Path | None = None, gate: Gate = NO_GATE) -> str:
     match form:
         case "text":
             return summary_text.text(report, page_path)
-        case "html":
-            return page(report, alone=True)
         case "markdown":
             return markdown(report)
-    checkable = [ratio_table(report.comparisons.all)] if form in ("csv", "tsv") and report.comparisons.all else []
+        case "json":
+            return report_json(report)
+        case _ if form not in ("csv", "tsv"):
+            content: str = FORMS.get(form)(report, FormOptions(gate))
+            return content
+    checkable = [ratio_table(report.comparisons.all)] if report.comparisons.all else []
     return _joined(map(FORMATS[form], (*tables(report), *checkable)), form)
 
 

@@ -16,13 +16,13 @@ from stepgrid.model.table import NOTHING, Cell, Column, Table
 from stepgrid.model.units import counted
 from stepgrid.store.paths import SUMMARY_PAGE, SUMMARY_TEXT
 from stepgrid.summarize import formats
-from stepgrid.summarize.charts import drawing
-from stepgrid.summarize.charts.drawing import Scale
-from stepgrid.summarize.html_page import render
 from stepgrid.summarize.statistics.confidence_intervals import special
 from stepgrid_investigate.bisect.measurement import Reading
 from stepgrid_investigate.bisect.question import BisectRequest, Candidate
 from stepgrid_investigate.bisect.search import ChangePoint, Evidence, Found, Unanswered, change_point
+from stepgrid_page import drawing
+from stepgrid_page.drawing import Scale
+from stepgrid_page.html_page import render
 
 _MOST_ERRORS = 3.5  # standard errors from its level: it may belong to neither
 _ALMOST = 0.999

@@ -8,11 +8,12 @@ import pytest
 from stepgrid.model.plan import PlannedAxis
 from stepgrid.model.records import replace
 from stepgrid.store import store as store_module
-from stepgrid.summarize import html_page, summary_text
+from stepgrid.summarize import summary_text
 from stepgrid.summarize.comparisons.judgement import RatioEvidence
 from stepgrid.summarize.comparisons.ladders import Ladder, date_ladder
 from stepgrid.summarize.data.points import Point
 from stepgrid.summarize.data.tables_reader import PastFigure, Tables
+from stepgrid_page import html_page
 from tests.summarize import made, scenario
 from tests.summarize.synthetic import Experiment
 

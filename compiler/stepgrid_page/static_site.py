@@ -1,34 +1,46 @@
-"""Static site of experiments: an index, for each its page, picture, tables and text, and a feed."""
+"""stepgrid site: an index of experiments, for each its page, picture, tables and text, and a feed."""
 
 from __future__ import annotations
 
+import argparse
 import re
 import shutil
 from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from datetime import UTC, datetime
 from functools import cached_property
 from itertools import islice
 from pathlib import Path, PurePath
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 from msgspec import Struct
 
+from stepgrid.cli.failures import ending_with
+from stepgrid.cli.report import locate_results
+from stepgrid.cli.spec_arguments import RESULTS_HELP, add_narrowing, use_site
+from stepgrid.errors import FAILED, FINE
 from stepgrid.host.files import make_folder, write_text
-from stepgrid.host.products import fill_folder
+from stepgrid.host.products import check_folder, fill_folder
 from stepgrid.model import units
-from stepgrid.model.plan import BUILD, is_imported
+from stepgrid.model.plan import BUILD, Plan, is_imported
 from stepgrid.model.table import group
 from stepgrid.model.units import counted
 from stepgrid.package import __version__
+from stepgrid.plugins.registry import MEMORIES
+from stepgrid.store import plans
 from stepgrid.store.paths import SUMMARY_TEXT
-from stepgrid.summarize import html_page, summary_text
+from stepgrid.store.store import PastStore, Store
+from stepgrid.summarize import summary_text
 from stepgrid.summarize.arms import Arm, arms
-from stepgrid.summarize.charts import report_charts
-from stepgrid.summarize.charts.drawing import PageMarks
-from stepgrid.summarize.charts.step_charts import Chart
 from stepgrid.summarize.report import Report
+from stepgrid.summarize.report_files import read_report
+from stepgrid.summarize.report_formats import FormOptions, NoForm
 from stepgrid.summarize.setup import host_line
 from stepgrid.summarize.statistics.verdicts import BAD, GOOD
+from stepgrid.workflow import host_plan
+from stepgrid_page import html_page, report_charts
+from stepgrid_page.drawing import PageMarks
+from stepgrid_page.step_charts import Chart
 
 INDEX, FEED, TABLES, HISTORIES = "index.html", "feed.xml", "tables", "history"
 PICTURE, IMAGE = "chart.svg", "chart.png"  # of an experiment; the second for sites that link to it
@@ -90,6 +102,57 @@ class History(Struct, frozen=True):
     title: str
     page: str
     changes: tuple[HistoryEntry, ...] = ()
+
+
+@runtime_checkable
+class SiteMemory(Protocol):
+    """A memory of reports whose series a site has pages of."""
+
+    def histories(self, store: Store, plans: Sequence[Plan]) -> Sequence[History]:
+        """List the series of the specs and scales of some plans, and of no other."""
+
+
+def add_site_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("folder", metavar="DIR", type=Path, help="a new or empty folder, or an earlier site")
+    parser.add_argument("results", metavar="RESULTS", nargs="*", help=f"{RESULTS_HELP} (the newest plan of each spec)")
+    parser.add_argument("--title", default="Experiments", help="title of the site (Experiments)")
+    parser.add_argument("--url", help="address of the published site, for links of its feed and for pictures")
+    add_narrowing(parser)
+
+
+def run_site(args: argparse.Namespace) -> int:
+    use_site(args)
+    names = args.results or _newest_plans(host_plan.store())
+    with ExitStack() as temporary_folders, ending_with(FAILED, NoForm, OSError):
+        check_folder(args.folder)
+        located = [locate_results(args, name, temporary_folders) for name in names]
+        reports = [read_report(results.store, results.plan.digest) for results in located]
+        experiments = [
+            SiteEntry(name, report, results.store.tables(results.plan.digest))
+            for name, report, results in zip(folder_names(reports), reports, located, strict=True)
+        ]
+        store = host_plan.store()
+        published = [
+            results.plan
+            for results in located
+            if results.store.root == store.root and not isinstance(results.store, PastStore)
+        ]
+        memories = map(MEMORIES.get, MEMORIES.names())
+        makers = [memory for memory in memories if isinstance(memory, SiteMemory)]
+        histories = [history for maker in makers for history in maker.histories(store, published)]
+        write(args.folder, args.title, args.url, experiments, histories)
+    print(f"{counted(len(experiments), 'experiment')}: {args.folder / INDEX}")
+    return FINE
+
+
+def _newest_plans(store: Store) -> list[str]:
+    """List the newest plan of each spec and scale, without those of which nothing is measured."""
+    newest = {(plan.spec, plan.scale): plan for plan in plans.stored_plans(store)}
+    digests = []
+    for plan in newest.values():
+        if any(store.result(stage) for stage in plans.stage_ids(plan.folder)):
+            digests.append(plan.digest)
+    return digests
 
 
 def folder_names(reports: Sequence[Report]) -> list[str]:
@@ -175,11 +238,11 @@ def _write_experiment(folder: Path, experiment: SiteEntry, address: str | None) 
     write_text(folder / SUMMARY_TEXT, summary_text.text(experiment.report, None))
     image = ""
     if chart := experiment.chart:
-        (folder / PICTURE).write_bytes(report_charts.draw_file(chart, folder / PICTURE))
+        (folder / PICTURE).write_bytes(report_charts.draw_svg(chart))
         if address and report_charts.find_browser():
-            (folder / IMAGE).write_bytes(report_charts.draw_file(chart, folder / IMAGE))
+            (folder / IMAGE).write_bytes(report_charts.draw_png(chart))
             image = f"{address}/{experiment.folder}/{IMAGE}"
-    write_text(folder / INDEX, html_page.page(experiment.report, image=image))
+    write_text(folder / INDEX, html_page.page(experiment.report, FormOptions(alone=False), image))
 
 
 def _render(name: str, values: Mapping[str, Any]) -> str:

@@ -14,9 +14,10 @@ from stepgrid.model.records import replace
 from stepgrid.package import TEMPLATES
 from stepgrid.store.plans import Request
 from stepgrid.store.store import SummaryFiles
-from stepgrid.summarize import absolute_figures, html_page, report_files
+from stepgrid.summarize import absolute_figures, report_files
 from stepgrid.summarize.notes import Doubt
 from stepgrid.summarize.report import Report
+from stepgrid_page import html_page
 from tests.summarize import scenario, synthetic
 from tests.summarize.scenario import NEW
 from tests.summarize.synthetic import Experiment

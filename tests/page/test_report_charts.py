@@ -6,17 +6,17 @@ import pytest
 
 from stepgrid.model.figures import Figures
 from stepgrid.model.records import replace
-from stepgrid.summarize.charts import report_charts
-from stepgrid.summarize.charts.drawing import PageMarks
-from stepgrid.summarize.charts.report_charts import NoPicture
 from stepgrid.summarize.comparisons.comparison import ArmEntry, ComparedMetric, compact_table
 from stepgrid.summarize.comparisons.comparison_axes import StepPoints
 from stepgrid.summarize.report import Report
+from stepgrid.summarize.report_formats import NoForm
+from stepgrid_page import report_charts
+from stepgrid_page.drawing import PageMarks
 from stepgrid_published.importer import ImportedStep
 from tests.needs import needs
+from tests.page.test_chart_forms import texts, titles
+from tests.page.test_step_charts import bare, imported
 from tests.summarize import scenario
-from tests.summarize.charts.test_forms import texts, titles
-from tests.summarize.charts.test_step_charts import bare, imported
 from tests.summarize.synthetic import Experiment
 
 
@@ -98,24 +98,21 @@ def test_a_report_without_comparisons_has_its_figures(tmp_path: Path) -> None:
 # Files
 
 
-def test_a_chart_is_found_by_name_and_saved_as_svg(report: Report, tmp_path: Path) -> None:
-    chart = report_charts.find_chart(report, "main")
-    assert report_charts.draw_file(chart, tmp_path / "chart.svg").startswith(b'<svg xmlns="http://www.w3.org/2000/svg"')
+def test_a_chart_is_found_by_name_and_saved_as_svg(report: Report) -> None:
+    assert report_charts.svg(report, "main").startswith(b'<svg xmlns="http://www.w3.org/2000/svg"')
     assert report_charts.find_chart(report, "readww-latency").title == "readww: latency"
-    with pytest.raises(NoPicture, match=r"no chart is called nope; there are: qps, "):
+    with pytest.raises(NoForm, match=r"no chart is called nope; there are: qps, "):
         report_charts.find_chart(report, "nope")
-    with pytest.raises(NoPicture, match=r"a chart is written as \.svg or \.png"):
-        report_charts.draw_file(chart, tmp_path / "chart.gif")
 
 
 def test_a_png_without_a_browser_is_an_error(report: Report, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
-    with pytest.raises(NoPicture, match=r"a PNG needs Chromium or Chrome, which this host lacks"):
-        report_charts.draw_file(report_charts.find_chart(report, "main"), tmp_path / "chart.png")
+    with pytest.raises(NoForm, match=r"a PNG needs Chromium or Chrome, which this host lacks"):
+        report_charts.png(report, "main")
 
 
 @needs("chromium")
-def test_a_browser_makes_a_png(report: Report, tmp_path: Path) -> None:
-    image = report_charts.draw_file(report_charts.find_chart(report, "main"), tmp_path / "chart.png")
+def test_a_browser_makes_a_png(report: Report) -> None:
+    image = report_charts.png(report, "main")
     assert image.startswith(b"\x89PNG")
     assert int.from_bytes(image[16:20], "big") == 2 * (900 + 24)

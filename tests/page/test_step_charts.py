@@ -10,16 +10,16 @@ from stepgrid.model.figures import ClientRate, Figures
 from stepgrid.model.plan import PlannedAxis
 from stepgrid.model.records import replace
 from stepgrid.store.store import Store
-from stepgrid.summarize.charts import step_charts
-from stepgrid.summarize.charts.drawing import PageMarks
 from stepgrid.summarize.comparisons.comparison_axes import StepPoints
 from stepgrid.summarize.data.points import Point
 from stepgrid.summarize.report import Comparisons, Report
 from stepgrid.summarize.report_files import current_report
+from stepgrid_page import step_charts
+from stepgrid_page.drawing import PageMarks
 from stepgrid_published.importer import ImportedStep
 from stepgrid_published.results import plan_results, publish
+from tests.page.test_chart_forms import texts, titles
 from tests.summarize import made, scenario
-from tests.summarize.charts.test_forms import texts, titles
 from tests.summarize.synthetic import Experiment
 
 Figure = tuple[Mapping[str, str], Mapping[str, float]]

@@ -17,10 +17,6 @@ from stepgrid.model import units
 from stepgrid.model.units import counted
 from stepgrid.summarize import sentences
 from stepgrid.summarize.arms import short_build
-from stepgrid.summarize.charts import drawing, forms
-from stepgrid.summarize.charts.drawing import NARROW, WIDE, Marks
-from stepgrid.summarize.charts.forms import Axes, ChartRow, Mark, Rows
-from stepgrid.summarize.charts.step_charts import MOST_ROWS, Chart, arrange, omission, step_charts
 from stepgrid.summarize.comparisons.comparison import (
     RATIO,
     ArmEntry,
@@ -30,10 +26,16 @@ from stepgrid.summarize.comparisons.comparison import (
     figure_text,
 )
 from stepgrid.summarize.comparisons.judgement import TAILS
+from stepgrid.summarize.cost import MOST_ROWS
 from stepgrid.summarize.data.points import AxisAnswers, Point, mean
 from stepgrid.summarize.report import Report
+from stepgrid.summarize.report_formats import NoForm
 from stepgrid.summarize.statistics import confidence_intervals, verdicts
 from stepgrid.summarize.statistics.verdicts import DIFFERENCES, SAME
+from stepgrid_page import chart_forms, drawing
+from stepgrid_page.chart_forms import Axes, ChartRow, Mark, Rows
+from stepgrid_page.drawing import NARROW, WIDE, Marks
+from stepgrid_page.step_charts import Chart, arrange, omission, step_charts
 
 BARS = "bars: 95 % intervals, an arrow where one goes on"
 MOST_REACH = 4  # times its lower end: a bar of a wider interval would hide the other rows
@@ -71,14 +73,14 @@ def main_chart(report: Report, marks: Marks) -> Chart | None:
     chosen = points[:MOST_ROWS]
     figures = Rows(title, metric.heading, [_figure_row(candidate, metric) for candidate in chosen], marks)
     is_log = drawing.is_wide([row.value for row in figures.rows])
-    other_scale = [forms.figures(figures, width, not is_log) for width in (WIDE, NARROW)]
+    other_scale = [chart_forms.figures(figures, width, not is_log) for width in (WIDE, NARROW)]
     views = {"linear" if is_log else "log": other_scale}
     ratios = _ratio_rows(chosen)
     if ratios and comparison:
         relative = Rows(f"{title} relative to {comparison.base}", "ratio", ratios, marks, metric.verdicts)
-        views["ratio"] = [forms.ratios(relative, report.setup.effect, width) for width in (WIDE, NARROW)]
+        views["ratio"] = [chart_forms.ratios(relative, report.setup.effect, width) for width in (WIDE, NARROW)]
     note = _note(figures.rows, omission(len(chosen), len(points)))
-    return Chart(title, forms.figures(figures), forms.figures(figures, NARROW), views, note)
+    return Chart(title, chart_forms.figures(figures), chart_forms.figures(figures, NARROW), views, note)
 
 
 def _figure_groups(report: Report, comparison: Comparison | None) -> Groups:
@@ -166,7 +168,7 @@ def ratio_chart(report: Report, comparison: Comparison, marks: Marks) -> Chart |
     step = f"{comparison.steps[0]}: " if len(comparison.steps) == 1 else ""
     title = f"{step}{subject} relative to {comparison.base}"
     chart = Rows(title, "ratio", drawn, marks, comparison.metric.verdicts)
-    wide, narrow = (forms.ratios(chart, report.setup.effect, width) for width in (WIDE, NARROW))
+    wide, narrow = (chart_forms.ratios(chart, report.setup.effect, width) for width in (WIDE, NARROW))
     return Chart(title, wide, narrow, note=_note(drawn, ""))
 
 
@@ -298,7 +300,7 @@ def search_charts(searches: Sequence[AxisAnswers], marks: Marks) -> Iterator[Cha
             arms = dict.fromkeys(point.arm for point in points)
             paths = [[point for point in points if point.arm == arm] for arm in arms]
             axes = Axes(axis.variable, axis.figures[0], has_sizes=axis.param.endswith(units.SIZED))
-            yield Chart(axis.title, forms.trade_off(axis.title, axes, points, paths, marks))
+            yield Chart(axis.title, chart_forms.trade_off(axis.title, axes, points, paths, marks))
 
 
 def all_charts(report: Report) -> Iterator[Chart]:
@@ -320,10 +322,6 @@ DENSITY = 2  # pixels of a PNG for each of its chart
 BROWSER_SECONDS = 60
 
 
-class NoPicture(Exception):
-    """A chart that this host cannot write."""
-
-
 def find_chart(report: Report, name: str) -> Chart:
     """Return the chart of that name or title; the main one is `main`."""
     names: list[str] = []
@@ -331,21 +329,28 @@ def find_chart(report: Report, name: str) -> Chart:
         if name in (chart.name, chart.title) or (name == "main" and not names):
             return chart
         names.append(chart.name)
-    raise NoPicture(f"no chart is called {name}; there are: {', '.join(names) or 'none'}")
+    raise NoForm(f"no chart is called {name}; there are: {', '.join(names) or 'none'}")
 
 
-def draw_file(chart: Chart, path: Path) -> bytes:
-    """Return the content of a file of that name: .svg, or with a browser of this host .png."""
-    if path.suffix not in (".svg", ".png"):
-        raise NoPicture(f"{path}: a chart is written as .svg or .png")
+def svg(report: Report, name: str) -> bytes:
+    """Write the form of that name: a picture of a chart."""
+    return draw_svg(find_chart(report, name))
+
+
+def png(report: Report, name: str) -> bytes:
+    """Write the form of that name, with a browser of this host."""
+    return draw_png(find_chart(report, name))
+
+
+def draw_svg(chart: Chart) -> bytes:
+    return drawing.stand_alone(chart.svg).encode()
+
+
+def draw_png(chart: Chart) -> bytes:
     picture = drawing.stand_alone(chart.svg)
-    if path.suffix == ".svg":
-        return picture.encode()
     browser = find_browser()
     if browser is None:
-        raise NoPicture(
-            "a PNG needs Chromium or Chrome, which this host lacks; write .svg, or use the page's PNG button"
-        )
+        raise NoForm("a PNG needs Chromium or Chrome, which this host lacks; write .svg, or use the page's PNG button")
     width, height = (math.ceil(float(side)) for side in re.findall(r' (?:width|height)="([\d.]+)"', picture)[:2])
     with tempfile.TemporaryDirectory() as folder:
         source = Path(folder) / "chart.svg"
@@ -361,7 +366,7 @@ def draw_file(chart: Chart, path: Path) -> bytes:
         )
         image = Path(folder) / "chart.png"
         if not image.is_file():
-            raise NoPicture(f"{browser} drew nothing (exit status {process.returncode})")
+            raise NoForm(f"{browser} drew nothing (exit status {process.returncode})")
         return image.read_bytes()
 
 

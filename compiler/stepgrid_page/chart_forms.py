@@ -16,8 +16,8 @@ from msgspec import Struct
 from stepgrid.collect.series import Span
 from stepgrid.model import units
 from stepgrid.model.table import group
-from stepgrid.summarize.charts import drawing
-from stepgrid.summarize.charts.drawing import LINE, NARROW, Marks, Scale, Spot
+from stepgrid_page import drawing
+from stepgrid_page.drawing import LINE, NARROW, Marks, Scale, Spot
 
 # Rows
 

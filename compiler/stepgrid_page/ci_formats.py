@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from decimal import Decimal
 from pathlib import Path
@@ -22,9 +22,9 @@ from stepgrid.summarize.claims import ClaimCase, JudgedClaim, case_words, first_
 from stepgrid.summarize.comparisons import comparison_axes
 from stepgrid.summarize.comparisons.comparison import ComparedMetric
 from stepgrid.summarize.data.points import Point
-from stepgrid.summarize.gate import NO_GATE, Gate, GateCase, gate_cases
+from stepgrid.summarize.gate import GateCase, gate_cases
 from stepgrid.summarize.report import Report
-from stepgrid.summarize.report_formats import markdown
+from stepgrid.summarize.report_formats import ALONE, FormOptions, NoForm, markdown
 from stepgrid.summarize.statistics.verdicts import SLOWER, UNDECIDED
 
 # JUnit XML: claims as test cases at each of their points, comparisons, and the measured steps that have no figures
@@ -34,12 +34,13 @@ _COUNTS = {"failures": "failure", "errors": "error", "skipped": "skipped"}  # of
 _ERRORS = (Status.FAILED, Status.INTERRUPTED, Status.BLOCKED)
 
 
-def junit(report: Report, gate: Gate = NO_GATE) -> str:
+def junit(report: Report, options: FormOptions = ALONE) -> str:
     """Write claims, comparisons and steps without figures; a comparison fails where the gate refuses it."""
     root = Element("testsuites", name=report.setup.title)
     claims = [_claim_case(report, claim, case) for claim in report.comparisons.claims for case in claim.cases]
     _add_suite(root, report, "claims", claims)
-    _add_suite(root, report, "comparisons", [_comparison_case(report, case) for case in gate_cases(report, gate)])
+    comparisons = [_comparison_case(report, case) for case in gate_cases(report, options.gate)]
+    _add_suite(root, report, "comparisons", comparisons)
     _add_suite(root, report, "measured steps", list(_step_cases(report)))
     indent(root, " ")
     xml = tostring(root, encoding="unicode")
@@ -98,8 +99,11 @@ MOST_ANNOTATIONS = 10  # of each level that GitHub shows of a step
 _LEVELS = {FAILS: "error", UNDECIDED: "warning", HOLDS: "notice"}
 
 
-def github_annotations(report: Report) -> str:
-    """Annotate each claim, each failure and each answer."""
+def github(report: Report, _: FormOptions = ALONE) -> str:
+    """Annotate each claim, each failure and each answer; the summary of the step, where this runs in one, has more."""
+    if path := os.environ.get(SUMMARY_VARIABLE):
+        with Path(path).open("a", encoding="utf-8") as file:
+            file.write(job_summary(report))
     lines: dict[str, list[str]] = {}
     for claim in report.comparisons.claims:
         level, title = _LEVELS[claim.result], f"{claim.result}: {claim.claim}"
@@ -133,13 +137,6 @@ def _failures(report: Report) -> Iterator[str]:
         yield workflow_command("error", properties, f"{sentence}\nlog: {failures[0].log}")
 
 
-def append_job_summary(report: Report) -> None:
-    """Append to the summary of the step, where this runs in one."""
-    if path := os.environ.get(SUMMARY_VARIABLE):
-        with Path(path).open("a", encoding="utf-8") as file:
-            file.write(job_summary(report))
-
-
 def job_summary(report: Report) -> str:
     summary = markdown(report, has_chart=False).encode()
     if len(summary) <= MOST_SUMMARY:
@@ -148,10 +145,6 @@ def job_summary(report: Report) -> str:
 
 
 # Figures over many reports: Bencher, github-action-benchmark, Otava
-
-
-class NoFigures(Exception):
-    """A report without a figure that a program could take."""
 
 
 class _Series(NamedTuple):
@@ -166,7 +159,7 @@ THROUGHPUT = "throughput"  # Bencher's own measure: operations per second
 _COSTS = ("p50_us", "p99_us", "p99_9_us", "cpu_us_per_op", "write_amplification")  # beside the compared metrics
 
 
-def bencher(report: Report) -> str:
+def bencher(report: Report, _: FormOptions = ALONE) -> str:
     """Write Bencher Metric Format (bencher.dev, adapter `json`): means between the lowest and the highest load."""
     benchmarks: dict[str, dict[str, dict[str, float]]] = {}
     for name, metric, point in _series(report, _tracked_metrics(report)):
@@ -178,12 +171,12 @@ def bencher(report: Report) -> str:
     return formats.json_text(benchmarks) + "\n"
 
 
-def benchmark_bigger(report: Report) -> str:
+def benchmark_bigger(report: Report, _: FormOptions = ALONE) -> str:
     """Write a list for `tool: customBiggerIsBetter`: the compared metrics that are better when higher."""
     return _benchmark_list(report, [metric for metric in report.setup.metrics if metric.better == "higher"], "higher")
 
 
-def benchmark_smaller(report: Report) -> str:
+def benchmark_smaller(report: Report, _: FormOptions = ALONE) -> str:
     """Write a list for `tool: customSmallerIsBetter`: compared metrics and costs that are better when lower."""
     metrics = [metric for metric in _tracked_metrics(report) if metric.better == "lower"]
     return _benchmark_list(report, metrics, "lower")
@@ -201,11 +194,11 @@ def _benchmark_list(report: Report, metrics: Sequence[ComparedMetric], better: s
             entry["extra"] = f"plan {report.setup.plan}\nloads {loads}"
             entries.append(entry | ({"range": f"± {reach}"} if loads > 1 else {}))
     if not entries:
-        raise NoFigures(f"no figures of a metric that is better when {better}; the program takes no empty list")
+        raise NoForm(f"no figures of a metric that is better when {better}; the program takes no empty list")
     return formats.json_text(entries) + "\n"
 
 
-def otava(report: Report) -> str:
+def otava(report: Report, _: FormOptions = ALONE) -> str:
     """Write CSV for Apache Otava (`type: csv`): a row for each load, a column for each series."""
     columns = {
         _column(name, metric): values
@@ -254,13 +247,3 @@ def _series(report: Report, metrics: Sequence[ComparedMetric]) -> Iterator[_Seri
 def _column(name: str, metric: ComparedMetric) -> str:
     """Name a series where all metrics stand in one list: QPS by its point alone."""
     return name if metric.name == QPS else f"{name}/{metric.name}"
-
-
-CI_FORMATS: Mapping[str, Callable[[Report], str]] = {
-    "junit": junit,
-    "github": github_annotations,
-    "bencher": bencher,
-    "github-action-benchmark": benchmark_bigger,
-    "github-action-benchmark-smaller": benchmark_smaller,
-    "otava": otava,
-}

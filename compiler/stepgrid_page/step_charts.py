@@ -17,17 +17,17 @@ from stepgrid.model.figures import ASKED
 from stepgrid.model.plan import BUILD, PlannedAxis
 from stepgrid.model.table import group
 from stepgrid.model.units import number
-from stepgrid.summarize.charts import drawing, forms
-from stepgrid.summarize.charts.drawing import Marks
-from stepgrid.summarize.charts.forms import Axes, ChartLine, ChartRow, LinePoint, Mark, Panel, Rows, TimeLine
 from stepgrid.summarize.comparisons import comparison_axes
 from stepgrid.summarize.comparisons.comparison_axes import StepPoints
+from stepgrid.summarize.cost import MOST_ROWS
 from stepgrid.summarize.data.points import Point
 from stepgrid.summarize.data.tables_reader import DeviceSecond, Place, Run
 from stepgrid.summarize.report import Report
 from stepgrid.summarize.sentences import dip_text
+from stepgrid_page import chart_forms, drawing
+from stepgrid_page.chart_forms import Axes, ChartLine, ChartRow, LinePoint, Mark, Panel, Rows, TimeLine
+from stepgrid_page.drawing import Marks
 
-MOST_ROWS = 24  # of a chart of dots
 MOST_LINES, MOST_PANELS = 8, 24  # lines of a chart, and charts of a kind on a page
 FEWEST_SECONDS = 10  # of a line over time; fewer are in the tables
 FEWEST_LABELS = 3  # of an axis of numbers
@@ -132,7 +132,7 @@ def latency(report: Report, section: StepPoints, marks: Marks) -> Chart | None:
         rows.append(ChartRow(arranged.group, arranged.arm, values[0], text, note=note, tail=tuple(values[1:])))
     title = f"{section.step}: latency"
     note = omission(len(rows), len(percentiles))
-    return Chart(title, forms.percentiles(Rows(title, "µs", rows, marks)), note=note)
+    return Chart(title, chart_forms.percentiles(Rows(title, "µs", rows, marks)), note=note)
 
 
 def scaling(report: Report, section: StepPoints, marks: Marks) -> list[Chart]:
@@ -159,7 +159,7 @@ def scaling(report: Report, section: StepPoints, marks: Marks) -> list[Chart]:
     for name, lines in list(groups.items())[:MOST_LINES]:
         title = ", ".join(filter(None, (f"{section.step}: {metric.title} by {axis.name}", name)))
         axes = Axes(axis.name, metric.title, ticks)
-        charts.append(Chart(title, forms.lines_by_value(title, axes, lines[:MOST_LINES], marks)))
+        charts.append(Chart(title, chart_forms.lines_by_value(title, axes, lines[:MOST_LINES], marks)))
     return charts
 
 
@@ -198,12 +198,12 @@ def trade_offs(report: Report, section: StepPoints, marks: Marks) -> list[Chart]
                 points.append(Mark(spread[0], rate, " · ".join(labels), arm, note))
         # the best of all points by costs, or of each arm by gains
         groups = group((point.arm if is_gain else "", point) for point in points).values()
-        fronts = [forms.front(members, is_gain) for members in groups if len(members) >= FEWEST_POINTS[is_gain]]
+        fronts = [chart_forms.front(members, is_gain) for members in groups if len(members) >= FEWEST_POINTS[is_gain]]
         if fronts and max(point.x for point in points) > APART * min(point.x for point in points):
             drawn = points if len(points) <= MOST_POINTS else [point for front in fronts for point in front]
             title = f"{section.step}: QPS and {noun}, up and to the {'right' if is_gain else 'left'} is better"
             axes = Axes(noun, "QPS", has_sizes=metric.endswith("_bytes"), from_zero=not is_gain)
-            charts.append(Chart(title, forms.trade_off(title, axes, drawn, fronts, marks)))
+            charts.append(Chart(title, chart_forms.trade_off(title, axes, drawn, fronts, marks)))
     return charts
 
 
@@ -228,7 +228,7 @@ def over_time(report: Report, section: StepPoints, marks: Marks) -> list[Chart]:
         stalls = _stalls(line.loads[0] for line in lines)
         lines += _requested_rates(report, groups[name][:MOST_LINES])
         panel = Panel("QPS", lines, stalls)
-        charts.append(Chart(title, forms.over_time(title, [panel], marks), note=_series_note(report, section)))
+        charts.append(Chart(title, chart_forms.over_time(title, [panel], marks), note=_series_note(report, section)))
     return charts
 
 
@@ -250,7 +250,7 @@ def _series_note(report: Report, section: StepPoints) -> str:
     return next(filter(None, notes), "")
 
 
-def _stalls(series: Iterable[forms.Series]) -> dict[str, Sequence[Span]]:
+def _stalls(series: Iterable[chart_forms.Series]) -> dict[str, Sequence[Span]]:
     """Collect the seconds in which some series stood still."""
     stalls: set[float] = set()
     for pairs in series:
@@ -303,7 +303,7 @@ def devices(report: Report, section: StepPoints, marks: Marks) -> list[Chart]:
                 *_device_panels(device),
             ]
             title, note = f"{section.step}: QPS and the device over time, {arranged.name}", dip_text([(qps, events)])
-            charts.append(Chart(title, forms.over_time(title, panels, drawing.PageMarks(marks)), note=note))
+            charts.append(Chart(title, chart_forms.over_time(title, panels, drawing.PageMarks(marks)), note=note))
     return charts
 
 
@@ -332,7 +332,7 @@ def client_rates(report: Report, section: StepPoints) -> list[Chart]:
             panel = Panel("", lines, stalls, target=target)
             title = f"{section.step}: {noun} of each client, {arranged.name}"
             note = "Dashed: what each client was asked for." if target is not None else ""
-            charts.append(Chart(title, forms.over_time(title, [panel], drawing.PageMarks()), note=note))
+            charts.append(Chart(title, chart_forms.over_time(title, [panel], drawing.PageMarks()), note=note))
     return charts
 
 

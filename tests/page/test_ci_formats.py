@@ -12,13 +12,14 @@ from xml.etree import ElementTree
 import pytest
 from jsonschema import Draft202012Validator
 
-from stepgrid.cli import report as command
 from stepgrid.model.records import replace
-from stepgrid.summarize import ci_formats, gate
-from stepgrid.summarize.ci_formats import CI_FORMATS, NoFigures
+from stepgrid.plugins.registry import FORMS
+from stepgrid.summarize import gate
 from stepgrid.summarize.gate import Condition, Gate
 from stepgrid.summarize.notes import Coverage, MissingFigures
 from stepgrid.summarize.report import Report
+from stepgrid.summarize.report_formats import ALONE, FormOptions, NoForm
+from stepgrid_page import ci_formats
 from tests.summarize import scenario
 from tests.summarize.test_summary_text import complete
 
@@ -75,12 +76,8 @@ def checked(schema: dict[str, Any], value: Any) -> Any:
     return value
 
 
-def test_command_offers_each_form() -> None:
-    assert set(command.OTHER_FORMATS) == set(CI_FORMATS)
-
-
 def test_bencher(report: Report) -> None:
-    benchmarks = checked(BENCHER, json.loads(CI_FORMATS["bencher"](report)))
+    benchmarks = checked(BENCHER, json.loads(FORMS.get("bencher")(report, ALONE)))
     figure = {"value": pytest.approx(MEAN), "lower_value": 14850, "upper_value": 15150}
     assert benchmarks[HYPER]["throughput"] == figure
     assert {"p50-us", "p99-us"} < benchmarks[HYPER].keys()
@@ -89,26 +86,27 @@ def test_bencher(report: Report) -> None:
 
 
 def test_github_action_benchmark(report: Report) -> None:
-    bigger = checked(BENCHMARK, json.loads(CI_FORMATS["github-action-benchmark"](report)))
+    bigger = checked(BENCHMARK, json.loads(FORMS.get("github-action-benchmark")(report, ALONE)))
     (entry,) = (entry for entry in bigger if entry["name"] == HYPER)
     extra = "plan p-synthetic\nloads 3"
     value = pytest.approx(MEAN)
     assert entry == {"name": HYPER, "unit": "operations/s", "value": value, "range": "± 150.5", "extra": extra}
-    smaller = checked(BENCHMARK, json.loads(CI_FORMATS["github-action-benchmark-smaller"](report)))
+    smaller = checked(BENCHMARK, json.loads(FORMS.get("github-action-benchmark-smaller")(report, ALONE)))
     assert {entry["unit"] for entry in smaller if entry["name"] == f"{HYPER}/p50_us"} == {"us"}
     assert not {entry["name"] for entry in smaller} & {entry["name"] for entry in bigger}, "one direction for each"
-    with pytest.raises(NoFigures, match="no figures of a metric that is better when higher"):
-        CI_FORMATS["github-action-benchmark"](scenario.altered(report, sections=()))
+    with pytest.raises(NoForm, match="no figures of a metric that is better when higher"):
+        FORMS.get("github-action-benchmark")(scenario.altered(report, sections=()), ALONE)
 
 
 def test_junit(report: Report) -> None:
-    root = ElementTree.fromstring(CI_FORMATS["junit"](report))
+    root = ElementTree.fromstring(FORMS.get("junit")(report, ALONE))
     assert [element.tag for element in root.iter() if not element.attrib.keys() <= JUNIT[element.tag]] == []
     claims, comparisons, steps = root
     assert {case.get("name", "").partition(",")[0] for case in comparisons} == {"fillseq", "overwrite", "readww"}
     assert comparisons.get("failures") == "0", "nothing refuses a comparison"
     gate = Gate((Condition("different", frozenset({"overwrite"})),))
-    refused = list(ElementTree.fromstring(ci_formats.junit(report, gate)).iterfind(".//failure[@type='comparison']/.."))
+    gated = ElementTree.fromstring(ci_formats.junit(report, FormOptions(gate)))
+    refused = list(gated.iterfind(".//failure[@type='comparison']/.."))
     assert refused
     assert all(case.get("name", "").startswith("overwrite, ") for case in refused)
     counts = {name: claims.get(name) for name in ("tests", "failures", "errors", "skipped")}
@@ -121,12 +119,12 @@ def test_junit(report: Report) -> None:
     assert errors == ["failed: readww: db_bench was killed by SIGKILL"] * 2
     trouble = MissingFigures("failed", "\x00<\x1b[31m]]>\ud800", 1, ("readww",), ())
     broken = scenario.altered(report, coverage=Coverage(report.notes.coverage.counts, (trouble,)))
-    (error,) = ElementTree.fromstring(CI_FORMATS["junit"](broken).encode()).iter("error")
+    (error,) = ElementTree.fromstring(FORMS.get("junit")(broken, ALONE).encode()).iter("error")
     assert error.get("message") == "failed: \ufffd<\ufffd[31m]]>\ufffd", "XML, whatever a program printed"
 
 
 def test_annotations_of_github(report: Report) -> None:
-    lines = CI_FORMATS["github"](report).splitlines()
+    lines = FORMS.get("github")(report, ALONE).splitlines()
     assert [line for line in lines if not re.match(ANNOTATION, line)] == []
     assert lines[0].startswith("::error file=specs/cache.yaml,title=fails%3A hyper%3A 40 %25 more::qps(cache='hyper')")
     assert [line.split(" ")[0] for line in lines[:3]] == ["::error", "::error", "::warning"]
@@ -135,11 +133,11 @@ def test_annotations_of_github(report: Report) -> None:
 
 def test_job_summary_of_github_is_appended(report: Report, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv(ci_formats.SUMMARY_VARIABLE, raising=False)
-    ci_formats.append_job_summary(report)
+    ci_formats.github(report)
     path = tmp_path / "summary.md"
     path.write_text("# before\n")
     monkeypatch.setenv(ci_formats.SUMMARY_VARIABLE, str(path))
-    ci_formats.append_job_summary(report)
+    ci_formats.github(report)
     text = path.read_text(encoding="utf-8")
     assert text.startswith("# before\n# LRU against hyper-clock cache\n")
     assert "- ✘ fails at 1 of 4 points: hyper: 40 % more" in text
@@ -152,7 +150,7 @@ def test_job_summary_of_github_is_appended(report: Report, tmp_path: Path, monke
 
 
 def test_otava(report: Report) -> None:
-    rows = checked(OTAVA, list(csv.DictReader(StringIO(CI_FORMATS["otava"](report)))))
+    rows = checked(OTAVA, list(csv.DictReader(StringIO(FORMS.get("otava")(report, ALONE)))))
     assert [row["load"] for row in rows] == ["1", "2", "3"]
     assert [row[HYPER] for row in rows] == ["15000", "15150", "14850"]
     assert f"{HYPER}/p50_us" in rows[0]

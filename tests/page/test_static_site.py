@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from stepgrid.host.products import MANIFEST, OccupiedError
-from stepgrid.summarize import static_site
 from stepgrid.summarize.report import Report
-from stepgrid.summarize.static_site import SiteEntry as Entry
-from stepgrid.summarize.static_site import folder_names
+from stepgrid_page import static_site
+from stepgrid_page.static_site import SiteEntry as Entry
+from stepgrid_page.static_site import folder_names
 from tests.browser import PHONE, browser
 from tests.needs import needs
 from tests.summarize import scenario

@@ -7,8 +7,8 @@ import xml.etree.ElementTree as ET
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stepgrid.summarize.charts import drawing, forms
-from stepgrid.summarize.charts.forms import ChartRow, Mark, Panel, Rows, TimeLine, front
+from stepgrid_page import chart_forms, drawing
+from stepgrid_page.chart_forms import ChartRow, Mark, Panel, Rows, TimeLine, front
 
 SIZES = st.floats(-600, 600).map(math.exp)
 WIDTHS = (drawing.WIDE, drawing.NARROW)
@@ -33,7 +33,7 @@ def chart(*members: ChartRow) -> Rows:
 @given(st.lists(SIZES, min_size=3, max_size=3), st.booleans(), st.sampled_from(WIDTHS))
 def test_a_ratio_of_any_size_is_drawn_within_the_picture(values: list[float], has_ends: bool, width: float) -> None:
     low, ratio, high = sorted(values)
-    svg = forms.ratios(chart(ChartRow("a", "b", ratio, "1", (low, high) if has_ends else None)), 0.02, width)
+    svg = chart_forms.ratios(chart(ChartRow("a", "b", ratio, "1", (low, high) if has_ends else None)), 0.02, width)
     assert "nan" not in svg
     assert all(0 <= place <= width for place in places(svg))
     assert "1×" in texts(svg), "the base has its tick"
@@ -41,7 +41,7 @@ def test_a_ratio_of_any_size_is_drawn_within_the_picture(values: list[float], ha
 
 def test_ratios_have_named_sides_a_band_and_a_hollow_mark_without_verdict() -> None:
     members = [ChartRow("", "x", 0.5, "0.50×", (0.45, 0.55), "slower"), ChartRow("", "y", 1.4, "1.40×", is_hollow=True)]
-    svg = forms.ratios(chart(*members), 0.02)
+    svg = chart_forms.ratios(chart(*members), 0.02)
     assert {"◀ slower", "faster ▶", "x", "y"} <= set(texts(svg))
     assert titles(svg) == ["x: 0.50×, slower", "y: 1.40×"]
     assert svg.count('class="hole"') == svg.count('class="band"') == 1
@@ -49,7 +49,8 @@ def test_ratios_have_named_sides_a_band_and_a_hollow_mark_without_verdict() -> N
 
 @given(st.integers(1, 200), st.sampled_from(WIDTHS), st.text("abc", min_size=1, max_size=90))
 def test_rows_of_any_number_and_name_stay_within_the_picture(count: int, width: float, name: str) -> None:
-    svg = forms.figures(chart(*(ChartRow(name, f"arm {number}", number + 1.0, "9") for number in range(count))), width)
+    rows = (ChartRow(name, f"arm {number}", number + 1.0, "9") for number in range(count))
+    svg = chart_forms.figures(chart(*rows), width)
     assert all(0 <= place <= width for place in places(svg))
     assert max(len(text) for text in texts(svg)) * drawing.LETTER <= width + drawing.LETTER
 
@@ -75,7 +76,7 @@ def test_over_time_loads_are_thin_and_their_median_bold_with_stalls_and_a_target
     loads = [[(float(second), rate) for second in range(1, 21)] for rate in (90.0, 100.0, 120.0)]
     lines = [TimeLine("a", loads), TimeLine("b", loads[:1])]
     panel = Panel("QPS", lines, {"stalls": [(5, 5), (12, 12)], "flush": [(2, 4), (3, 6)]}, [(4, 6)], 95.0)
-    svg = forms.over_time("title", [panel], drawing.PageMarks())
+    svg = chart_forms.over_time("title", [panel], drawing.PageMarks())
     assert svg.count('class="load"') == 3
     assert svg.count('stroke-width="2.2"') == 2
     assert svg.count('class="stall"') == 2
@@ -88,7 +89,7 @@ def test_over_time_loads_are_thin_and_their_median_bold_with_stalls_and_a_target
 def test_long_runs_are_small_pictures() -> None:
     load = [(float(second), float(second % 2)) for second in range(1, 100_001)]
     panel = Panel("QPS", [TimeLine("a", [load])], {"stalls": [(second, second) for second, _ in load]})
-    svg = forms.over_time("title", [panel], drawing.PageMarks())
+    svg = chart_forms.over_time("title", [panel], drawing.PageMarks())
     assert svg.count('class="stall"') <= drawing.NARROW + 1
     assert len(svg) < 50_000
 

@@ -16,17 +16,18 @@ from stepgrid.model.units import counted
 from stepgrid.package import TEMPLATES
 from stepgrid.plugins.layout import MARK
 from stepgrid.summarize import absolute_figures, claims, findings, next_action, sentences, setup, summary_text
-from stepgrid.summarize.charts import report_charts, step_charts
-from stepgrid.summarize.charts.drawing import PageMarks, stand_alone
-from stepgrid.summarize.charts.step_charts import Chart
 from stepgrid.summarize.comparisons.comparison import Comparison, compact_table, comparison_table
 from stepgrid.summarize.formats import cell_data, group_html, html_body, html_text
 from stepgrid.summarize.notes import Doubt
 from stepgrid.summarize.report import Report
+from stepgrid.summarize.report_formats import ALONE, FormOptions
 from stepgrid.summarize.report_tables import search_tables
 from stepgrid.summarize.statistics import verdicts
 from stepgrid.summarize.statistics.verdicts import MARKS
 from stepgrid.summarize.why import why_table
+from stepgrid_page import report_charts, step_charts
+from stepgrid_page.drawing import PageMarks, stand_alone
+from stepgrid_page.step_charts import Chart
 
 if TYPE_CHECKING:
     from markupsafe import Markup
@@ -98,8 +99,8 @@ class DoubtBox(NamedTuple):
     most: Sequence[int]  # briefs that two lines hold whole, at least one, of a wide and a narrow screen
 
 
-def page(report: Report, alone: bool = False, image: str = "") -> str:
-    """Render the page of a report. `alone`: no other files lie beside it; `image`: address of its picture."""
+def page(report: Report, options: FormOptions = ALONE, image: str = "") -> str:
+    """Render the page of a report. `image`: address of its picture."""
     marks = PageMarks()  # arms get their marks in the order of the charts
     views = [*_base_views(report, marks)]
     charts = {
@@ -112,7 +113,7 @@ def page(report: Report, alone: bool = False, image: str = "") -> str:
     values = {
         **charts,
         "report": report,
-        "alone": alone,
+        "alone": options.alone,
         "image": image,
         "doubt_boxes": _doubt_boxes(views),
         "kinds": KINDS,
@@ -124,7 +125,7 @@ def page(report: Report, alone: bool = False, image: str = "") -> str:
     return render("index.html.j2", values)
 
 
-def fragment(report: Report) -> str:
+def fragment(report: Report, _: FormOptions = ALONE) -> str:
     """Render what a post quotes: answer, doubts, chart and table, for a page with a style of its own."""
     chart = report_charts.main_chart(report, PageMarks())
     comparison = next(iter(report.comparisons.leading), None)

@@ -1,1 +1,0 @@
-"""Charts as SVG, drawn without a library. They show what a report holds, and never compute a verdict."""
