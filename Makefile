@@ -2,6 +2,7 @@
 PYTHON ?=
 HALF ?=
 BIN = .venv/bin
+CACHING = env -u PYTHONDONTWRITEBYTECODE  # to compile all tests anew takes a tenth of the time of the fast ones
 STAMP = .venv/.stepgrid
 SCHEMAS = specs/spec.schema.json specs/library.schema.json specs/site.schema.json
 export PYTHON
@@ -56,10 +57,10 @@ test: $(STAMP) $(SCHEMAS)  # beside `make lint`; more processes than two cores, 
 	@$(BIN)/python -m pytest --numprocesses 4 --dist loadfile --lint $(HALF)
 
 test-fast: $(STAMP) $(SCHEMAS)  # without engines, Snakemake and what takes longer than half a second: while you work
-	@$(BIN)/python -m pytest --numprocesses 2 --dist loadfile --fast
+	@$(CACHING) $(BIN)/python -m pytest --numprocesses 2 --dist loadfile --fast
 
 test-changed: $(STAMP) $(SCHEMAS)  # of these the tests that belong to files which differ from origin/main (or SINCE)
-	@$(BIN)/python -m pytest --numprocesses 2 --dist loadfile --fast $$($(BIN)/python -m tests.changed $(SINCE))
+	@$(CACHING) $(BIN)/python -m pytest --numprocesses 2 --dist loadfile --fast $$($(BIN)/python -m tests.changed $(SINCE))
 
 test-all: $(SCHEMAS) publishing  # with what is for a night: before a release
 	@$(BIN)/python -m pytest --numprocesses 4 --dist loadfile --lint $(HALF) --hypothesis-profile nightly -m ''

@@ -66,6 +66,10 @@ def pytest_configure(config: pytest.Config) -> None:
         config.pluginmanager.register(LintRun())
 
 
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    return True if config.getoption(fast.OPTION) and fast.is_left_out(collection_path) else None
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if item.path.is_relative_to(TESTS / "integration") or item.path.is_relative_to(TESTS / "kills"):

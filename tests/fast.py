@@ -7,6 +7,7 @@ runs what is left and adds what takes longer than half a second here.
 import os
 from collections import Counter
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -20,11 +21,23 @@ MOST_S, WAITED = 0.5, 8.0  # on a busy host a second of processor time is many o
 
 
 def leave_out(items: list[pytest.Item]) -> None:
-    slow = {line for line in SLOW.read_text(encoding="utf-8").splitlines() if line and not line.startswith("#")}
+    slow = slow_tests()
     items[:] = [item for item in items if not _is_slow(item, slow)]
 
 
-def _is_slow(item: pytest.Item, slow: set[str]) -> bool:
+def is_left_out(path: Path) -> bool:
+    """A folder or file that need not be imported: to import all tests takes a third of the time of the fast ones."""
+    name = path.relative_to(TESTS.parent).as_posix() if path.is_relative_to(TESTS) else ""
+    return name.removeprefix("tests/") in FOLDERS or name in slow_tests()
+
+
+@cache
+def slow_tests() -> frozenset[str]:
+    lines = SLOW.read_text(encoding="utf-8").splitlines()
+    return frozenset(line for line in lines if line and not line.startswith("#"))
+
+
+def _is_slow(item: pytest.Item, slow: frozenset[str]) -> bool:
     path, _, name = item.nodeid.partition("::")
     if Path(path).parts[1] in FOLDERS or any(True for _ in item.iter_markers("integration")):
         return True
@@ -61,8 +74,7 @@ class SlowTests:
             functions[node.partition("[")[0]] += seconds  # type: ignore[assignment]
         text = SLOW.read_text(encoding="utf-8")
         head = [line for line in text.splitlines() if line.startswith("#")]
-        listed = {line for line in text.splitlines() if line and not line.startswith("#")}
-        listed |= {node for node, seconds in functions.items() if seconds > MOST_S}
+        listed = slow_tests() | {node for node, seconds in functions.items() if seconds > MOST_S}
         SLOW.write_text("\n".join([*head, *sorted(listed)]) + "\n", encoding="utf-8")
 
 
