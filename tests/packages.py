@@ -1,5 +1,6 @@
 """The Debian package of each program that some tests need. As a script: the packages that this machine lacks."""
 
+import os
 import shutil
 from collections.abc import Iterable
 
@@ -30,6 +31,7 @@ PACKAGES = {
     "sbatch": "slurm-client",
     "slurmctld": "slurmctld",
     "slurmd": "slurmd",
+    "sshd": "openssh-server",
     "strip": "binutils",
     "tmux": "tmux",
     "unshare": "util-linux",
@@ -39,7 +41,8 @@ PACKAGES = {
 
 
 def missing(programs: Iterable[str]) -> list[str]:
-    return [name for name in programs if shutil.which(name) is None]
+    path = f"{os.environ.get('PATH', '')}:/usr/sbin"  # of an ordinary user, where Debian has servers elsewhere
+    return [name for name in programs if shutil.which(name, path=path) is None]
 
 
 def packages(programs: Iterable[str]) -> list[str]:

@@ -6,6 +6,8 @@ import argparse
 import ctypes
 import fcntl
 import os
+import platform
+import re
 import shutil
 import sys
 import tempfile
@@ -19,6 +21,7 @@ from stepgrid.cli.output import WIDTH
 from stepgrid.cli.spec_arguments import add_narrowing, quiet_plan, spec_error, use_site
 from stepgrid.errors import FAILED, FINE
 from stepgrid.host import activity, disk, facts, locks, sysfs
+from stepgrid.host.failure import StageError
 from stepgrid.host.files import FICLONE
 from stepgrid.host.locks import host_lock_path, locked
 from stepgrid.host.noise import look
@@ -32,6 +35,7 @@ from stepgrid.model.plan import Plan, PlannedBuild, PlannedStage
 from stepgrid.model.records import OK, STOPS, UNKNOWN, WARNING, HostFinding, LaunchRequest
 from stepgrid.model.site import Site
 from stepgrid.model.units import counted, percent, size
+from stepgrid.run import client_host
 from stepgrid.store.store import Store
 from stepgrid.summarize import formats
 from stepgrid.workflow import host_plan
@@ -395,8 +399,36 @@ def _clock() -> HostFinding:
     return HostFinding("clock", OK, expected, True, expected)
 
 
+def _client_finding(site: Site) -> HostFinding:
+    """Reach the machine of the clients, and measure the network."""
+    assert site.client is not None
+    mend = f"`{site.tool('ssh')} {site.client.host}` must answer without a question, and reach {site.client.listen}"
+    try:
+        client = client_host.reach(site)
+    except StageError as error:
+        return HostFinding("clients", STOPS, str(error), mend=mend)
+    assert client is not None
+    record, network = client.facts, client.network
+    text = (
+        f"{counted(record['cores'], 'core')}, {network.rtt_us / 1000:.2g} ms (p99 {network.rtt_p99_us / 1000:.2g} ms)"
+    )
+    text += f", {network.bytes_per_s * 8 / 1e9:.2g} Gbit/s, Python {record['python']}, {record['libc']}"
+    if record["architecture"] != platform.machine():
+        text += f": programs of {platform.machine()} do not run on {record['architecture']}"
+        return HostFinding("clients", STOPS, text, client.record(), mend="use a machine of the same architecture")
+    versions = [
+        [int(part) for part in re.findall(r"\d+", libc)] for libc in (" ".join(platform.libc_ver()), record["libc"])
+    ]
+    if versions[1] < versions[0]:
+        mend = f"builds from source may need {' '.join(platform.libc_ver())}: take packages, which bring theirs along"
+        return HostFinding("clients", WARNING, text, client.record(), mend=mend)
+    return HostFinding("clients", OK, text, client.record())
+
+
 def _program_findings(site: Site, needed: Mapping[str, str]) -> Iterator[HostFinding]:
     """Look for programs; a missing one that a plan needs stops a run."""
+    if site.client:
+        yield _client_finding(site)
     for name in {**USES, **needed}:
         if path := shutil.which(site.tool(name)):
             yield HostFinding(name, OK, path, path)

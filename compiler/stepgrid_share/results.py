@@ -171,7 +171,7 @@ def imported_texts(store: Store, plan: str) -> dict[str, Path]:
 PRIVATE = frozenset({"HOME", "LOGNAME", "PATH", "SHELL", "TMPDIR", "USER", MARK})
 NOISE = "noise"  # of attempt.json: processes of other people among it
 VARIABLES = "environment"  # of command.json
-HOSTNAME = "hostname"
+HOSTNAME, CLIENT_HOSTNAME = "hostname", "client_hostname"
 _PUBLIC = frozenset({"LC_ALL"})  # set by stepgrid for every command
 _HOST_RECORD = re.compile(r"((?:results|attempts)/[^/]+/[^/]+)/(attempt\.json|.*command\.json|server/effective\.json)")
 
@@ -186,7 +186,7 @@ class HostFacts(NamedTuple):
 def host_facts(store: Store, plan: Plan) -> HostFacts:
     folders = [result for stage in plan.stages for result in store.all_results(stage.id)]
     hosts = (attempt_record(folder).host for folder in folders)
-    names = {str(host[HOSTNAME]) for host in hosts if HOSTNAME in host}
+    names = {str(host[name]) for host in hosts for name in (HOSTNAME, CLIENT_HOSTNAME) if name in host}
     variables = set[str]()
     for path in (path for folder in folders for path in folder.glob("**/command.json")):
         command = read_record(path, CommandRecord)
@@ -239,7 +239,7 @@ def _json_text(value: Any) -> bytes:
 
 def _hide_host(value: Any, name: str = "") -> Any:
     """Return a value of a record without the host's name; `name`: of its field."""
-    if name in (HOSTNAME, cluster_job.NODE) and isinstance(value, str):
+    if name in (HOSTNAME, CLIENT_HOSTNAME, cluster_job.NODE) and isinstance(value, str):
         return pseudonym(value)
     if name == NOISE and isinstance(value, dict):
         return unnamed_record(convert_record(value, NoiseRecord)).to_json()
@@ -275,7 +275,7 @@ def _hide_host_of_row(row: dict[str, Any]) -> parquet.Row:
     if row.get("host"):
         return {**row, "host": pseudonym(str(row["host"]))}
     fact = (row.get("scope"), row.get("name"))
-    if fact == ("host", HOSTNAME):
+    if fact in (("host", HOSTNAME), ("host", CLIENT_HOSTNAME)):
         return {**row, "value": pseudonym(str(row["value"]))}
     if fact == ("command", VARIABLES):
         environment = _hide_host(json.loads(str(row["value"])), VARIABLES)

@@ -104,6 +104,8 @@ def test_a_host_that_is_the_described_machine_is_no_other(monkeypatch: pytest.Mo
 def test_the_rest_of_a_site_file_is_no_part_of_an_identity(folder: Path) -> None:
     before = planned()
     Path("site.yaml").write_text("data: ../fast\ntools: {git: git2}\nmirrors: {'https://a/': /}\nnoise: leave\n")
+    with Path("site.yaml").open("a") as site:
+        site.write("client: {host: bench2, listen: 10.0.0.1}\n")
     assert host_plan.use_site_file("site.yaml") == []
     assert planned() == before
 
@@ -192,7 +194,9 @@ def test_a_file_that_starts_nothing_is_used_unless_it_is_another_user_s(
     assert problem.message.startswith("the site file `site.yaml` is another user's: it may have come with")
 
 
-@pytest.mark.parametrize("entry", ["mirrors: {'https://a/': /}", "noise: fix", "signers: site.yaml"])
+@pytest.mark.parametrize(
+    "entry", ["mirrors: {'https://a/': /}", "noise: fix", "signers: site.yaml", "client: {host: b, listen: '::1'}"]
+)
 def test_sources_settings_of_the_host_and_signers_are_asked_about(entry: str, capsys: Capture) -> None:
     Path("site.yaml").write_text(f"{entry}\n")
     assert main(["check", "a.yaml"]) == 1

@@ -92,6 +92,10 @@ def test_the_host_in_a_line() -> None:
     assert host_line(hardware, hosts) == "Xeon, 2 cores, ext4 on vda, kernel 6.1"
     assert host_line({}, hosts | {"s-3/1": {"hostname": "n2"}}) == "kernel 6.1, measured on 2 hosts"
     assert host_line({}, {}) == "not recorded"
+    clients = {"client_hostname": "n3", "client_cores": "8", "client_tls": "false"}
+    network = {"network_rtt_us": "212.4", "network_bytes_per_s": "1175000000.0"}
+    line = "clients on another machine (8 cores, 0.21 ms, 9.4 Gbit/s, no TLS)"
+    assert host_line({}, {"s-1/1": {**clients, **network}}) == line
 
 
 @pytest.mark.parametrize(("argv", "env", "text"), rows(__file__, "commands"))

@@ -25,10 +25,18 @@ class Sampler:
     """`start` with the child's pid, `stop` when it has ended and is not reaped yet; never raises into a step.
 
     `server`: the process group of the engine, where the child is only its client. `data`: the database, where it is
-    one of ours.
+    one of ours. `usage`: reads what the program uses, where it runs on another machine.
     """
 
-    def __init__(self, path: Path, data: Path | None, device: str | None = None, server: int | None = None) -> None:
+    def __init__(
+        self,
+        path: Path,
+        data: Path | None,
+        device: str | None = None,
+        server: int | None = None,
+        usage: Callable[[], Any] | None = None,
+    ) -> None:
+        self._usage = usage
         self._data, self._server = data, None if server is None else ProcessGroup(server)
         self._device = disk.device(data or path, device) if data or device else None
         self._devices = disk.members(self._device) if self._device else []
@@ -75,9 +83,12 @@ class Sampler:
     def _sensors(self, pid: int) -> list[ThrottledSensor]:
         """List what is not read for every sample; the process comes first, to have its very beginning."""
         group = ProcessGroup(pid)
-        self.open_files = OpenFiles(group)
-        sensors = [ThrottledSensor("process", group.sample), ThrottledSensor("open files", self.open_files.look)]
-        groups = {"waits": group}
+        if self._usage:
+            sensors, groups = [ThrottledSensor("process", self._usage)], {}
+        else:
+            self.open_files = OpenFiles(group)
+            sensors = [ThrottledSensor("process", group.sample), ThrottledSensor("open files", self.open_files.look)]
+            groups = {"waits": group}
         if self._server is not None:
             sensors.append(ThrottledSensor("server", self._server.sample))
             groups["server_waits"] = self._server

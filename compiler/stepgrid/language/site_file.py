@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from ipaddress import ip_address
 from pathlib import Path
 from typing import Annotated, Literal, NamedTuple
 
@@ -12,7 +13,7 @@ from pydantic import Field
 from stepgrid.language.problems import Location, Problems, nearest
 from stepgrid.language.validation import Duration, Label, Model, Size, validate
 from stepgrid.language.yaml import Map, Text, load
-from stepgrid.model.site import LEAVE, JobRequest, Site, SiteServer, Slurm, is_webhook
+from stepgrid.model.site import CLIENT_FOLDER, LEAVE, JobRequest, Site, SiteClient, SiteServer, Slurm, is_webhook
 
 DEVICES = Path("/sys/class/block")
 Bytes = Annotated[int, Field(gt=0), *Size.__metadata__]
@@ -60,6 +61,14 @@ class SlurmEntry(Model):
     builds: NodeRequest | None = Field(None, description="of builds, which share nodes")
 
 
+class ClientEntry(Model):
+    """Another machine, where the client programs of steps run: by ssh, which asks nothing."""
+
+    host: Label = Field(description="as ssh knows it; user, port and key are in ~/.ssh/config")
+    listen: Label = Field(description="the address of this machine at which servers listen for it, as 10.0.0.1")
+    folder: Label | None = Field(None, description="a folder there, for programs and files of steps")
+
+
 class SiteFile(Model):
     """Local facts of this machine. Paths may be relative to this file."""
 
@@ -74,6 +83,7 @@ class SiteFile(Model):
     disk: Bytes | None = Field(None, description="what databases and images of a checkout may take, as 200GiB")
     image_checksums: bool = Field(False, description="record checksums of all files of an image, however large")
     servers: dict[str, ServerEntry] = Field({}, description="that already run, for builds of `source: {server: NAME}`")
+    client: ClientEntry | None = Field(None, description="another machine, where the client programs of steps run")
     slurm: SlurmEntry | None = Field(None, description="nodes of a cluster, for `stepgrid run SPEC --on slurm`")
     signers: Label | None = Field(None, description="ALLOWED SIGNERS of ssh-keygen: only what they signed is imported")
     notify: Label | None = Field(None, description="the address of a webhook that has the end of a run, or its file")
@@ -101,6 +111,7 @@ def read(path: str, problems: Problems) -> Site:
         disk=entries.disk,
         image_checksums=entries.image_checksums,
         servers={name: check.server(name, server) for name, server in entries.servers.items()},
+        client=None if entries.client is None else check.client(entries.client),
         slurm=None if entries.slurm is None else check.slurm(entries.slurm),
         notify=None if entries.notify is None else check.webhook(entries.notify),
         measured_by=_text(entries.measured_by) or "",
@@ -196,6 +207,25 @@ class _Check(NamedTuple):
             password=_text(entry.password),
             password_file=None if entry.password_file is None else self.file(entry.password_file, "password_file"),
         )
+
+    def client(self, entry: ClientEntry) -> SiteClient:
+        if not re.fullmatch(r"[\w.@:%]([\w.@:%-]*[\w])?", entry.host, re.ASCII):
+            message = f"`host`: expected a name of one machine as ssh takes it, found `{entry.host}`"
+            self.problems.add("wrong-type", entry.host.where, message, width=len(entry.host))
+        try:
+            listen = ip_address(entry.listen)
+            is_one = not (listen.is_unspecified or listen.is_multicast)
+        except ValueError:
+            is_one = False
+        if not is_one:
+            message = f"`listen`: expected the one address of this machine that `{entry.host}` reaches, as 10.0.0.1"
+            hint = f"found `{entry.listen}`; `ip address` lists those of this machine"
+            self.problems.add("wrong-type", entry.listen.where, message, hint, len(entry.listen))
+        folder = _text(entry.folder) or CLIENT_FOLDER
+        if entry.folder and (not re.fullmatch(r"(/[\w.-]+)+", folder) or ".." in folder.split("/")):
+            message = f"`folder`: expected an absolute path of letters, digits, `_`, `.` and `-`, found `{folder}`"
+            self.problems.add("wrong-type", entry.folder.where, message, width=len(folder))
+        return SiteClient(str(entry.host), str(entry.listen), folder)
 
     def slurm(self, entry: SlurmEntry) -> Slurm:
         builds = [entry.builds] if entry.builds else []

@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 from msgspec import Struct
 
 LEAVE: Final = "leave"  # a noisy host as it is: `noise` of a site file without a word of it
+CLIENT_FOLDER = "/var/tmp/stepgrid"  # on a machine of clients
 HERE = "here"  # a machine that the spec does not describe
 
 
@@ -59,6 +60,14 @@ class SiteServer:
         return Path(self.password_file).read_text(encoding="utf-8").rstrip("\r\n")
 
 
+class SiteClient(Struct, frozen=True):
+    """Another machine, where client programs run."""
+
+    host: str  # as ssh knows it
+    listen: str  # the address of this machine at which servers listen for it
+    folder: str = CLIENT_FOLDER  # there
+
+
 def is_webhook(address: str) -> bool:
     """Tell if it is an address that can be posted to: of http, with a host and without a user."""
     try:
@@ -81,6 +90,7 @@ class Site(Struct, frozen=True):
     disk: int | None = None  # bytes that databases and images of a checkout may take; None: what the device has
     image_checksums: bool = False
     servers: Mapping[str, SiteServer] = {}  # that already run, by name
+    client: SiteClient | None = None
     slurm: Slurm | None = None
     signers: str | None = None  # absolute; the file of those whose bundles are imported, None: anybody's
     notify: str | None = None  # the address of a webhook, which is a password, or the absolute path of its file

@@ -26,7 +26,7 @@ LOCAL = "127.0.0.1"  # where a build's `service` listens
 class Access(NamedTuple):
     """Access of a client to a server: a private socket and a password of its own.
 
-    Only a server that already runs may be reached by the network.
+    Only a server that already runs, or has clients on another machine, is reached by the network.
     """
 
     engine: str
@@ -39,6 +39,8 @@ class Access(NamedTuple):
     storage_engine: str
     host: str = ""  # of one that is reached by it; then there is no socket
     running: bool = False  # it ran before: nothing beyond the database is set, changed or ended
+    listen: str = ""  # the address at which it listens besides, for clients of one other machine
+    client: str = ""  # the address that these come from
 
     def placeholders(self) -> Mapping[str, str]:
         """Values that the words of a command may name; the password has no place in a command line."""
@@ -269,6 +271,22 @@ class DelayedCounters(Protocol):
 
     def report_counters(self, connection: Connection) -> None:
         """Return when the counters have what this session did until now."""
+        ...
+
+
+@runtime_checkable
+class RemoteClient(Protocol):
+    """A kind whose programs are clients of a server alone: they need no file here but their own."""
+
+    runs_remotely: bool
+
+
+@runtime_checkable
+class NetworkServer(Protocol):
+    """A server engine that listens at `Access.listen` and `port` for one user at `Access.client`."""
+
+    def network_environment(self, settings: Mapping[str, str]) -> Mapping[str, str]:
+        """Return variables by which clients ask for TLS, if the server has it; `settings`: of the running server."""
         ...
 
 

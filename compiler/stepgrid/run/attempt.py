@@ -7,10 +7,10 @@ import os
 import platform
 import stat
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from functools import cached_property
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import IO, Any, NamedTuple
 
 from msgspec import Struct
@@ -20,7 +20,7 @@ from stepgrid.host import cluster_job, facts
 from stepgrid.host.activity import FirstReading
 from stepgrid.host.disk import PROBE, is_disk_full
 from stepgrid.host.failure import StageError, end_of_log, explaining_log
-from stepgrid.host.files import load_record, open_regular, write_json
+from stepgrid.host.files import load_record, modification_times, open_regular, scan, write_json
 from stepgrid.host.locks import LockBusy, locked
 from stepgrid.host.processes import signals
 from stepgrid.host.processes.signals import MARK
@@ -147,8 +147,8 @@ class Attempt:
         self.note(host={**facts.facts(data, device), **person, "hardware": hardware})
         return hardware
 
-    def note_speed(self, speed: Mapping[str, float]) -> None:
-        self.note(host={**self._record.host, **speed})
+    def note_host(self, facts: Mapping[str, Any]) -> None:
+        self.note(host={**self._record.host, **facts})
 
     def end_wait(self) -> None:
         """Note that the host is ours now."""
@@ -312,3 +312,34 @@ def _copy_ends(source: IO[bytes], copy: IO[bytes]) -> None:
         copy.write(f"\n… {size - MOST_BYTES} bytes are left out here …\n".encode())
         source.seek(size - half)
         copy.write(source.read(half))
+
+
+# Changes of a database by a step that is not `mutates: true`
+
+CHANGED = "the database changed: say `mutates: true`, as later steps use it"
+
+
+def database_files(data: Path, bookkeeping: Sequence[str]) -> Mapping[str, tuple[int, int]]:
+    """Map files of a database to their sizes and times; `bookkeeping`: patterns of those written at any opening."""
+    tree = scan(data)
+    try:
+        times = modification_times(data, tree)
+    except FileNotFoundError:  # a process that the step left behind removes files
+        return {}
+    return {
+        name: (size, times[name])
+        for name, size in tree.files.items()
+        if not any(PurePath(name).match(pattern) for pattern in bookkeeping)
+    }
+
+
+def has_changed(files: Mapping[str, tuple[int, int]], later_files: Mapping[str, tuple[int, int]], began: int) -> bool:
+    """Compare the files of a database with what they were when a step began (ns); call it when the step has ended.
+
+    What is written in place counts in the second half of the step: when SQLite opens a file, it may write its journal
+    mode into the header."""
+    middle = (began + time.time_ns()) / 2
+    sizes, later_sizes = ({name: size for name, (size, _) in listed.items()} for listed in (files, later_files))
+    return sizes != later_sizes or any(
+        written > middle for name, (_, written) in later_files.items() if files[name][1] != written
+    )

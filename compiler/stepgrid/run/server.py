@@ -50,6 +50,7 @@ from stepgrid.plugins.server import (
     DelayedCounters,
     Effective,
     IdleReading,
+    NetworkServer,
     QuickRestart,
     SelfWarming,
     ServerEngine,
@@ -61,6 +62,7 @@ from stepgrid.plugins.server import (
 )
 from stepgrid.plugins.statements import IndexReader, PlanReader, plan_text, used_indexes
 from stepgrid.run.attempt import BEFORE, STATISTICS_FOLDER, Attempt, Job, attach, describe_failure, last_line
+from stepgrid.run.client_host import ClientHost, own_port, reach_clients
 from stepgrid.run.options import AcceptedOptions
 from stepgrid.run.server_process import (
     FOLDER,
@@ -105,23 +107,27 @@ def serving(
     programs = [Path(prefix[0]) for prefix in attempt.job.engine.programs.values() if prefix[0].startswith("/")]
     try:
         user = server_user([data / "x", server_folder / "x", *programs])
+        client = reach_clients(attempt, stage, engine)
         with socket_folder(engine.socket, user) as sockets:
+            port = own_port(client.entry.listen) if client else engine.port
             access = Access(
                 engine=attempt.job.build.engine,
                 sockets=sockets,
-                socket=sockets / engine.socket,
-                port=engine.port,
+                socket=sockets / engine.socket.replace(str(engine.port), str(port)),  # PostgreSQL's has it in its name
+                port=port,
                 user=engine.user,
                 password=secrets.token_hex(16),
                 database=engine.database,
                 storage_engine=storage_engine(attempt.job.build.engine, stage),
+                listen=client.entry.listen if client else "",
+                client=client.address if client else "",
             )
             home = _server_home(attempt.job, access, data, server_folder, user)
             launch = launch_request(attempt.job.store, stage.steps[0])
             start = stage.steps[0].setup.start or ""
             if start == ENGINE_WARM and isinstance(engine, SelfWarming):
                 options = {**engine.loading_options, **options}
-            yield from _Service(attempt, engine, home, user, launch, options, start).run()
+            yield from _Service(attempt, engine, home, user, launch, options, start, client).run()
     except (UnreachableError, SocketError, LaunchError, MissingError) as error:
         raise StageError(str(error)) from None
     except (LookupError, ValueError) as error:
@@ -162,6 +168,7 @@ class _Service(Struct):
     launch: LaunchRequest
     options: Mapping[str, Any]
     start: str  # what the caches hold
+    client: ClientHost | None = None
 
     def run(self) -> Iterator[Server]:
         is_loading = self._set_up()
@@ -243,7 +250,7 @@ class _Service(Struct):
             return child
 
         child = self._spawn(launch, cage)
-        return Server(self.home.access, self.home.folder, child, self.home.data, cage, start_again)
+        return Server(self.home.access, self.home.folder, child, self.home.data, cage, start_again, client=self.client)
 
     def _spawn(self, launch: LaunchPlan, cage: ControlGroup) -> subprocess.Popen[bytes]:
         env = self._write_command(launch.command, self.home.folder, launch.public_record, launch.program)
@@ -272,6 +279,8 @@ class _Service(Struct):
             self.attempt.journal("server ready", seconds=time.monotonic() - began, launch=launch)
             effective = self.engine.effective(connection, self.options)
             server.keep_settings(effective)
+        if self.client and isinstance(self.engine, NetworkServer):
+            self.client.variables.update(self.engine.network_environment(effective.values))
         if isinstance(self.engine, PromisedDurability) and self._is_own:
             access, version = self.home.access, self.home.version
             classes = running_durability(self.engine.promises, effective.values, version, access.storage_engine)

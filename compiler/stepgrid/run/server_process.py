@@ -28,6 +28,7 @@ from stepgrid.model.plan import PlannedStage
 from stepgrid.model.records import StepRecord, replace
 from stepgrid.plugins import registry
 from stepgrid.plugins.server import Access, Effective
+from stepgrid.run.client_host import ClientHost
 
 FOLDER = "server"  # in the attempt's: configuration and logs
 SETTINGS = "effective.json"
@@ -43,6 +44,7 @@ class ReachedServer(ABC):
     folder: Path  # in the attempt: what is kept of it
     warnings: list[str] = field(default_factory=list, kw_only=True)  # go into the record of each step
     device: str | None = field(default=None, kw_only=True)  # that the files of one that ran before are on, if here
+    client: ClientHost | None = field(default=None, kw_only=True)  # the machine of clients, where that is another one
 
     @property
     @abstractmethod

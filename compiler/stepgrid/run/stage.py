@@ -250,7 +250,7 @@ def _quiet(attempt: Attempt, data: Path) -> Iterator[NoiseRecord | None]:
     measured = any(step.measured for step in job.stage.steps)
     with quiet(job.store.data, site, host_lock_path(), measured, job.first) as noise:
         if noise:  # with the settings that the steps will have
-            attempt.note_speed(host_speed(job.store.data, host_lock_path()))
+            attempt.note_host(host_speed(job.store.data, host_lock_path()))
         yield noise
 
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, closing, suppress
 from datetime import datetime
 from functools import partial
-from pathlib import Path, PurePath
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from msgspec import Struct
@@ -18,7 +18,7 @@ from stepgrid.collect.counts import EVENT_FILE
 from stepgrid.expand.search import with_value
 from stepgrid.host.disk import cut_power, disk_full, is_disk_full, met_full_disk, read_only
 from stepgrid.host.failure import FOUND_NOTHING, NO_ROWS, StageError, end_of_log, explaining_log
-from stepgrid.host.files import modification_times, open_regular, read_json, scan, write_json
+from stepgrid.host.files import open_regular, read_json, write_json
 from stepgrid.host.processes.cgroup import ControlGroup, caged
 from stepgrid.host.processes.launch import LaunchError, LaunchPlan, check_launch, plan_launch, unloaded_allocator
 from stepgrid.host.processes.signals import STARTED
@@ -68,14 +68,18 @@ from stepgrid.plugins.work import FEWEST_ROWS, must_find
 from stepgrid.run.attempt import (
     AFTER,
     BEFORE,
+    CHANGED,
     STATISTICS_FOLDER,
     Attempt,
     StepFolder,
     attach,
+    database_files,
     forget,
+    has_changed,
     is_real,
     keep_database_files,
 )
+from stepgrid.run.client_host import REQUEST, ClientHost, read_end, runs_there, usage_reader, with_figures
 from stepgrid.run.collectors import ActiveCollectors, ProbeReading, ProbeRunner, SessionSampler
 from stepgrid.run.options import AcceptedOptions
 from stepgrid.run.server import keep_statistics, launch_request, read_plans
@@ -136,8 +140,14 @@ class StepRun(Struct, frozen=True):
         return (self.planned if self.value is None else with_value(self.planned, self.value)).settings
 
     @property
+    def client_host(self) -> ClientHost | None:
+        return self.server.client if self.server and runs_there(self.planned.kind) else None
+
+    @property
     def launch(self) -> LaunchRequest:
-        return launch_request(self.attempt.job.store, self.planned)
+        """Return `launch`; on another machine its variables alone, as its processors and memory are of this one."""
+        request = launch_request(self.attempt.job.store, self.planned)
+        return LaunchRequest(env=request.env) if self.client_host else request
 
     def run(self, timetable: Timetable | None = None) -> StepRecord:
         """Run it, with what runs beside it; return its record. StageError if it failed."""
@@ -158,19 +168,19 @@ class StepRun(Struct, frozen=True):
         def begin(pid: int) -> None:
             started(pid)
             self.attempt.journal(STARTED, name=self.planned.name, pid=pid)
-            launch.update(check_launch(pid, self.launch))
+            launch.update(check_launch(pid, self.launch, (lambda: None) if self.client_host else None))
 
         try:
             with caged(plan.memory) as cage:
-                program = Program(plan.argv, environment(plan.program, plan.command.env), self.folder, cage=cage)
+                program = self._program(plan, cage)
                 companion = self.server.companion if self.server else None
                 server = None if companion is None else Companion(companion)
-                process = supervise(program, deadline, begin, ending, server)
+                process = self._take_figures(supervise(program, deadline, begin, ending, server))
         except (MissingError, LaunchError) as error:
             raise StageError(str(error), self.planned.name) from None
         finally:
             if is_real(self.folder):
-                forget(self.folder, plan.command.secrets)
+                forget(self.folder, (*plan.command.secrets, REQUEST))
                 forget_password(self.folder)
         self._refuse_planted(folder)
         return StepEnd(process, deadline, None, {}, launch)
@@ -192,7 +202,8 @@ class StepRun(Struct, frozen=True):
         data = None if self.server and self.server.companion is None else self.data  # of one that ran before: elsewhere
         # that of a server that ran before is not our own files'
         device = self.attempt.job.site.device or (self.server.device if self.server else None)
-        sampler = Sampler(self.folder / "samples.jsonl", data, device, self.server.pid if self.server else None)
+        usage = usage_reader(self.folder) if self.client_host else None
+        sampler = Sampler(self.folder / "samples.jsonl", data, device, self.server.pid if self.server else None, usage)
         step_folder = StepFolder(self.folder)
         is_looked_at = self.server and self.planned.measured and not (self.replay or isinstance(kind, ServerRestarts))
         with SessionSampler(self.server.access if self.server and is_looked_at else None) as sessions:
@@ -224,6 +235,8 @@ class StepRun(Struct, frozen=True):
         warnings = [CHANGED] if files is not None and has_changed(files, self._database_files(), began) else []
         if sampler.open_files and (warning := self._unnamed_files(sampler.open_files.paths)):
             warnings.append(warning)
+        if self.client_host and self.planned.measured:
+            warnings.extend(self.client_host.warnings(self.attempt, self.folder))
         if warnings:
             record = replace(record, warnings=(*record.warnings, *warnings))
         write_json(self.folder / "step.json", record, durable=False)
@@ -252,12 +265,23 @@ class StepRun(Struct, frozen=True):
 
     def make_command(self, kind: Runner) -> LaunchPlan:
         try:
-            return plan_launch(kind.command(self.settings, self.accepted.options, self._context()), self.launch)
+            context = self._context()
+            if self.client_host and context.server:
+                context = context._replace(server=self.client_host.access(context.server), server_pid=None)
+            return plan_launch(kind.command(self.settings, self.accepted.options, context), self.launch)
         except (RefusedError, LaunchError) as error:
             raise StageError(str(error), self.planned.name) from None
         except (LookupError, ValueError) as error:
             message = f"no {self.planned.kind} command can be made: {error}"
             raise StageError(message, self.planned.name) from None
+
+    def _program(self, plan: LaunchPlan, cage: ControlGroup) -> Program:
+        if self.client_host:
+            return self.client_host.program(self.attempt.job, self.planned, plan, self.folder)
+        return Program(plan.argv, environment(plan.program, plan.command.env), self.folder, cage=cage)
+
+    def _take_figures(self, process: ProcessEnd) -> ProcessEnd:
+        return with_figures(process, read_end(self.folder)) if self.client_host else process
 
     def _context(self) -> Context:
         job, planned = self.attempt.job, self.planned
@@ -325,13 +349,11 @@ class StepRun(Struct, frozen=True):
         self, plan: LaunchPlan, deadline: float, sampler: Sampler, launch: dict[str, Any], companions: Timetable
     ) -> ProcessEnd:
         """Run the program to its end; `launch` gets how it was found to run."""
-        env = environment(plan.program, plan.command.env)
         companion = self._companion(require_runner(self.planned.kind), sampler)
         try:
             with caged(plan.memory) as cage, self._collecting() as collectors:
                 watch = self._watch_start(sampler, launch, collectors, cage if plan.scoped else None)
-                argv = replace(plan, gate=plan.gate or collectors.attach).argv
-                program = Program(argv, env, self.folder, cage=cage)
+                program = self._program(replace(plan, gate=plan.gate or collectors.attach), cage)
                 end_collectors = collectors.ending(sampler.stop)
 
                 def started(pid: int) -> None:
@@ -343,13 +365,14 @@ class StepRun(Struct, frozen=True):
                     end_collectors(pid)
 
                 process = supervise(program, deadline, started, ending, companion)
-                return replace(process, seconds=process.seconds - collectors.waited, waited=collectors.waited)
+                process = replace(process, seconds=process.seconds - collectors.waited, waited=collectors.waited)
+                return self._take_figures(process)
         except (MissingError, LaunchError) as error:
             raise StageError(str(error), self.planned.name) from None
         finally:
             sampler.close()
             if is_real(self.folder):  # else nothing of ours is there
-                forget(self.folder, plan.command.secrets)
+                forget(self.folder, (*plan.command.secrets, REQUEST))
                 forget_password(self.folder)
 
     def _companion(self, kind: Runner, sampler: Sampler) -> Companion | None:
@@ -370,17 +393,20 @@ class StepRun(Struct, frozen=True):
     def _watch_start(
         self, sampler: Sampler, launch: dict[str, Any], collectors: ActiveCollectors, scope: ControlGroup | None
     ) -> Watch:
+        waits = collectors.attach or self.client_host is not None  # until all is ready here
+
         def started(pid: int) -> None:
             self.attempt.journal(STARTED, name=self.planned.name, pid=pid)  # its group: see survivors
 
             def attach() -> None:
-                collectors.start_and_attach(pid)
+                if collectors.attach:
+                    collectors.start_and_attach(pid)
                 sampler.start(pid)  # at the moment when the program begins
 
-            if not collectors.attach:
+            if not waits:
                 sampler.start(pid)
             try:
-                launch.update(check_launch(pid, self.launch, attach if collectors.attach else None))
+                launch.update(check_launch(pid, self.launch, attach if waits else None))
             except LaunchError:
                 sampler.stop(pid)
                 raise
@@ -416,6 +442,8 @@ class StepRun(Struct, frozen=True):
             allowed = f"`launch.memory` allows {exact_size(limit)}" if limit else None
             cause = allowed or "no `launch.memory`: the host's memory counts"
             return f"it ran out of memory, and the kernel killed one of its processes: {cause}"
+        if self.client_host and (message := self.client_host.explain(process, read_end(self.folder))):
+            return message
         if process.exit or process.overdue:
             return explain_end(self, kind, process, deadline, logs)
         return unloaded_allocator(self.launch, self.folder / "stderr") or self._refuse_output(kind)
@@ -556,34 +584,3 @@ def warn_of_unnamed_files(paths: Iterable[str], step: PlannedStep, known_paths: 
     names += f" and {len(files) - SHOWN_FILES} more" if len(files) > SHOWN_FILES else ""
     hint = "; list them under `files:`" if input_files(step.kind) else ""
     return f"it had files open that nothing names, whose changes go unnoticed: {names}{hint}"
-
-
-# Changes of a database by a step that is not `mutates: true`
-
-CHANGED = "the database changed: say `mutates: true`, as later steps use it"
-
-
-def database_files(data: Path, bookkeeping: Sequence[str]) -> Mapping[str, tuple[int, int]]:
-    """Map files of a database to their sizes and times; `bookkeeping`: patterns of those written at any opening."""
-    tree = scan(data)
-    try:
-        times = modification_times(data, tree)
-    except FileNotFoundError:  # a process that the step left behind removes files
-        return {}
-    return {
-        name: (size, times[name])
-        for name, size in tree.files.items()
-        if not any(PurePath(name).match(pattern) for pattern in bookkeeping)
-    }
-
-
-def has_changed(files: Mapping[str, tuple[int, int]], later_files: Mapping[str, tuple[int, int]], began: int) -> bool:
-    """Compare the files of a database with what they were when a step began (ns); call it when the step has ended.
-
-    What is written in place counts in the second half of the step: when SQLite opens a file, it may write its journal
-    mode into the header."""
-    middle = (began + time.time_ns()) / 2
-    sizes, later_sizes = ({name: size for name, (size, _) in listed.items()} for listed in (files, later_files))
-    return sizes != later_sizes or any(
-        written > middle for name, (_, written) in later_files.items() if files[name][1] != written
-    )

@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
 from datetime import datetime
 from functools import lru_cache
+from statistics import median
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from msgspec import Struct
@@ -414,8 +415,8 @@ def _differ(old: str | None, new: str | None) -> bool:
 
 # Host, databases and origin
 
-SIZES = ("memory", "swap_bytes", "free_bytes")
-PRIVATE = ("hostname",)  # of no use to a reader elsewhere
+SIZES = ("memory", "client_memory", "swap_bytes", "free_bytes")
+PRIVATE = ("hostname", "client_hostname")  # of no use to a reader elsewhere
 _WAYS = {
     "empty": "made by the steps",
     "there": "of a server that ran before, as it was",
@@ -441,8 +442,16 @@ def host_line(hardware: Mapping[str, Any], hosts: Facts) -> str:
         if planned
         else None,
         f"measured on {len(names)} hosts" if len(names) > 1 else None,
+        _clients_text(clients) if (clients := [host for host in hosts.values() if "network_rtt_us" in host]) else None,
     ]
     return ", ".join(part for part in parts if part) or "not recorded"
+
+
+def _clients_text(hosts: Sequence[Mapping[str, str]]) -> str:
+    rtt, speed = (median(float(host[f"network_{name}"]) for host in hosts) for name in ("rtt_us", "bytes_per_s"))
+    encryption = {"TLS" if host["client_tls"] == "true" else "no TLS" for host in hosts if "client_tls" in host}
+    cores, gigabits = counted(int(hosts[0]["client_cores"]), "core"), f"{speed * 8 / 1e9:.2g} Gbit/s"
+    return f"clients on another machine ({', '.join([cores, f'{rtt / 1000:.2g} ms', gigabits, *sorted(encryption)])})"
 
 
 def host_rows(hardware: Mapping[str, Any], hosts: Facts) -> Iterator[tuple[str, str]]:

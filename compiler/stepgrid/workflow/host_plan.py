@@ -118,6 +118,7 @@ def _check_agreement(site: Site, agree: Callable[[str], bool], problems: Problem
         "roots": site.roots,
         "mirrors": [f"{url} ({mirror})" for url, mirror in site.mirrors.items()],
         "servers": [f"{server} ({entry.address})" for server, entry in site.servers.items()],
+        "client": [f"{site.client.host} ({site.client.listen})"] if site.client else [],
         "noise": [] if site.noise == LEAVE else [site.noise],
         "signers": [site.signers] if site.signers else [],
         "notify": [urlsplit(site.notify).hostname or site.notify] if site.notify else [],

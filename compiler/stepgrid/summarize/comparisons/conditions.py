@@ -41,6 +41,7 @@ OPERATIONS, SAME_WORK = "operations", 0.01  # of steps whose totals are those of
 LEAST_GAP = 600.0  # seconds, however close the loads of an experiment lie
 
 _HOST = "hostname"  # reports say that it differs, not what it is
+_CLIENT = "client_hostname"  # likewise, of the machine of clients that ran on another one
 _HARDWARE = {"cpu": "CPU", "cores": "cores", "architecture": "architecture"}  # these and the name identify a host
 _NO_FACTS: Mapping[str, str] = {}
 
@@ -172,9 +173,9 @@ class Conditions(Struct, frozen=True, dict=True):  # no slots: cached_property n
         blocks = [[[run for run in runs if run.load == load] for runs in sides] for load in loads] or [sides]
         differences: dict[str, str] = {}
         for before, after in blocks:
-            for name in (_HOST, *_HARDWARE):
+            for name, word in ((_HOST, ""), (_CLIENT, "clients"), *_HARDWARE.items()):
                 if difference := self._difference(before, after, name):
-                    differences.setdefault(name, f"{_HARDWARE[name]} {difference}" if name in _HARDWARE else "")
+                    differences.setdefault(name, f"{word} {difference}" if word else "")
         return list(differences.values())
 
     def _difference(self, before: Iterable[Run], after: Iterable[Run], name: str) -> str:
@@ -194,7 +195,8 @@ class Conditions(Struct, frozen=True, dict=True):  # no slots: cached_property n
         by_result = {}
         for subject, facts in self.tables.facts.get("host", {}).items():
             hardware = json.loads(facts.get("hardware", "{}"))
-            names = {_HOST: pseudonym(facts[_HOST])} if _HOST in facts else {}  # exported results have it so
+            names = {name: pseudonym(facts[name]) for name in (_HOST, _CLIENT) if name in facts}  # as exports have them
+            names.setdefault(_CLIENT, "here")
             parts = {name: str(hardware[name]) for name in _HARDWARE if name in hardware}
             by_result[subject] = {**facts, **names, **parts}
         return by_result

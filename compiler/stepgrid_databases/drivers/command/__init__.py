@@ -32,6 +32,7 @@ class AnyCommand(PackageRunner):
     revision = 1
     parser = 4
     client = "program"
+    runs_remotely = True
     reading = ("metrics", "series")
     tables = ("relative", "figures")
     work_figures = (FOUND_KEYS, WorkFigure("errors", "{:.3g} % of the operations failed", 1.0, of="operations"))

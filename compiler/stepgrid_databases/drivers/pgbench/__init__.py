@@ -56,6 +56,7 @@ class Pgbench(ParserMetrics, ParserOutput, PackageRunner):
     parser = 2
     tables = ("relative", "percentiles", "errors")
     client = "postgres"  # the engine of whose builds its client is one
+    runs_remotely = True
     operations = OPERATIONS
     work_figures = (WorkFigure("failed_transactions", "{:.3g} % of the transactions failed", 1.0, of="operations"),)
 

@@ -26,6 +26,7 @@ class SysbenchDriver(ParserMetrics, PackageRunner):
     parser = 2
     tables = ("groups", "absolute", "before_after", "load", "errors", "cpu", "per_operation")
     client = CLIENT
+    runs_remotely = True
     operations = workload.OPERATIONS
     work_figures = (
         WorkFigure("ignored_errors", "{:.3g} errors in 100 transactions", 1.0, of="transactions"),

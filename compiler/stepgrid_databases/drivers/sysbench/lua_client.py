@@ -42,6 +42,7 @@ class LuaClient(ParserMetrics, PackageRunner, ABC):
     kind: str
     title: str  # in a sentence about its failure
     client = CLIENT
+    runs_remotely = True
     module: str  # of the action that may have a rate
     rates: Sequence[str] = ()  # operations whose rate is that of a running step, by preference
     uncounted: Sequence[str] = ("check",)  # actions whose rows are not among their settings

@@ -203,7 +203,12 @@ class MysqldServing(EngineBase):
         if self.bootstraps(home.version) and self.program == "mysqld":
             statements, grant = [], f"{grant} {password}"
         database = f"create database if not exists {access.database}"
+        if access.client:
+            statements += [line.replace("'localhost'", f"'{access.client}'") for line in (*statements, grant)]
         return "".join(f"{line};\n" for line in (*statements, f"{grant} with grant option", database))
+
+    def network_environment(self, settings: Mapping[str, str]) -> Mapping[str, str]:
+        return {}  # its clients ask for TLS, or not, by their own defaults
 
     def socket_of(self, path: Path, port: int) -> tuple[Path, int]:
         return path, port

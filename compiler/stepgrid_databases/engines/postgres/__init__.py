@@ -206,7 +206,7 @@ class Postgres(EngineBase):
         return [cache_over_memory("shared_buffers")]
 
     def configuration(self, home: ServerHome, options: Mapping[str, Any]) -> Mapping[str, str]:
-        """Render files for a server without network.
+        """Render files for a server that the benchmark's role of one other machine may reach by the network, if any.
 
         A password in the database would be that of the image that it was restored from. So the role that initdb makes
         has none: by `peer` it is open to whoever runs the benchmark and to nobody else, and it gives the benchmark's
@@ -215,6 +215,9 @@ class Postgres(EngineBase):
         environment, folder = templates("postgres"), home.folder.absolute()  # a server changes to its data directory
         values = {
             "sockets": quote(str(home.access.sockets)),
+            "listen": quote(home.access.listen),
+            "client": home.access.client,
+            "user": home.access.user,
             "port": quote(home.access.port),
             "hba": quote(str(folder / "pg_hba.conf")),
             "ident": quote(str(folder / "pg_ident.conf")),
@@ -262,6 +265,9 @@ class Postgres(EngineBase):
         if number != path.name and number.isdecimal():
             return path, int(number)
         return path / f".s.PGSQL.{port}", port
+
+    def network_environment(self, settings: Mapping[str, str]) -> Mapping[str, str]:
+        return {"PGSSLMODE": "require" if settings.get("ssl") == "on" else "disable"}
 
     def client_environment(self, access: Access) -> Mapping[str, str]:
         address = {"PGHOST": access.host or str(access.sockets), "PGPORT": str(access.port)}

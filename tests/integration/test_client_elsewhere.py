@@ -1,0 +1,287 @@
+"""Client programs on another machine, by ssh: a real sshd, paths that differ there, and the end of each end."""
+
+import json
+import os
+import re
+import secrets
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import median
+
+import psutil
+import pytest
+
+from stepgrid.host.remote.relay import LOST_EXIT
+from stepgrid.model.plan import PlannedStep
+from stepgrid.run import client_host
+from tests.integration import servers
+from tests.integration.conftest import ROOT
+from tests.integration.conftest import Lab as Checkout
+from tests.integration.server_lab import Lab, events, opened
+from tests.needs import needs
+from tests.waiting import LONG, until
+
+pytestmark = needs("sshd", "apt", "maven")
+STEP_MARK = "STEPGRID_CLIENT"
+
+
+@dataclass(frozen=True, slots=True)
+class Machine:
+    """What ssh knows as bench2."""
+
+    folder: Path
+
+    @property
+    def programs(self) -> Path:
+        return self.folder / "there" / "programs"
+
+    def write_site(self, path: Path, listen: str) -> None:
+        ssh, there = self.folder / "wrapper", self.folder / "there"
+        path.write_text(f"tools: {{ssh: {ssh}}}\nclient: {{host: bench2, listen: {listen}, folder: {there}}}\n")
+
+    def program(self, name: str) -> psutil.Process | None:
+        """The process of that name of a step there."""
+        return next((process for process in self.processes() if process.name() == name), None)
+
+    def processes(self) -> list[psutil.Process]:
+        return [process for process in psutil.process_iter() if self._works_for(process)]
+
+    def is_clear(self) -> bool:
+        return not self.processes() and not any((self.folder / "there" / "steps").iterdir())
+
+    def _works_for(self, process: psutil.Process) -> bool:
+        with suppress(psutil.Error):
+            return str(self.folder) in process.environ().get(STEP_MARK, "")
+        return False
+
+
+def serve(folder: Path, address: str, prefix: tuple[str, ...] = ()) -> Iterator[Machine]:
+    """An sshd of our own with keys of its own; `prefix`: what starts it elsewhere."""
+    for name in ("host", "key"):
+        subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", folder / name], check=True)
+    with socket.create_server(("127.0.0.1", 0)) as probe:
+        port = probe.getsockname()[1]
+    settings = {
+        "Port": port, "ListenAddress": address, "HostKey": folder / "host", "AuthorizedKeysFile": folder / "key.pub",
+        "StrictModes": "no", "PidFile": "none", "PermitRootLogin": "yes",
+    }  # fmt: skip
+    (folder / "sshd").write_text("".join(f"{name} {value}\n" for name, value in settings.items()))
+    known = f"UserKnownHostsFile {folder}/known\nStrictHostKeyChecking accept-new\nLogLevel ERROR\n"
+    (folder / "ssh").write_text(
+        f"Host bench2\nHostName {address}\nPort {port}\nIdentityFile {folder}/key\nIdentitiesOnly yes\n{known}"
+    )
+    (folder / "wrapper").write_text(f'#!/bin/sh\nexec ssh -F {folder}/ssh "$@"\n')
+    (folder / "wrapper").chmod(0o755)
+    if not os.geteuid():
+        Path("/run/sshd").mkdir(exist_ok=True)
+    argv = [
+        *prefix,
+        str(shutil.which("sshd", path="/usr/sbin:/usr/local/sbin:/usr/bin")),
+        "-D",
+        "-e",
+        "-f",
+        folder / "sshd",
+    ]
+    with (folder / "log").open("w") as log:
+        sshd = subprocess.Popen(argv, stderr=log)
+    try:
+        until(lambda: "Server listening" in (folder / "log").read_text(), 20)
+        yield Machine(folder)
+    finally:
+        sshd.terminate()
+        sshd.wait()
+
+
+@pytest.fixture
+def machine(tmp_path: Path) -> Iterator[Machine]:
+    (tmp_path / "bench2").mkdir()
+    yield from serve(tmp_path / "bench2", "127.0.0.1")
+
+
+@pytest.fixture
+def lab(server_builds: Path, tmp_path: Path, machine: Machine) -> Iterator[Lab]:
+    (tmp_path / "lab").mkdir()
+    with opened(server_builds, tmp_path / "lab") as lab:
+        machine.write_site(lab.folder / "site.yaml", "127.0.0.1")
+        yield lab
+
+
+def plan(lab: Lab, *argv: str) -> None:
+    settings = {"argv": list(argv), "metrics": {}, "series": {}, "files": [], "duration": 60.0}
+    lab.plan("postgres", PlannedStep("ask", "command", 1, settings, {}, 1))
+
+
+ENV = {"STEPGRID_SITE": "site.yaml", "STEPGRID_LOOK": "0"}
+RUN = ("stepgrid.pipeline", "run-stage", "p", "s-1")
+SCRIPT = """\
+echo "$PWD"; echo "$0"; "$0" --version; echo oops >&2
+mkdir -p a; echo kept > a/b; ln -s /etc/passwd link; mkfifo pipe; head -c 3000000 /dev/zero > zeros
+(setsid sleep 98 &)
+exit 3
+"""
+
+
+def test_a_program_runs_below_the_folder_there_and_leaves_nothing(lab: Lab, machine: Machine) -> None:
+    plan(lab, "sh", "-c", SCRIPT, "{program:initdb}")
+    ended = lab.run(*RUN, **ENV)
+    assert ended.returncode == 1, ended.stderr
+    assert lab.failure()["message"] == "it ended with exit status 3"
+    (attempt,) = lab.store.attempts("s-1")
+    step = attempt / "steps" / "0-ask"
+    where, program, version = (step / "stdout").read_text().splitlines()
+    assert where.startswith(f"{machine.folder}/there/steps/step-")
+    assert program.startswith(f"{machine.programs}/b-")
+    assert "17.11" in version
+    assert (step / "stderr").read_text() == "oops\n"
+    assert (step / "a" / "b").read_text() == "kept\n"
+    assert (step / "zeros").stat().st_size == 3_000_000
+    assert not {"link", "pipe", "client-request.json"} & {path.name for path in step.iterdir()}
+    host = json.loads((attempt / "attempt.json").read_text())["host"]
+    assert host["client_hostname"] == socket.gethostname()
+    assert 0 < host["network_rtt_us"] <= host["network_rtt_p99_us"]
+    until(machine.is_clear, 20)
+    kept = [path.read_bytes() for path in (*attempt.rglob("*"), *machine.programs.rglob("*")) if path.is_file()]
+    password = events(attempt)  # the server is gone: what it was told is in no file
+    assert password
+    assert not [text for text in kept if b"PGPASSWORD=" in text]
+
+
+ENDS = {
+    "ssh": "the connection to bench2 was lost: ssh was killed by SIGKILL",
+    "half there": "bench2: stepgrid's program there was killed by SIGKILL",
+    "watcher": "the connection to bench2 was lost",
+    "program": "",
+}
+
+
+@pytest.mark.parametrize("end", ENDS)
+def test_whichever_end_there_is_killed_the_other_one_clears_up(machine: Machine, tmp_path: Path, end: str) -> None:
+    there = str(machine.folder / "there")
+    request = {
+        "ssh": [str(machine.folder / "wrapper"), "--", "bench2", client_host.START], "host": "bench2", "folder": there,
+        "argv": ["sleep", "97"], "env": {}, "files": {}, "programs": {}, "step": str(tmp_path), "reserved": [],
+    }  # fmt: skip
+    (tmp_path / "request").write_text(json.dumps(request))
+    argv = [sys.executable, "-m", "stepgrid.host.remote.relay", "request"]
+    relay = subprocess.Popen(argv, cwd=tmp_path, env={**os.environ, "PYTHONPATH": str(ROOT / "compiler")})
+    os.waitpid(relay.pid, os.WUNTRACED)
+    relay.send_signal(signal.SIGCONT)
+    program = until(lambda: machine.program("sleep"))
+    (ssh,), worker = psutil.Process(relay.pid).children(), program.parent()
+    {"ssh": ssh, "half there": worker, "watcher": worker.parent(), "program": program}[end].kill()
+    assert relay.wait(LONG) == (LOST_EXIT if ENDS[end] else -signal.SIGKILL)
+    assert json.loads((tmp_path / "client.json").read_text()).get("lost", "") == ENDS[end]
+    until(machine.is_clear, 20)
+
+
+@pytest.mark.parametrize("end", ["relay", "job"])
+def test_whichever_end_here_is_killed_nothing_goes_on_there(lab: Lab, machine: Machine, end: str) -> None:
+    plan(lab, "sleep", "97")
+    runner = lab.start(*RUN, **ENV)
+    until(lambda: machine.program("sleep"))
+    children = psutil.Process(runner.pid).children(recursive=True)
+    relay = next(process for process in children if "stepgrid.host.remote.relay" in process.cmdline())
+    (ssh,) = relay.children()
+    {"relay": relay, "job": psutil.Process(runner.pid)}[end].kill()
+    assert runner.wait(LONG) == (1 if end == "relay" else -signal.SIGKILL)
+    if end == "relay":
+        lost = "the connection to bench2 was lost: ssh was killed by SIGKILL"
+        assert lab.failure()["message"] == f"{lost} (by the kernel when memory runs out, or by someone)"
+    until(machine.is_clear, 20)
+    until(lambda: not relay.is_running() and not ssh.is_running(), 20)
+
+
+def test_what_cannot_be_reached_is_said_before_a_server_starts(lab: Lab, machine: Machine) -> None:
+    plan(lab, "true")
+    (machine.folder / "key").unlink()
+    lab.run(*RUN, **ENV)
+    message = lab.failure()["message"]
+    assert message.startswith("the clients' machine: the connection to bench2 was lost: ")
+    assert "Permission denied (publickey" in message
+    machine.write_site(lab.folder / "site.yaml", f"203.0.113.{secrets.randbelow(250) + 1}")
+    lab.run(*RUN, **ENV)
+    assert lab.failure()["message"].endswith(": Cannot assign requested address")
+
+
+SPEC = """\
+title: clients elsewhere
+define: {{builds: {{sysbench: {sysbench}}}}}
+builds: {{postgres: {postgres}, mariadb: {mariadb}}}
+steps:
+  - {{name: load, kind: sysbench, lua: load, rows: 1000, tables: 1, threads: 1, mutates: true, measured: false}}
+  - {{name: point, kind: sysbench, lua: point_query, rows: 1000, tables: 1, threads: 1, duration: 3s}}
+repeat: 1
+allow: {{step-short: a test}}
+"""
+
+
+@pytest.mark.skipif(os.geteuid() != 0 or not Path("/dev/net/tun").exists(), reason="no network namespaces here")
+def test_latency_is_that_of_the_server_and_of_the_network(server_builds: Path, tmp_path: Path) -> None:
+    """2 ms there and back, each packet delayed by a program; the machine there sees no file of this checkout."""
+    usual: dict[tuple[str, str], float] = {}
+    for name in ("near", "far"):
+        lab = Checkout(tmp_path / name)
+        shutil.copytree(server_builds, lab.folder / "outputs" / "builds", copy_function=os.link, symlinks=True)
+        lab.write(SPEC.format(**servers.BUILDS))
+        if name == "far":
+            (tmp_path / "bench2").mkdir()
+            with joined(tmp_path / "bench2", [ROOT, lab.folder]) as (prefix, machine):
+                machine.write_site(lab.folder / "site.yaml", "10.77.0.1")
+                done = lab.execute([*prefix, *lab.argv("run", "spec.yaml", "--site", "site.yaml")], STEPGRID_LOOK="0")
+                assert done.returncode == 0, done.stdout + done.stderr
+                until(machine.is_clear, 20)
+        else:
+            assert lab.run(STEPGRID_LOOK="0").returncode == 0
+        for path in lab.folder.glob("outputs/results/*/*/steps/1-point/stdout"):
+            engine = (
+                "postgres" if "postgres" in (path.parents[2] / "server" / "command.json").read_text() else "mariadb"
+            )
+            text = path.read_text()
+            rows = [
+                (int(count), float(ms)) for ms, count in re.findall(r"^ +([\d.]+) \|\**\s+(\d+)$", text, re.MULTILINE)
+            ]
+            usual[name, engine] = max(rows)[1]  # of a busy machine, means are those of its stalls
+            (qps,) = re.findall(r"queries: .*\(([\d.]+) per sec", text)
+            (mean,) = re.findall(r"avg: +([\d.]+)", text)
+            assert float(qps) * float(mean) == pytest.approx(1000, rel=0.03)
+    hosts = [json.loads(path.read_text())["host"] for path in lab.folder.glob("outputs/results/*/*/attempt.json")]
+    assert [host["client_tls"] for host in hosts] == [False, False]
+    network = median(host["network_rtt_us"] for host in hosts) / 1000
+    assert 2 < network < 2.6
+    for engine in ("postgres", "mariadb"):
+        assert usual["far", engine] == pytest.approx(usual["near", engine] + network, rel=0.1), (usual, network)
+    (report,) = lab.folder.glob("outputs/summary/*/summary.txt")
+    assert "clients on another machine (" in report.read_text()
+
+
+@contextmanager
+def joined(folder: Path, hidden: list[Path]) -> Iterator[tuple[list[str], Machine]]:
+    """Two network namespaces: what starts a command in the first one, and the machine in the second one."""
+    hide = "; ".join(f"mount -t tmpfs none {path}" for path in hidden)
+    waits = ["sh", "-c", "echo; exec sleep 600"]
+    argvs = (["unshare", "-n", *waits], ["unshare", "-nm", "sh", "-c", f"{hide}; echo; exec sleep 600"])
+    spaces = [subprocess.Popen(argv, stdout=subprocess.PIPE) for argv in argvs]
+    try:
+        for space in spaces:
+            assert space.stdout
+            space.stdout.readline()
+        pids = [str(space.pid) for space in spaces]
+        script = str(Path(__file__).with_name("slow_network.py"))
+        relay = subprocess.Popen([sys.executable, script, *pids, "0.001"], stdout=subprocess.PIPE)
+        spaces.append(relay)
+        assert relay.stdout
+        assert relay.stdout.readline() == b"joined\n"
+        there = ("nsenter", "-t", pids[1], "-n", "-m", "--wd=/")
+        with contextmanager(serve)(folder, "10.77.0.2", there) as machine:
+            yield ["nsenter", "-t", pids[0], "-n"], machine
+    finally:
+        for space in spaces:
+            space.kill()
+            space.wait()
