@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import NamedTuple
 
@@ -30,7 +30,14 @@ from stepgrid.expand.scope import (
     Scope,
     mentioned_names,
 )
-from stepgrid.expand.setup import OptionFile, ResolvedSetup, SetupResolver, SpecFiles, storage_engine
+from stepgrid.expand.setup import (
+    OptionFile,
+    ResolvedSetup,
+    SetupResolver,
+    SpecFiles,
+    option_files,
+    storage_engine,
+)
 from stepgrid.expand.steps import Checkpoint, StepEntry, StepRange, check_search, check_until
 from stepgrid.language.models import Spec
 from stepgrid.language.problems import Location, Problems
@@ -126,15 +133,19 @@ class Sequences:
     def _segment_caches(self, build: Build, choices: Sequence[Choice]) -> Iterator[EvaluationCache[Segment]]:
         columns = zip(*(choice.points for choice in choices), strict=True)
         points = [[point for point in dict.fromkeys(column) if point is not None] for column in columns]
+        values_by_layers: dict[Hashable, StepValues] = {}
         evaluations: list[StepEvaluation] = []
         for entry in self._entries:
             if isinstance(entry, Checkpoint):
                 yield _segment_cache(evaluations, entry.expects)
                 evaluations = []
             else:
-                axes = self._range.axes(entry)
-                patches = [(axis, point) for axis in axes for point in points[axis]]
-                evaluations.append(StepEvaluation(entry, build, axes, patches, self._context))
+                axes = tuple(self._range.axes(entry))
+                key = (axes, *StepValues.key(entry, build, self._context))
+                if key not in values_by_layers:
+                    patches = [(axis, point) for axis in axes for point in points[axis]]
+                    values_by_layers[key] = StepValues(entry, build, axes, patches, self._context)
+                evaluations.append(StepEvaluation(entry, build, values_by_layers[key], self._context))
         yield _segment_cache(evaluations, ())
 
 
@@ -154,8 +165,8 @@ class StepOptions(NamedTuple):
     files: Sequence[OptionFile]
 
 
-class StepEvaluation:
-    """A step under one build; each of its parts is computed once for all points that it depends on."""
+class StepValues:
+    """Params and options under one build; steps with the same layers of them share all that is computed."""
 
     def __init__(
         self,
@@ -166,11 +177,58 @@ class StepEvaluation:
         context: EvaluationContext,
     ) -> None:
         """Take the positions of the axes that change the step, and their points that are in cells with the build."""
-        self._entry, self._build, self._axes, self._context = entry, build, axes, context
+        self.axes, self.points = axes, points
+        self._entry, self._build, self._context = entry, build, context
         self._latest: tuple[Choice, Scope] | None = None
         self._layers = StepLayers(entry, build, context.spec, context.sets, context.where)
-        dependencies = self._layers.dependencies(context.names.positions(axes), points)
-        names = sorted(dependencies.names(OPTIONS))
+        self.dependencies = self._layers.dependencies(context.names.positions(axes), points)
+        names_by_axes: dict[frozenset[int], list[str]] = defaultdict(list)
+        for name in sorted(self.dependencies.names(OPTIONS)):
+            names_by_axes[self.dependencies.axes([(OPTIONS, name)])].append(name)
+        self.parts = {looked_at: self._option_part(looked_at, together) for looked_at, together in names_by_axes.items()}
+
+    @staticmethod
+    def key(entry: StepEntry, build: Build, context: EvaluationContext) -> tuple[Hashable, ...]:
+        """Return what decides, beside the axes, what its values are."""
+        options = context.sets.flatten(entry.options, build)
+        return entry.kind, id(options), entry.flag("measured", True), frozenset(_variables(entry).items())
+
+    def scope(self, choice: Choice) -> Scope:
+        """Make the scope of a choice; its values are computed one after the other, so the latest scope is kept."""
+        if self._latest is None or self._latest[0] is not choice:
+            context = self._context
+            names = context.names.of_choice(choice, self.axes)
+            names |= {name: Label(value) for name, value in _variables(self._entry).items()}
+            params, options = self._layers.stacks(choice.on(self.axes))
+            scope = Scope(names, params, options, context.problems, context.misspelt_params)
+            self._latest = choice, scope
+            if engine(self._build.engine).server:
+                scope.names[STORAGE_ENGINE] = storage_engine(self._build, scope)
+        return self._latest[1]
+
+    def _option_part(self, axes: Iterable[int], names: Sequence[str]) -> EvaluationCache[StepOptions]:
+        own_names: Mapping[str, str] = getattr(driver(self._entry.kind), "reserved", {})
+        reserved, context = {**engine(self._build.engine).reserved, **own_names}, self._context
+
+        def resolve(choice: Choice) -> StepOptions:
+            part = resolve_options(names, reserved, self.scope(choice), context.problems)
+            return StepOptions(part, option_files(self._build, part.options, context.files))
+
+        return EvaluationCache(axes, resolve)
+
+
+def _variables(entry: StepEntry) -> dict[str, Text]:
+    """List the variables of its live grid that expressions see: not the one that is searched."""
+    searched = entry.search.variable if entry.search else None
+    return {name: value for name, value in entry.variables.items() if name != searched}
+
+
+class StepEvaluation:
+    """A step under one build; each of its parts is computed once for all points that it depends on."""
+
+    def __init__(self, entry: StepEntry, build: Build, values: StepValues, context: EvaluationContext) -> None:
+        self._entry, self._build, self._values, self._context = entry, build, values, context
+        dependencies = values.dependencies
         self._head = StepHead.of(entry)
         self._step_settings = SettingsResolver(
             entry, context.problems, context.intended_settings, build.server_placeholders
@@ -178,16 +236,13 @@ class StepEvaluation:
         self._step_setup = SetupResolver(entry, build, context.spec, context.files, context.clients)
         whens = dependencies.axes(mentioned_names(entry.whens))
         settings_axes = dependencies.axes(mentioned_by_settings(entry))
-        setup_axes = dependencies.axes(self._step_setup.names()).union(self._step_setup.axes(points))
+        setup_axes = dependencies.axes(self._step_setup.names()).union(self._step_setup.axes(values.points))
         setup_axes |= settings_axes if self._step_setup.needs_settings else frozenset()
         self._runs = EvaluationCache(whens, self._holds)
         self._settings = EvaluationCache(settings_axes, self._resolve_settings)
         self._setup = EvaluationCache(setup_axes, self._resolve_setup)
-        names_by_axes: dict[frozenset[int], list[str]] = defaultdict(list)
-        for name in names:
-            names_by_axes[dependencies.axes([(OPTIONS, name)])].append(name)
-        self._parts = [self._option_part(looked_at, together) for looked_at, together in names_by_axes.items()]
-        self.axes = whens.union(settings_axes, setup_axes, *names_by_axes)
+        self._parts = list(values.parts.values())
+        self.axes = whens.union(settings_axes, setup_axes, *values.parts)
         self.step = EvaluationCache(self.axes, self._resolve)
 
     def _resolve(self, choice: Choice) -> ResolvedStep | None:
@@ -216,7 +271,7 @@ class StepEvaluation:
         return ResolvedStep(self._head, settings, options, setup, renamed)
 
     def _holds(self, choice: Choice) -> bool:
-        entry, name, scope = self._entry, self._build.engine, self._scope(choice)
+        entry, name, scope = self._entry, self._build.engine, self._values.scope(choice)
         if not all(scope.holds(when) for when in entry.whens):
             return False
         if not runs_on(entry.kind, name):
@@ -226,38 +281,14 @@ class StepEvaluation:
         return True
 
     def _resolve_settings(self, choice: Choice) -> ResolvedSettings | None:
-        settings = self._step_settings.resolve(self._scope(choice))
+        settings = self._step_settings.resolve(self._values.scope(choice))
         if settings is not None:
             check_search(self._entry, settings.values, self._context.problems)
             check_until(self._entry, settings.values, self._context.problems)
         return settings
 
     def _resolve_setup(self, choice: Choice) -> ResolvedSetup:
-        setup, scope, settings = self._step_setup, self._scope(choice), None
+        setup, scope, settings = self._step_setup, self._values.scope(choice), None
         if setup.needs_settings:
             settings = self._settings(choice)
-        return setup.resolve(choice.on(self._axes), scope, settings)
-
-    def _option_part(self, axes: Iterable[int], names: Sequence[str]) -> EvaluationCache[StepOptions]:
-        own_names: Mapping[str, str] = getattr(driver(self._entry.kind), "reserved", {})
-        reserved, problems = {**engine(self._build.engine).reserved, **own_names}, self._context.problems
-
-        def resolve(choice: Choice) -> StepOptions:
-            part = resolve_options(names, reserved, self._scope(choice), problems)
-            return StepOptions(part, self._step_setup.option_files(part.options))
-
-        return EvaluationCache(axes, resolve)
-
-    def _scope(self, choice: Choice) -> Scope:
-        """Make the scope of a choice; its values are computed one after the other, so the latest scope is kept."""
-        if self._latest is None or self._latest[0] is not choice:
-            context, entry = self._context, self._entry
-            searched = entry.search.variable if entry.search else None
-            names = context.names.of_choice(choice, self._axes)
-            names |= {name: Label(value) for name, value in entry.variables.items() if name != searched}
-            params, options = self._layers.stacks(choice.on(self._axes))
-            scope = Scope(names, params, options, context.problems, context.misspelt_params)
-            self._latest = choice, scope
-            if engine(self._build.engine).server:
-                scope.names[STORAGE_ENGINE] = storage_engine(self._build, scope)
-        return self._latest[1]
+        return setup.resolve(choice.on(self._values.axes), scope, settings)

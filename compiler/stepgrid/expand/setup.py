@@ -114,6 +114,17 @@ def _storage_revision(build: Build, storage_engine: str) -> int:
     return kind.storage_revisions.get(storage_engine, 0)
 
 
+def option_files(build: Build, options: Mapping[str, Option], spec_files: SpecFiles) -> list[OptionFile]:
+    """Find the files that options name."""
+    kind = engine(build.engine)
+    patterns = kind.written_options if isinstance(kind, WrittenOptions) else ()
+    return [
+        spec_files.option_file(name, option, any(fnmatchcase(name, pattern) for pattern in patterns))
+        for name, option in options.items()
+        if isinstance(option.value, str)
+    ]
+
+
 class SetupResolver:
     """Resolves the setup of a step under one build; what no choice changes is computed once."""
 
@@ -168,16 +179,6 @@ class SetupResolver:
                 named = {**named, **self._files.named_by_settings(self._reading, self._entry, settings, env)}
             named = {name: entry for name, entry in named.items() if name not in inputs and name not in attached}
         return base.attaching(client, attached).with_files("inputs", inputs).with_files("named", named)
-
-    def option_files(self, options: Mapping[str, Option]) -> list[OptionFile]:
-        """Find the files that options name."""
-        kind = engine(self._build.engine)
-        patterns = kind.written_options if isinstance(kind, WrittenOptions) else ()
-        return [
-            self._files.option_file(name, option, any(fnmatchcase(name, pattern) for pattern in patterns))
-            for name, option in options.items()
-            if isinstance(option.value, str)
-        ]
 
     def with_option_files(
         self, setup: ResolvedSetup, settings: ResolvedSettings, option_files: Sequence[OptionFile]
