@@ -17,6 +17,7 @@ from stepgrid.workflow import run_request
 
 FEW = 100
 MOST = 2.2  # times the work of half as many
+MOST_CALLS = 3_500_000  # 6.8 million when each step computed its options, each build its settings
 
 
 @pytest.mark.parametrize("command", ["check", "plan", "plan, JSON", "run -n"])
@@ -27,6 +28,12 @@ def test_commands_are_linear_in_cells(command: str, tmp_path: Path, monkeypatch:
 
     run(2)  # imports
     assert run(2 * FEW) <= MOST * run(FEW)
+
+
+def test_steps_share_what_is_computed_of_their_layers(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(budgets.ROOT)
+    post = "specs/posts/2025-11-sysbench-postgres.yaml"  # the one whose check takes longest
+    assert _calls(lambda: main(["check", post])) < MOST_CALLS
 
 
 def test_status_and_report_are_linear_in_results(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

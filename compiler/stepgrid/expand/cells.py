@@ -88,6 +88,7 @@ def expand(
         problems=problems,
         clients=clients,
         files=SpecFiles(document, problems),
+        shared_settings={},
         intended_settings=unknown.intended_settings,
         misspelt_params=unknown.misspelt,
     )

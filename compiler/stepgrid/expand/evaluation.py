@@ -29,6 +29,7 @@ from stepgrid.expand.scope import (
     Label,
     Scope,
     mentioned_names,
+    report_all,
 )
 from stepgrid.expand.setup import (
     OptionFile,
@@ -105,6 +106,7 @@ class EvaluationContext(NamedTuple):
     problems: Problems
     clients: Clients
     files: SpecFiles
+    shared_settings: dict[Hashable, EvaluationCache[ResolvedSettings | None]]  # of steps, for all builds
     intended_settings: frozenset[str] = frozenset()  # that misspelt params probably are
     misspelt_params: frozenset[str] = frozenset()  # of expressions, that misspelt params probably are
 
@@ -159,9 +161,10 @@ def _segment_cache(evaluations: Sequence[StepEvaluation], expects: tuple[Text, .
 
 
 class StepOptions(NamedTuple):
-    """Options of a step that depend on the same axes, with the files that they name."""
+    """Options of steps, as one object for all that share them, with the files that they name."""
 
-    options: OptionPart
+    options: Options
+    renamed: tuple[Mapping[str, Location], ...]
     files: Sequence[OptionFile]
 
 
@@ -185,7 +188,9 @@ class StepValues:
         names_by_axes: dict[frozenset[int], list[str]] = defaultdict(list)
         for name in sorted(self.dependencies.names(OPTIONS)):
             names_by_axes[self.dependencies.axes([(OPTIONS, name)])].append(name)
-        self.parts = {looked_at: self._option_part(looked_at, together) for looked_at, together in names_by_axes.items()}
+        self._parts = [self._option_part(looked_at, together) for looked_at, together in names_by_axes.items()]
+        self.option_axes: frozenset[int] = frozenset().union(*names_by_axes)
+        self.options = EvaluationCache(self.option_axes, self._resolve_options)
 
     @staticmethod
     def key(entry: StepEntry, build: Build, context: EvaluationContext) -> tuple[Hashable, ...]:
@@ -206,15 +211,16 @@ class StepValues:
                 scope.names[STORAGE_ENGINE] = storage_engine(self._build, scope)
         return self._latest[1]
 
-    def _option_part(self, axes: Iterable[int], names: Sequence[str]) -> EvaluationCache[StepOptions]:
+    def _resolve_options(self, choice: Choice) -> StepOptions:
+        parts: list[OptionPart] = report_all(self._parts, lambda part: part(choice))
+        options = Options(part.options for part in parts)
+        renamed = tuple([part.renamed for part in parts if part.renamed])
+        return StepOptions(options, renamed, option_files(self._build, options, self._context.files))
+
+    def _option_part(self, axes: Iterable[int], names: Sequence[str]) -> EvaluationCache[OptionPart]:
         own_names: Mapping[str, str] = getattr(driver(self._entry.kind), "reserved", {})
-        reserved, context = {**engine(self._build.engine).reserved, **own_names}, self._context
-
-        def resolve(choice: Choice) -> StepOptions:
-            part = resolve_options(names, reserved, self.scope(choice), context.problems)
-            return StepOptions(part, option_files(self._build, part.options, context.files))
-
-        return EvaluationCache(axes, resolve)
+        reserved, problems = {**engine(self._build.engine).reserved, **own_names}, self._context.problems
+        return EvaluationCache(axes, lambda choice: resolve_options(names, reserved, self.scope(choice), problems))
 
 
 def _variables(entry: StepEntry) -> dict[str, Text]:
@@ -235,14 +241,17 @@ class StepEvaluation:
         )
         self._step_setup = SetupResolver(entry, build, context.spec, context.files, context.clients)
         whens = dependencies.axes(mentioned_names(entry.whens))
-        settings_axes = dependencies.axes(mentioned_by_settings(entry))
+        mentioned = list(mentioned_by_settings(entry))
+        settings_axes = dependencies.axes(mentioned)
         setup_axes = dependencies.axes(self._step_setup.names()).union(self._step_setup.axes(values.points))
         setup_axes |= settings_axes if self._step_setup.needs_settings else frozenset()
         self._runs = EvaluationCache(whens, self._holds)
-        self._settings = EvaluationCache(settings_axes, self._resolve_settings)
+        self._settings = EvaluationCache(settings_axes, self._resolve_settings, by_build=False)
+        if dependencies.are_alike(mentioned, [name for params in build.params for name in params]):
+            key = (id(entry), settings_axes, *build.server_placeholders)
+            self._settings = context.shared_settings.setdefault(key, self._settings)
         self._setup = EvaluationCache(setup_axes, self._resolve_setup)
-        self._parts = list(values.parts.values())
-        self.axes = whens.union(settings_axes, setup_axes, *values.parts)
+        self.axes = whens.union(settings_axes, setup_axes, values.option_axes)
         self.step = EvaluationCache(self.axes, self._resolve)
 
     def _resolve(self, choice: Choice) -> ResolvedStep | None:
@@ -253,22 +262,18 @@ class StepEvaluation:
             return None
         try:
             settings, setup = self._settings(choice), self._setup(choice)
-            parts = [part(choice) for part in self._parts]
-            if settings is not None and any(part.files for part in parts):
-                option_files = [file for part in parts for file in part.files]
-                setup = self._step_setup.with_option_files(setup, settings, option_files)
+            options = self._values.options(choice)
+            if settings is not None and options.files:
+                setup = self._step_setup.with_option_files(setup, settings, options.files)
         except AlreadyReported:
-            resolvers: list[Callable[[Choice], object]] = [self._settings, self._setup, *self._parts]
+            resolvers: list[Callable[[Choice], object]] = [self._settings, self._setup, self._values.options]
             for resolve in resolvers:  # so that all of its faults are reported, each once
                 with suppress(AlreadyReported):
                     resolve(choice)
             return None
         if settings is None:
             return None
-        option_parts = [part.options for part in parts]
-        options = Options(part.options for part in option_parts)
-        renamed = tuple([part.renamed for part in option_parts if part.renamed])
-        return ResolvedStep(self._head, settings, options, setup, renamed)
+        return ResolvedStep(self._head, settings, options.options, setup, options.renamed)
 
     def _holds(self, choice: Choice) -> bool:
         entry, name, scope = self._entry, self._build.engine, self._values.scope(choice)

@@ -33,20 +33,22 @@ T = TypeVar("T")
 class EvaluationCache(Generic[T]):
     """A function of a choice's build and of its points on `axes`, computed once for each combination of these.
 
+    One that is not `by_build` has the same values under all builds that share the cache.
+
     A grid of ten thousand cells has few different values: this makes planning it quick. A fault that the function
     reported is one for all of them."""
 
-    __slots__ = ("_compute", "_faults", "_key", "_values")
+    __slots__ = ("_by_build", "_compute", "_faults", "_key", "_values")
 
-    def __init__(self, axes: Iterable[int], compute: Callable[[Choice], T]) -> None:
+    def __init__(self, axes: Iterable[int], compute: Callable[[Choice], T], by_build: bool = True) -> None:
         positions = sorted(axes)
         self._key: Callable[[Any], Any] = itemgetter(*positions) if positions else lambda points: None
-        self._compute = compute
+        self._compute, self._by_build = compute, by_build
         self._values: dict[Any, T] = {}
         self._faults: dict[Any, str] = {}
 
     def __call__(self, choice: Choice) -> T:
-        key = (choice.build, self._key(choice.points))
+        key = (self._by_build and choice.build, self._key(choice.points))
         try:
             return self._values[key]
         except KeyError:

@@ -382,6 +382,8 @@ def report_all(items: Iterable[Any], resolve: Callable[[Any], Any]) -> list[Any]
 # Dependencies: rather one axis too many than one too few. What is mentioned counts, evaluated in a cell or not
 
 Name: TypeAlias = tuple[str, str]  # ("params", "keys"), ("cache", "")
+_WHOLE = {(PARAMS, ""), (OPTIONS, "")}  # used as a whole
+_OF_BUILD = {OPTIONS, "build", "engine", "has", "version", STORAGE_ENGINE}  # names whose values a build decides
 
 
 class Dependencies:
@@ -407,21 +409,30 @@ class Dependencies:
 
     def axes(self, names: Iterable[Name]) -> frozenset[int]:
         """Find the positions of the axes that names depend on, directly or through params and options."""
-        positions: set[int] = set()
-        visited: set[Name] = set()
+        reached = self._reach(names)
+        if not reached.isdisjoint(_WHOLE):  # it may be any of them
+            return frozenset().union(*self._axes.values())
+        tables = [(self._setting_axes.get(name, ()), self._axes.get(name[0], ())) for name in reached]
+        return frozenset([axis for table in tables for axes in table for axis in axes])
+
+    def are_alike(self, names: Iterable[Name], params: Iterable[str]) -> bool:
+        """Tell whether names have the same values under all builds; `params` are those that the build sets."""
+        reached = self._reach(names)
+        own = {(PARAMS, name) for name in params}
+        return reached.isdisjoint({*_WHOLE, *own}) and _OF_BUILD.isdisjoint(group for group, _ in reached)
+
+    def _reach(self, names: Iterable[Name]) -> set[Name]:
+        """List names with all that they depend on, directly or through params and options."""
+        reached: set[Name] = set()
         queue = list(names)
         while queue:
             name = queue.pop()
-            if name in visited:
-                continue
-            if name in ((PARAMS, ""), (OPTIONS, "")):  # used as a whole: it may be any of them
-                return frozenset().union(*self._axes.values())
-            visited.add(name)
-            positions |= self._setting_axes.get(name, set()) | self._axes.get(name[0], set())
-            queue += self._mentioned.get(name, ())
-            if name[0] == STORAGE_ENGINE:
-                queue.append((PARAMS, STORAGE_ENGINE))
-        return frozenset(positions)
+            if name not in reached:
+                reached.add(name)
+                queue += self._mentioned.get(name, ())
+                if name[0] == STORAGE_ENGINE:
+                    queue.append((PARAMS, STORAGE_ENGINE))
+        return reached
 
 
 def mentioned_names(*nodes: Any) -> Iterator[Name]:

@@ -11,6 +11,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
+from msgspec import json
+
 from stepgrid.errors import StepgridError
 from stepgrid.expand.axes import Point
 from stepgrid.expand.builds import Build
@@ -178,7 +180,8 @@ class SetupResolver:
             if self._reading:
                 named = {**named, **self._files.named_by_settings(self._reading, self._entry, settings, env)}
             named = {name: entry for name, entry in named.items() if name not in inputs and name not in attached}
-        return base.attaching(client, attached).with_files("inputs", inputs).with_files("named", named)
+        setup = base.attaching(client, attached).with_files("inputs", inputs).with_files("named", named)
+        return setup._replace(values=self._files.share(setup.values))
 
     def with_option_files(
         self, setup: ResolvedSetup, settings: ResolvedSettings, option_files: Sequence[OptionFile]
@@ -317,8 +320,13 @@ class SpecFiles:
         self._checksums: dict[tuple[str, bool], str | None] = {}
         self._programs: dict[Any, str | None] = {}  # of PATH
         self._option_files: dict[tuple[str, Option, bool], OptionFile] = {}
+        self._setups: dict[bytes, StepSetup] = {}
         self._libraries: dict[Any, Mapping[str, InputFile]] = {}
         self._folder_links: dict[str, Sequence[str]] = {}
+
+    def share(self, setup: StepSetup) -> StepSetup:
+        """Return one object for equal setups: most steps have the same."""
+        return self._setups.setdefault(json.encode(setup, enc_hook=id), setup)  # a secret is equal to itself alone
 
     def attached(self, plugin: StepFiles, entry: StepEntry, settings: ResolvedSettings) -> Mapping[str, str]:
         """Read the texts that a step brings along, by their names in its folder."""

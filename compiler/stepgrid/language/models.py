@@ -539,6 +539,10 @@ class Definitions(Model):
     workloads: dict[str, Steps] = {}
 
 
+for _part in (Hardware, SpecBuild, OptionSet, SpecStep, Definitions):
+    _part.model_rebuild()  # once for the models below, and for their use alone
+
+
 class Library(Model):
     include: Labels = ()
     define: Definitions = Field(default_factory=Definitions)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
 from json.encoder import encode_basestring
 from typing import Any, Literal, TypeAlias
 
@@ -58,6 +59,12 @@ class Options(dict[str, Option]):
     def __init__(self, parts: Iterable[Mapping[str, Option]]) -> None:
         self.parts = tuple(parts)  # no name is in two of them
         super().__init__(sorted(item for part in self.parts for item in part.items()))
+
+    @cached_property
+    def text(self) -> str:
+        """Write what is in the id of a stage."""
+        drop = {"drop": ["drop"]}
+        return encode({name: [option.value, *drop.get(option.unsupported, ())] for name, option in self.items()})
 
 
 class PlannedStep(Struct, frozen=True):

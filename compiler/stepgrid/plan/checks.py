@@ -94,8 +94,8 @@ class _OptionCheck:
         """Yield a fault for each build and option that is requested, with the stages that request it."""
         requests: dict[str, dict[tuple[str, Option], set[str]]] = defaultdict(lambda: defaultdict(set))
         for stage in self._plan.stages:
-            for step in stage.steps:
-                for requested in step.options.items():
+            for options in {id(step.options): step.options for step in stage.steps}.values():  # most share them
+                for requested in options.items():
                     requests[stage.build][requested].add(stage.id)
         for node, stages in requests.items():
             check = self._probable_faults if self._catalogues.get(node) is None else self._certain_faults

@@ -17,6 +17,7 @@ from stepgrid.model.plan import (
     STAGE_PREFIX,
     TIMEOUT,
     Json,
+    Options,
     PlannedStep,
     encode,
     quoted,
@@ -78,12 +79,9 @@ def step_texts(step: PlannedStep, settings: BaseModel) -> tuple[str, str]:
     """Write everything that decides what a step runs, but its seed, without and with what is read of its output.
 
     Neither has the driver's defaults. `settings`: the driver's model of those of the step."""
-    options = {
-        name: [option.value, *(["drop"] if option.unsupported == "drop" else [])]
-        for name, option in step.options.items()
-    }
+    options = step.options if isinstance(step.options, Options) else Options([step.options])
     setup = _setup_text(step.setup)
-    ending = f",{encode(options)}{f',{setup}' if setup else ''}{f',{quoted(step.client)}' if step.client else ''}]"
+    ending = f",{options.text}{f',{setup}' if setup else ''}{f',{quoted(step.client)}' if step.client else ''}]"
     omitted = {CLIENT} if client_engine(step.kind) else set()  # a label: its build is what decides
     omitted |= {FILES} if input_files(step.kind) else set()  # names: what is in the files decides
     values = settings.model_dump(mode="json", exclude_defaults=True, exclude=omitted)

@@ -7,11 +7,11 @@ from __future__ import annotations
 import heapq
 import json
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from statistics import fmean
 from typing import NamedTuple, TypeAlias
 
-from stepgrid.model.plan import Plan, PlannedStage
+from stepgrid.model.plan import Plan, PlannedStage, PlannedStep
 from stepgrid.model.status import ActiveWork, Eta, Result, Status, add_times
 from stepgrid.plugins.driver import Counting
 from stepgrid.plugins.registry import driver, engine
@@ -59,6 +59,7 @@ class Forms:
     def __init__(self) -> None:
         self._engines: dict[str, str] = {}  # by build
         self._forms: dict[str, tuple[StepForm, ...]] = {}  # by stage
+        self._shared: dict[tuple[str, str, int], tuple[object, StepForm]] = {}  # by settings, which the value holds
 
     def add(self, plan: Plan) -> None:
         self._engines |= {build.id: build.engine for build in plan.builds}
@@ -68,29 +69,30 @@ class Forms:
 
     def of(self, stage: PlannedStage) -> tuple[StepForm, ...]:
         if stage.id not in self._forms:
-            self._forms[stage.id] = tuple(_step_forms(stage, self.engine_of(stage)))
+            self._forms[stage.id] = tuple([self._form(step, stage) for step in stage.steps])
         return self._forms[stage.id]
+
+    def _form(self, step: PlannedStep, stage: PlannedStage) -> StepForm:
+        engine_name = self.engine_of(stage)
+        if step.is_beside:  # it takes no time of its own
+            return StepForm(engine_name, step.kind, BESIDE, 0.0, True)
+        key = (engine_name, step.kind, id(step.settings))
+        if key not in self._shared:
+            text = json.dumps(step.settings, sort_keys=True)
+            try:
+                kind = driver(step.kind)
+                is_counted = isinstance(kind, Counting) and kind.counted_work(step.settings) is not None
+                seconds, is_timed = kind.estimate(step.settings), bool(step.settings.get("duration")) and not is_counted
+            except (LookupError, TypeError):  # of another version
+                return StepForm(engine_name, step.kind, text, stage.seconds / len(stage.steps), False)
+            self._shared[key] = step.settings, StepForm(engine_name, step.kind, text, seconds, is_timed)
+        return self._shared[key][1]
 
 
 class MeasuredStage(NamedTuple):
     stage: PlannedStage
     result: Result
     created: float | None  # unix time of its attempt, which may have waited for the host
-
-
-def _step_forms(stage: PlannedStage, engine_name: str) -> Iterator[StepForm]:
-    for step in stage.steps:
-        if step.is_beside:  # it takes no time of its own
-            yield StepForm(engine_name, step.kind, BESIDE, 0.0, True)
-            continue
-        text = json.dumps(step.settings, sort_keys=True)
-        try:
-            kind = driver(step.kind)
-            is_counted = isinstance(kind, Counting) and kind.counted_work(step.settings) is not None
-            seconds, is_timed = kind.estimate(step.settings), bool(step.settings.get("duration")) and not is_counted
-        except (LookupError, TypeError):  # of another version
-            seconds, is_timed = stage.seconds / len(stage.steps), False
-        yield StepForm(engine_name, step.kind, text, seconds, is_timed)
 
 
 def _around(engine_name: str) -> Around:

@@ -96,8 +96,11 @@ def _values(entry: Any) -> dict[str, Any]:
 
 def _line(values: Mapping[str, Any]) -> str:
     """Write the id first, and it alone tells what a line is of."""
-    values_text = encode({name: value for name, value in values.items() if name != "id"})
-    return f'{{"id":{quoted(values["id"])},{values_text[1:]}'
+    return _with_id(values["id"], encode({name: value for name, value in values.items() if name != "id"}))
+
+
+def _with_id(node: str, text: str) -> str:
+    return f'{{"id":{quoted(node)},{text[1:]}'
 
 
 _HEAD = ("name", "kind", "revision", "measured", "mutates")
@@ -124,8 +127,9 @@ class _Parts:
 
     def _part(self, key: Hashable, values: Mapping[str, Any]) -> str:
         if key not in self._ids:
-            self._ids[key] = node = PART_PREFIX + identity.text_digest(encode(values))
-            self.lines[node] = _line({"id": node, **values})
+            part_text = encode(values)
+            self._ids[key] = node = PART_PREFIX + identity.text_digest(part_text)
+            self.lines[node] = _with_id(node, part_text)
         return self._ids[key]
 
 

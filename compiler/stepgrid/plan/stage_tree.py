@@ -100,6 +100,7 @@ class StageTree:
         self._roots: dict[tuple[str, int, str, str], _Roots] = {}
         self._ids: dict[_Key, str] = {}
         self._texts: dict[ResolvedStep, tuple[str, str]] = {}  # that identify a step
+        self._setups: dict[tuple[int, str], StepSetup] = {}  # with the client's build
         self._readings: dict[str, str] = {}  # what is read of the output, by id
         self._seeds: dict[tuple[int, int, tuple[tuple[str, ...], ...]], list[Seeds]] = {}
         self._steps: dict[tuple[tuple[StepHead, ...], ...], tuple[CellStep, ...]] = {}
@@ -300,7 +301,10 @@ class StageTree:
     def _setup_values(self, setup: ResolvedSetup) -> StepSetup:
         if setup.client is None:
             return setup.values
-        return replace(setup.values, client=self._builds[setup.client.name][0])
+        key = (id(setup.values), setup.client.name)
+        if key not in self._setups:
+            self._setups[key] = replace(setup.values, client=self._builds[setup.client.name][0])
+        return self._setups[key]
 
 
 RAMP = 0.25  # of a step that is shorter than the time between two windows

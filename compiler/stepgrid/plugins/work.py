@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 from stepgrid.plugins.driver import Counting, SqlOperations, WorkloadOperations
@@ -44,10 +45,15 @@ class ClientThreads(Protocol):
 
 def client_count(kind: str, settings: Mapping[str, Any]) -> int | None:
     """Count the threads that send statements at once; None for a kind that has no number of them."""
-    plugin = find_driver(kind)
-    if isinstance(plugin, ClientThreads):
+    if (plugin := _client_threads(kind)) is not None:
         return plugin.threads(settings)
     return max((int(settings[name]) for name in CLIENT_COUNTS if settings.get(name)), default=None)
+
+
+@cache
+def _client_threads(kind: str) -> ClientThreads | None:
+    plugin = find_driver(kind)
+    return plugin if isinstance(plugin, ClientThreads) else None
 
 
 # Rows that a server found. A lookup of a missing key is counted as a read by most servers, and finds no row.
