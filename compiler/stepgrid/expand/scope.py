@@ -418,8 +418,8 @@ class Dependencies:
     def are_alike(self, names: Iterable[Name], params: Iterable[str]) -> bool:
         """Tell whether names have the same values under all builds; `params` are those that the build sets."""
         reached = self._reach(names)
-        own = {(PARAMS, name) for name in params}
-        return reached.isdisjoint({*_WHOLE, *own}) and _OF_BUILD.isdisjoint(group for group, _ in reached)
+        params_of_build = {(PARAMS, name) for name in params}
+        return reached.isdisjoint({*_WHOLE, *params_of_build}) and _OF_BUILD.isdisjoint(group for group, _ in reached)
 
     def _reach(self, names: Iterable[Name]) -> set[Name]:
         """List names with all that they depend on, directly or through params and options."""
