@@ -36,7 +36,11 @@ def test_the_spread_of_repeats_says_what_a_small_difference_needs(folder: Path, 
     assert f" {text} 2 % with 35 loads " in " ".join(told(capsys).split()) + " "
 
 
-@pytest.mark.parametrize("words", [["plan", "a.yaml"], ["parse", "db_bench", "fill.log"]], ids=["plan", "parse"])
+@pytest.mark.parametrize(
+    "words",
+    [["plan", "a.yaml"], ["parse", "db_bench", "fill.log"], ["run", "a.yaml", "-n"]],
+    ids=["plan", "parse", "run"],
+)
 def test_no_heavy_import(words: list[str]) -> None:
     result = "2.559 micros/op 390826 ops/sec 1.279 seconds 500000 operations;   43.2 MB/s"
     Path("fill.log").write_text(f"fillseq      :       {result}\n")

@@ -75,9 +75,10 @@ def run_run(args: argparse.Namespace) -> int:
     values = {"spec": args.spec, "scale": args.scale or None, "until": end_time, **narrowing(args)}
     request = {name: value for name, value in values.items() if value is not None}
     request |= {"no_wait": True} if args.no_wait else {}
-    gate = read_gate(args)
+    gate = read_gate(args) if args.fail_on or args.smallest_effect else None  # its verdicts import numpy
     work = _remaining_work(request, args)
-    check_gate(gate, work.plan)
+    if gate is not None:
+        check_gate(gate, work.plan)
     if work.is_over and not args.more:
         print(work.nothing_to_do)
         return _gate_status(work.plan, args, gate)
@@ -133,13 +134,14 @@ def _check_cluster() -> None:
         raise CommandError(f"--on slurm: {owner} no `slurm` that names the nodes (docs/guides/machines.md)")
 
 
-def _gate_status(plan: Plan, args: argparse.Namespace, gate: Gate) -> int:
+def _gate_status(plan: Plan, args: argparse.Namespace, gate: Gate | None) -> int:
     """Judge comparisons and claims after a run that ended well, if `--fail-on` or `--strict` asks for it."""
-    if (args.strict is None and not gate.conditions) or args.dry_run:
+    if (args.strict is None and not (gate and gate.conditions)) or args.dry_run:
         return FINE
+    from stepgrid.summarize.gate import NO_GATE
     from stepgrid.summarize.report_files import current_report
 
-    return gate_status(current_report(host_plan.store(), plan), gate, args.strict)
+    return gate_status(current_report(host_plan.store(), plan), gate or NO_GATE, args.strict)
 
 
 def _run_snakemake(request: Mapping[str, Any], args: argparse.Namespace, words: Sequence[str]) -> int:
