@@ -67,13 +67,16 @@ def test_a_disturbed_stage_is_told_once_and_then_counted(store: Store) -> None:
     lines = list[str]()
     view = LogView(lines.append, None)
     with hold_run_lock(store, PLAN.spec, plan=PLAN.digest):
-        for number, stage in enumerate((LOAD, *STAGES[:2])):
-            result = finished.result(store, stage)
-            (result / "attempt.json").write_text(f'{{"noise": {{"warning": "cpu {number}"}}}}')
+        under_way = store.new_attempt(STAGES[2].id)
+        results = [finished.result(store, stage) for stage in (LOAD, *STAGES[:2])]
+        for number, folder in enumerate((*results, under_way)):
+            (folder / "attempt.json").write_text(f'{{"noise": {{"warning": "cpu {number}"}}}}')
         status = StatusReader(store, PLAN).read()
         began = replace(status.run, started=0.0) if status.run else None
+        work = ActiveWork((7,), attempt=under_way, since=status.now)
+        nodes = {**status.nodes, STAGES[2].id: replace(status.nodes[STAGES[2].id], status=Status.RUNNING, work=work)}
         for _ in range(2):
-            view.show(replace(status, run=began))
+            view.show(replace(status, run=began, nodes=nodes))
     assert lines[0] == "the host was not quiet before load; later stages are only counted\n  cpu 0"
     assert re.match(r"\[3/1\d done\] .*3 disturbed, ETA ", lines[1])
 

@@ -454,7 +454,23 @@ class SettingsResolver:
                 where = key_location(entries[-1].node, step.links[-1].key_location(name, step.where))
                 message = f"`{name}` is no setting of {step.kind} (step `{step.base}`)"
                 self._problems.add("unknown-setting", where, message, nearest(name, [*names, *keys_of_step]), len(name))
+        self._report_unused(by_name)
         return by_name
+
+    def _report_unused(self, own_entries: Mapping[str, Sequence[LayerEntry]]) -> None:
+        """Report what a step of one definition sets and its action, unsaid, does not use."""
+        model, (link, *others) = self._model, self._entry.links
+        if others or not issubclass(model, ActionSettings) or model.ACTION in own_entries:
+            return
+        used = model.used_by(str(model.model_fields[model.ACTION].default))
+        for name in (name for name in link.model_extra or {} if name in model.model_fields and name not in used):
+            action = next((action for action, fields in model.ACTIONS.items() if name in fields.required), "")
+            message = (
+                f"`{name}` is no setting of {self._entry.kind} without `{model.ACTION}` (step `{self._entry.base}`)"
+            )
+            where = link.key_location(name, self._entry.where)
+            hint = f"`{model.ACTION}: {action}`" if action else ""
+            self._problems.add("unknown-setting", where, message, hint, len(name))
 
     @cached_property
     def _placeholders(self) -> Mapping[str, Sequence[str]]:

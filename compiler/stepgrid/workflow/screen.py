@@ -150,7 +150,9 @@ class LogView:
             self._print(waits[0])
         counts = Counter(node.status for node in status.stages)
         tenth = TENTHS * counts[Status.DONE] // max(counts.total() - counts[Status.ELSEWHERE], 1)
-        self._line, now = progress_line(status, len(disturbed)), time.monotonic()
+        under_way = {node.title for node in status.at_work}
+        ended = [title for title, _ in disturbed if title not in under_way]
+        self._line, now = progress_line(status, len(ended)), time.monotonic()
         pause = LEAST_PAUSE if self._tenth < tenth else PAUSE if now - self._began < EARLY else LONG_PAUSE
         if now - self._last >= pause:
             self._tenth, self._last = tenth, now

@@ -6,17 +6,24 @@ With `counters` there is a line before the first and, where there are statements
 from __future__ import annotations
 
 import json
+import math
 import signal
 import sys
 import time
-from collections.abc import Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
+from itertools import takewhile
 from pathlib import Path
+from threading import Event, Lock, Thread
 from types import FrameType
+from typing import Any, NamedTuple
 
 from stepgrid.plugins.driver import read_request
 from stepgrid.plugins.registry import server_engine
 from stepgrid.plugins.server import Connection, ServerEngine, snapshot_counters
+from stepgrid_databases.drivers import open_loop
+from stepgrid_databases.drivers.client_report import MICROSECONDS, PER_DOUBLING, ReportFile
 
 SHOWN = 20  # rows of an answer that are kept
 
@@ -35,6 +42,9 @@ def main(folder: Path) -> int:
     try:
         connection = engine.connect(access)
         look = partial(_look, engine, connection, request.get("counters") or ())
+        if request.get("rate"):
+            _run_paced(partial(engine.connect, access), request, folder)
+            return 0
         look("before")
         for number, sql in enumerate(request["sql"], 1):
             _print(_run(connection, number, sql))
@@ -42,6 +52,9 @@ def main(folder: Path) -> int:
             look("after")
     except DeadlinePassed:
         print(f"statement {number} was not through after {request['timeout']:g} s: {sql}", file=sys.stderr)
+        return 1
+    except _StatementError as error:
+        print(error, file=sys.stderr)
         return 1
     except Exception as error:  # whatever the client's library raises is what the server said
         print(f"statement {number} failed: {error}\n{sql}", file=sys.stderr)
@@ -74,6 +87,107 @@ def _limit(seconds: float) -> None:
 
     signal.signal(signal.SIGALRM, over)
     signal.setitimer(signal.ITIMER_REAL, seconds)
+
+
+# Statements in turn at a rate: begun when they are due, by whichever client is free
+
+
+class _Answer(NamedTuple):
+    statement: int
+    due: float  # seconds of one clock, as the others
+    began: float
+    ended: float
+
+
+class _Clients:
+    """Threads that share a schedule: each has a connection of its own."""
+
+    def __init__(self, statements: Sequence[str], moments: Iterator[float], last_start: float) -> None:
+        self._statements, self._moments, self._last_start = statements, enumerate(moments), last_start
+        self._lock, self._over = Lock(), Event()
+        self.start, self.left = 0.0, 0
+        self.answers: list[_Answer] = []
+        self.failure: tuple[int, str, Exception] | None = None
+
+    def run(self, connection: Connection) -> None:
+        while not self._over.is_set():
+            with self._lock:
+                number, moment = next(self._moments, (-1, 0.0))
+            if number < 0:
+                return
+            due = self.start + moment
+            if time.perf_counter() > self.start + self._last_start:
+                with self._lock:
+                    self.left += 1 + sum(1 for _ in self._moments)
+                return
+            time.sleep(max(0.0, due - time.perf_counter()))
+            statement = number % len(self._statements)
+            began = time.perf_counter()
+            try:
+                connection.query(self._statements[statement])
+            except Exception as error:  # of each client its own
+                self.failure = self.failure or (statement + 1, self._statements[statement], error)
+                self._over.set()
+                return
+            self.answers.append(_Answer(statement, due, began, time.perf_counter()))
+
+
+def _run_paced(connect: Callable[[], Connection], request: Mapping[str, Any], folder: Path) -> None:
+    """Run for the duration, write the report; raise what the first statement that failed raised."""
+    length, file = float(request["duration"]), folder / open_loop.FILE
+    schedule = open_loop.parse_text(file.read_text(encoding="utf-8") if file.exists() else str(request["rate"]))
+    moments = open_loop.moments(schedule, request.get("arrivals"), request["seed"])
+    due = list(takewhile(lambda moment: moment < length, moments))
+    clients = _Clients(request["sql"], iter(due), length + open_loop.grace(length))
+    connections = [connect() for _ in range(request.get("clients") or 1)]
+    threads = [Thread(target=clients.run, args=(connection,), daemon=True) for connection in connections]
+    with ReportFile(folder) as report:
+        clients.start = time.perf_counter()
+        for thread in threads:
+            thread.start()
+        _report_intervals(report, clients, threads)
+        if clients.failure:
+            number, sql, error = clients.failure
+            raise _StatementError(f"statement {number} failed: {error}\n{sql}")
+        report.write("schedule", asked=len(due), length=length, left=clients.left)
+        for statement, answers in sorted(_by_statement(clients.answers).items()):
+            times = _distribution([answer.ended - answer.due for answer in answers])
+            ends = {"began": answers[0].began, "ended": max(answer.ended for answer in answers)}
+            report.write("role", operation=f"statement {statement + 1}", retries=0, **ends, **times)
+        service = _distribution([answer.ended - answer.began for answer in clients.answers])
+        report.write("service", operation="", left=0, **service)
+    for connection in connections:
+        connection.close()
+
+
+class _StatementError(Exception):
+    """What a server said of a statement, with the statement."""
+
+
+def _report_intervals(report: ReportFile, clients: _Clients, threads: Sequence[Thread]) -> None:
+    """Count the answers of each second until all clients are done."""
+    count, before = 0, 0.0
+    for thread in threads:
+        while thread.is_alive():
+            thread.join(max(0.01, clients.start + before + 1 - time.perf_counter()))
+            second = time.perf_counter() - clients.start
+            if second >= before + 1:
+                total = len(clients.answers)
+                report.write("interval", second=second, interval=second - before, operations=total - count)
+                count, before = total, second
+
+
+def _by_statement(answers: Sequence[_Answer]) -> Mapping[int, list[_Answer]]:
+    groups: dict[int, list[_Answer]] = defaultdict(list)
+    for answer in answers:
+        groups[answer.statement].append(answer)
+    return groups
+
+
+def _distribution(times: Sequence[float]) -> dict[str, Any]:
+    buckets = Counter(int(math.log2(max(seconds * MICROSECONDS, 1.0)) * PER_DOUBLING) for seconds in times)
+    longest = max(times, default=0.0)
+    return {"count": len(times), "seconds": sum(times), "longest": longest, "buckets": sorted(buckets.items())}
 
 
 if __name__ == "__main__":

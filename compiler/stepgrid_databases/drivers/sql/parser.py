@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from stepgrid.model.figures import Figures, ParseError
 from stepgrid.model.metrics import Metric, MetricSet
+from stepgrid_databases.drivers import client_report
 
 SHOWN = 60  # characters of a statement in a fact
 _WINDOW = "the statements of the step, without connecting"
@@ -24,6 +25,8 @@ METRICS = MetricSet({"Statements": _METRICS})
 
 
 def parse(folder: Path, settings: Mapping[str, Any]) -> Figures:
+    if settings.get("rate"):
+        return _parse_paced(folder, settings["sql"])
     lines = _lines(folder / "stdout")
     missing = [number for number in range(1, len(settings["sql"]) + 1) if number not in lines]
     if missing:
@@ -35,12 +38,29 @@ def parse(folder: Path, settings: Mapping[str, Any]) -> Figures:
         "sql_statements": float(len(lines)),
         "sql_rows": float(sum(int(line["rows"]) for line in lines.values())),
     }
-    facts = {}
-    for number, line in lines.items():
-        text = " ".join(line["sql"].split())
-        excerpt = text if len(text) <= SHOWN else f"{text[: SHOWN - 1]}…"
-        facts[f"statement {number}"] = f"{seconds[number]:.6g} s: {excerpt}"
+    facts = {f"statement {n}": f"{seconds[n]:.6g} s: {_excerpt(line['sql'])}" for n, line in lines.items()}
     return Figures(metrics, facts)
+
+
+def _parse_paced(folder: Path, statements: Sequence[str]) -> Figures:
+    report = client_report.read_whole(folder / client_report.FILE)
+    groups = client_report.operation_roles(report)
+    roles = [line for lines in groups.values() for line in lines]
+    count, seconds = client_report.total_count(roles), client_report.run_seconds(report, roles)
+    metrics = {"operations": count, "seconds": seconds, "qps": count / seconds, **client_report.latencies(roles)}
+    facts = {}
+    for number, sql in enumerate(statements, 1):
+        if lines := groups.get(f"statement {number}"):
+            p99 = client_report.latencies(lines)["p99_us"]
+            facts[f"statement {number}"] = f"p99 {p99:.4g} µs of {client_report.total_count(lines):g}: {_excerpt(sql)}"
+    histogram = client_report.histogram("", client_report.bucket_counts(roles))
+    series = client_report.series(report.intervals)
+    return client_report.rated(report, Figures(metrics, facts, series, histograms=[histogram]))
+
+
+def _excerpt(sql: str) -> str:
+    text = " ".join(sql.split())
+    return text if len(text) <= SHOWN else f"{text[: SHOWN - 1]}…"
 
 
 def _lines(stdout: Path) -> dict[int, Mapping[str, Any]]:

@@ -2,12 +2,24 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from collections.abc import Collection, Mapping
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import AfterValidator, Field, StringConstraints
 from pydantic_core import PydanticCustomError
 
-from stepgrid.plugins.settings import DURATION, Seconds, ServerSettings
+from stepgrid.plugins.settings import (
+    COUNT,
+    DURATION,
+    ActionFields,
+    ActionSettings,
+    Count,
+    Late,
+    Seconds,
+    WholeSeconds,
+    uses,
+)
+from stepgrid_databases.drivers.rate_settings import Arrivals, Rate
 
 Statement = Annotated[str, StringConstraints(pattern=r"\S")]
 
@@ -18,10 +30,37 @@ def require_statement(statements: tuple[str, ...]) -> tuple[str, ...]:
     return statements
 
 
-class SqlSettings(ServerSettings):
+class SqlSettings(ActionSettings):
+    ACTIONS: ClassVar[Mapping[str, ActionFields]] = {
+        "once": uses("sql", "timeout"),
+        "run": uses("sql rate duration", "timeout clients arrivals"),
+    }
+
+    action: Annotated[
+        Literal["once", "run"] | None,
+        Late(),
+        Field(description="each statement once, as where nothing is said, or all in turn at a rate, again and again"),
+    ] = None
     sql: Annotated[
         tuple[Statement, ...],
         AfterValidator(require_statement),
-        Field(description="statements, run in order on one connection"),
+        Field(description="statements, run in order on one connection, or in turn by all clients"),
     ]
-    timeout: Annotated[Seconds, DURATION, Field(description="for all of them; after it the step has failed")] = 600.0
+    timeout: Annotated[
+        Seconds, DURATION, Field(description="for all of them, beyond a `duration`; after it the step has failed")
+    ] = 600.0
+    rate: Rate = None
+    arrivals: Arrivals = None
+    duration: Annotated[WholeSeconds | None, DURATION, Late(), Field(description="how long statements become due")] = (
+        None
+    )
+    clients: Annotated[
+        Count | None,
+        COUNT,
+        Late(),
+        Field(description="connections, 1 or more; whoever is free takes the next statement"),
+    ] = None
+
+    @classmethod
+    def used_by(cls, action: str) -> Collection[str]:
+        return super().used_by(action if action in cls.ACTIONS else "once")
