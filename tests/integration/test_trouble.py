@@ -14,6 +14,7 @@ import pytest
 from tests.integration import clock
 from tests.integration.conftest import SPEC, Lab, measuring
 from tests.needs import needs, require
+from tests.run.test_disk_budget import FILL_DISK
 from tests.waiting import LONG, until
 
 ONE = SPEC.replace("repeat: 2", "repeat: 1")
@@ -187,18 +188,12 @@ def test_a_damaged_file_of_a_result(finished: Lab) -> None:
     assert len(finished.results()) == len(there)
 
 
-FILLER = """
+WAIT = """
 import glob, os, time
 while not glob.glob("outputs/results/*/*/result.json"):
     time.sleep(0.01)
-file = os.open("outputs/filler", os.O_WRONLY | os.O_CREAT)
-size = 1 << 20
-while size:
-    try:
-        os.write(file, bytes(size))
-    except OSError:
-        size //= 2
 """
+FILLER = WAIT + FILL_DISK
 SMALL = """
 mount -t tmpfs -o size=200m tmpfs "$1"
 cd "$1" && cp -a "$2"/. . && shift 2

@@ -257,8 +257,21 @@ def test_a_live_folder_on_another_file_system(checkout, stage, step):
     assert (checkout.store.image("s-load") / "data" / "000001.sst").stat().st_size == 5000
 
 
+FILL_DISK = """
+file = os.open("outputs/filler", os.O_WRONLY | os.O_CREAT)
+size = 1 << 20
+while size:
+    try:
+        os.write(file, bytes(size))
+    except OSError:
+        size //= 2
+os.close(file)
+"""
+
+
 # in a mount namespace of its own: what it prints is all that is left of that file system
-INSIDE_FULL = """
+INSIDE_FULL = (
+    """
 import glob, os, shutil, subprocess, sys
 kept, command = sys.argv[1] == "kept", sys.argv[2:]
 shutil.copytree("outputs", "before")
@@ -268,20 +281,17 @@ from stepgrid.store.active_run import keep_reserve
 from stepgrid.store.store import Store
 if kept:
     keep_reserve(Store())
-file = os.open("outputs/filler", os.O_WRONLY | os.O_CREAT)
-size = 1 << 20
-while size:
-    try:
-        os.write(file, bytes(size))
-    except OSError:
-        size //= 2
-os.close(file)
+"""
+    + FILL_DISK
+    + """
 status = subprocess.run(command).returncode
 for path in glob.glob("outputs/attempts/*/*/failure.json"):
     print(open(path).read())
 sys.exit(status)
 """
-PUBLISH = """
+)
+PUBLISH = (
+    """
 import sys
 from stepgrid.run.attempt import Attempt, Job
 from stepgrid.store.store import Store
@@ -290,17 +300,14 @@ import glob, os, shutil
 store = Store()
 os.unlink("outputs/filler")
 attempt = Attempt(Job.load(store, "p", "s-load"))
-file = os.open("outputs/filler", os.O_WRONLY | os.O_CREAT)
-size = 1 << 20
-while size:
-    try:
-        os.write(file, bytes(size))
-    except OSError:
-        size //= 2
+"""
+    + FILL_DISK
+    + """
 published = attempt.publish("done")
 print((published / "result.json").read_text())
 print(os.path.samefile(store.mark("s-load"), published / "result.json"), store.lock("reserve").exists())
 """
+)
 
 
 def inside(checkout: Any, kept: bool, *command: str) -> subprocess.CompletedProcess[str]:
