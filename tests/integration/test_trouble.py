@@ -205,6 +205,20 @@ rm outputs/filler
 """
 
 
+def test_a_run_without_bash_says_why_it_has_no_report(tmp_path: Path) -> None:
+    programs = tmp_path / "bin"
+    programs.mkdir()
+    for path in Path("/usr/bin").iterdir():
+        if path.name != "bash":
+            (programs / path.name).symlink_to(path)
+    lab = Lab(tmp_path)
+    steps = 'steps: [{name: one, kind: command, argv: ["{program:python3}", -c, ""]}]'
+    lab.write(f"title: t\nbuilds: {{b: {{engine: program, version: '1', source: {{system: python3}}}}}}\n{steps}\n")
+    # a fork of the tests has found bash already
+    done = lab.execute(["env", *lab.argv("run", "spec.yaml")], LONG, PATH=str(programs))
+    assert "because there is no bash on PATH: the jobs that collect and report begin in it" in done.stderr
+
+
 @needs("small disks")
 def test_the_disk_of_the_checkout_becomes_full(depot: Path, tmp_path: Path) -> None:
     """That of outputs/ and of Snakemake's notes: stages fail, the report is made, and the run can go on later."""
