@@ -1,6 +1,4 @@
-"""Builds and results of a checkout, and how others get them: listed, copied, in a folder or bucket that people share.
-
-A run never needs it. Nothing that is shared is ever replaced or removed."""
+"""Builds and results of a checkout, listed, copied and shared with others; nothing that is shared is ever removed."""
 
 from stepgrid.cli.commands import BESIDE_SPEC, HERE, Command
 
