@@ -12,7 +12,12 @@ GC = Command("its disk", "gc",
              "stepgrid_inspect.disk", HERE)
 IMAGES = Command("its disk", "images", "list saved databases (images), verify or remove them",
                  "stepgrid_inspect.disk", HERE)
+LOCK = Command("a spec", "lock", "pin the refs and artifacts of a spec to commits and checksums",
+               "stepgrid_inspect.lock")
+OUTDATED = Command("a spec", "outdated", "show which builds of a spec have newer releases", "stepgrid_inspect.lock")
 PARSE = Command("its results", "parse", "show every figure of an existing output file", "stepgrid_inspect.query")
+PLAN = Command("a spec", "plan", "show what a run would measure, why and for how long, and which results exist",
+               "stepgrid_inspect.plan", HERE)
 PLANS = Command("its results", "plans", "list the stored plans, and how much of each is measured",
                 "stepgrid_inspect.results", HERE)
 QUERY = Command("its results", "query", "query the tables of the results in SQL", "stepgrid_inspect.query", BESIDE_SPEC)
@@ -24,4 +29,8 @@ RESULTS = Command("its results", "results",
 RETRACT = Command("its results", "retract", "exclude a result from reports; its files are kept",
                   "stepgrid_inspect.results", BESIDE_SPEC)
 SCHEMA = Command("other programs", "schema", "print the JSON Schema of specs, for editors", "stepgrid_inspect.schema")
+STATUS = Command("a run", "status", "show the status of every stage, during a run or after it",
+                 "stepgrid_inspect.status", BESIDE_SPEC)
+WATCH = Command("a run", "watch", "show the status live, with the speed of the running step",
+                "stepgrid_inspect.status", BESIDE_SPEC)
 # fmt: on

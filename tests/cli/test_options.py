@@ -1,4 +1,4 @@
-"""The options of all commands: one name has one meaning and one form, and old words still mean what they meant."""
+"""The options of all commands: one name has one meaning and one form."""
 
 import argparse
 import re
@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import pytest
 
 from stepgrid import cli
-from stepgrid.cli.commands import COMMON, OLD_WORDS, command_parser, every_command, replace_old_words
+from stepgrid.cli.commands import COMMON, command_parser, every_command
 from stepgrid.package import PACKAGE
 from tests.cli.bundles import Capture
 from tests.cli.worlds import kept
@@ -52,31 +52,6 @@ def test_each_idea_has_one_word() -> None:
             assert str(action.help).startswith("list everything"), command
         if "--yes" in action.option_strings:
             assert action.nargs == 0, command
-
-
-@pytest.mark.parametrize("entry", OLD_WORDS, ids=lambda entry: f"{entry.command} {' '.join(entry.old)}")
-def test_an_old_word_is_hidden_and_means_the_new_one(entry: tuple[object, ...]) -> None:
-    command, old, new, is_last, _ = entry
-    assert isinstance(old, tuple)
-    words = ["a.yaml", *old, "x"]
-    assert replace_old_words(str(command), words) == ["a.yaml", *new, "x"]  # type: ignore[misc]
-    if len(old) == 2:
-        assert replace_old_words(str(command), ["a.yaml", "=".join(old)]) == ["a.yaml", *new]  # type: ignore[misc]
-    own = {option for name, action in OPTIONS if name == command for option in action.option_strings}
-    assert len(old) == 2 or old[0] not in own
-    assert "--" not in words or not is_last
-
-
-def test_values_of_old_words_stand_last_and_what_follows_two_dashes_is_left() -> None:
-    assert replace_old_words("query", ["--spec", "a.yaml", "SELECT 1"]) == ["SELECT 1", "a.yaml"]
-    assert replace_old_words("builds", ["diff", "--spec=a.yaml", "A", "B"]) == ["diff", "A", "B", "a.yaml"]
-    assert replace_old_words("run", ["a.yaml", "--", "--make"]) == ["a.yaml", "--", "--make"]
-    assert replace_old_words("plan", ["a.yaml", "--all"]) == ["a.yaml", "--all"]
-
-
-@pytest.mark.parametrize("words", [["--evict"], ["a.yaml", "--evict", "--verify"]])
-def test_to_evict_without_a_name_never_removes_all(words: list[str]) -> None:
-    assert replace_old_words("images", words) == words
 
 
 @pytest.mark.parametrize("name", every_command())

@@ -15,7 +15,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from stepgrid.cli import status as status_command
 from stepgrid.collect.job import collect
 from stepgrid.collect.query import open_tables
 from stepgrid.host import locks
@@ -41,6 +40,7 @@ from stepgrid.store.store import Store
 from stepgrid.workflow.remaining_work import remaining_work
 from stepgrid.workflow.run_preview import preview_run
 from stepgrid_inspect import results as results_command
+from stepgrid_inspect import status as status_command
 from tests.run import finished
 
 HERE, BIG = {"id": "here", "declared": True}, {"id": "big", "declared": True, "cores": 4096}

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import argparse
 import shutil
-import sys
 import textwrap
 from collections.abc import Callable, Sequence
 from functools import cache
@@ -31,14 +30,9 @@ class Command(NamedTuple):
 _TABLE: tuple[Command | str, ...] = (  # in the order of help; a name alone is a command of a package
     Command("a spec", "new", "write a commented example spec", "new"),
     Command("a spec", "check", "compile a spec and show every problem in it", "check"),
-    Command("a spec", "plan", "show what a run would measure, why and for how long, and which results exist",
-            "plan", HERE),
-    Command("a spec", "lock", "pin the refs and artifacts of a spec to commits and checksums", "lock"),
-    Command("a spec", "outdated", "show which builds of a spec have newer releases", "lock"),
-    "builds",
+    "plan", "lock", "outdated", "builds",
     Command("a run", "run", "measure the missing stages through Snakemake, then summarize", "run"),
-    Command("a run", "status", "show the status of every stage, during a run or after it", "status", BESIDE_SPEC),
-    Command("a run", "watch", "show the status live, with the speed of the running step", "status", BESIDE_SPEC),
+    "status", "watch",
     Command("its results", "report", "print the report of the results, or one of its tables", "report", BESIDE_SPEC),
     Command("its results", "compare", "compare two sets of results: specs, plans, dates, exported files",
             "report", HERE),
@@ -66,56 +60,6 @@ def every_command() -> dict[str, Command]:
     listed = [commands[name] for name in dict.fromkeys([*names, *commands]) if name in commands]
     groups = list(dict.fromkeys(command.group for command in listed))
     return {command.name: command for command in sorted(listed, key=lambda command: groups.index(command.group))}
-
-
-class OldWords(NamedTuple):
-    """Words of earlier versions, which mean others until 1.0. No help has them."""
-
-    command: str
-    old: tuple[str, ...]
-    new: tuple[str, ...] = ()
-    is_last: bool = False  # the value that follows becomes the last argument
-    needs_value: bool = False  # without one it stays, and is refused: it never meant all
-
-    def match(self, command: str, words: Sequence[str]) -> bool:
-        value = words[len(self.old) : len(self.old) + 1]
-        has_value = bool(value) and not value[0].startswith("-")
-        return (
-            self.command == command and self.old == (*words[: len(self.old)],) and (has_value or not self.needs_value)
-        )
-
-
-OLD_WORDS = (
-    OldWords("builds", ("--make",), ("--yes",)),
-    OldWords("builds", ("--spec",), is_last=True),
-    OldWords("claims", ("--format", "table"), ("--format", "text")),
-    OldWords("explain", ("--all",), ("--defaults",)),
-    OldWords("images", ("--evict", "all"), ("--yes",)),
-    OldWords("images", ("--evict",), ("--yes",), needs_value=True),
-    OldWords("judge", ("--format", "all"), ("--all",)),
-    OldWords("parse", ("--format", "table"), ("--format", "text")),
-    OldWords("plans", ("--format", "table"), ("--format", "text")),
-    OldWords("query", ("--format", "table"), ("--format", "text")),
-    OldWords("query", ("--spec",), is_last=True),
-    OldWords("repro", ("--within",), ("--until",)),
-)
-
-
-def replace_old_words(command: str, words: Sequence[str]) -> list[str]:
-    """Write a command line as this version has it: `--format=table` and `--format table` become `--format text`."""
-    ahead = list(words[: words.index("--")] if "--" in words else words)
-    program_words, last, current = words[len(ahead) :], list[str](), list[str]()
-    split = [part for word in ahead for part in (word.split("=", 1) if word.startswith("--") else [word])]
-    if not any(entry.old == tuple(split[at : at + len(entry.old)]) for entry in OLD_WORDS for at in range(len(split))):
-        return list(words)
-    while split:
-        if (entry := next((entry for entry in OLD_WORDS if entry.match(command, split)), None)) is None:
-            current.append(split.pop(0))
-            continue
-        split = split[len(entry.old) :]
-        current += entry.new
-        last += [split.pop(0)] if entry.is_last and split else []
-    return [*current, *last, *program_words]
 
 
 COMMON = "common options"  # the group of options that a help has in one line
@@ -162,8 +106,6 @@ class Parser(argparse.ArgumentParser):
     def parse_known_args(  # type: ignore[override]
         self, args: Sequence[str] | None = None, namespace: argparse.Namespace | None = None
     ) -> tuple[argparse.Namespace, list[str]]:
-        if not self._is_inside:
-            args = replace_old_words(self.prog.rpartition(" ")[2], sys.argv[1:] if args is None else args)
         if self._is_inside or any(action.nargs == argparse.PARSER for action in self._actions):
             return super().parse_known_args(args, namespace)
         self._is_inside = True
