@@ -17,7 +17,7 @@ sys.path.insert(0, str(ROOT))
 import numpy as np  # noqa: E402
 
 from bench.verdicts_rows import EFFECT, KINDS, Array  # noqa: E402  # the checkout's own
-from stepgrid.plan.estimate import DIFFERENCE  # noqa: E402
+from stepgrid.model.plan import DIFFERENCE  # noqa: E402
 from stepgrid.summarize.statistics import verdicts  # noqa: E402
 from stepgrid.summarize.statistics.confidence_intervals import Interval, LogRatios, table_intervals  # noqa: E402
 

@@ -20,17 +20,16 @@ from stepgrid.cli.spec_arguments import (
 from stepgrid.errors import FINE
 from stepgrid.host.terminal_output import cut, text_width, wrap
 from stepgrid.language.site import current_site
-from stepgrid.model.plan import BUILD, FINALISTS, MOST_LOADS, PlannedTune
+from stepgrid.model.plan import BUILD, FINALISTS, MOST_LOADS, PlannedTune, design_text
 from stepgrid.model.status import Action, Status
 from stepgrid.model.units import counted, duration, percent, size
-from stepgrid.plan import difference, estimate
+from stepgrid.plan import difference
 from stepgrid.plan.difference import ChangedInput
-from stepgrid.plan.estimate import MADE_BY, Node, Preview, design_text, search_text
 from stepgrid.run.status_lines import loads_so_far, time_left
 from stepgrid.summarize import formats
 from stepgrid.summarize.formats import aligned
 from stepgrid.workflow import host_plan
-from stepgrid.workflow.run_preview import preview_run
+from stepgrid_inspect.preview import MADE_BY, Node, Preview, preview_json, preview_run, search_text
 
 SHOWN_STAGES = 5  # of a group
 SHOWN_INPUTS = 6  # of a group's reason
@@ -56,7 +55,7 @@ def run_plan(args: argparse.Namespace) -> int:
     warn_of_other_results(plan)
     preview = preview_run(plan, host_plan.store())
     if args.format == "json":
-        print(formats.json_text(estimate.preview_json(preview)))
+        print(formats.json_text(preview_json(preview)))
     else:
         form = _Form(None if args.all else SHOWN_STAGES, args.ids, text_width(sys.stdout, WIDTH))
         print("\n".join(plan_lines(preview, form)))

@@ -6,20 +6,22 @@ import math
 import os
 import re
 import subprocess
-from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import Any, TypeAlias
+from types import MappingProxyType
+from typing import Any, NamedTuple, TypeAlias
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from stepgrid.errors import FAILED
 from stepgrid.host import cluster_job
 from stepgrid.host.files import retry_stale
+from stepgrid.model.plan import BUILD, Plan, PlannedCell, PlannedStage
 from stepgrid.model.site import JobRequest, Slurm
 from stepgrid.model.units import counted
 from stepgrid.plan import plan_file
-from stepgrid.plan.estimate import Progress, assign_nodes
+from stepgrid.plan.actions import choose_base
 from stepgrid.store.attempts import attempt_record
 from stepgrid.workflow import host_plan
 from stepgrid.workflow.remaining_work import RemainingWork, work_of_job
@@ -254,3 +256,201 @@ def _sinfo(words: Sequence[str]) -> str:
     if process.returncode:
         raise ClusterError(f"`sinfo` exited with status {process.returncode}: {process.stderr.strip()}")
     return process.stdout
+
+
+# Which of several equal machines does what
+
+SWEEPS = 1000  # groups that are moved at most
+
+
+class StageGroup(NamedTuple):
+    """Jobs that are compared with each other, with those that they begin from: they stay on one machine."""
+
+    name: str
+    jobs: tuple[str, ...]
+
+
+class _Machine(Struct):
+    seconds: Mapping[str, float]  # of each job
+    busy: float = 0.0
+    uses: Counter[str] = field(default_factory=Counter)  # job -> groups here that have it
+    groups: list[StageGroup] = []  # that may move
+
+    def seconds_with(self, jobs: Iterable[str]) -> float:
+        return self.busy + sum(self.seconds[job] for job in jobs if not self.uses[job])
+
+    def seconds_without(self, jobs: Iterable[str]) -> float:
+        return self.busy - sum(self.seconds[job] for job in jobs if self.uses[job] == 1)
+
+    def add(self, group: StageGroup) -> None:
+        self.busy = self.seconds_with(group.jobs)
+        self.uses.update(group.jobs)
+        self.groups.append(group)
+
+    def remove(self, group: StageGroup) -> None:
+        self.busy = self.seconds_without(group.jobs)
+        self.uses.subtract(group.jobs)
+        self.groups.remove(group)
+
+
+def distribute(
+    seconds: Mapping[str, float],
+    groups: Sequence[StageGroup],
+    machines: int,
+    begun: Mapping[str, int] = MappingProxyType({}),
+    databases: Mapping[str, int] = MappingProxyType({}),
+) -> list[dict[str, int]]:
+    """Distribute groups over machines: for each machine its jobs, and how many of its groups have each.
+
+    Groups may begin from the same load, which is then made on each of their machines. So there are two beginnings,
+    of which the better counts: each group by itself, and those that share a load together.
+    `begun`: the machines of groups that stay there, by name. `databases`: the machines of jobs that are done: what
+    begins from them need not repeat them there."""
+    free = [group for group in groups if group.name not in begun]
+    families: dict[frozenset[str], list[StageGroup]] = {}
+    joined = _join(group.jobs for group in free)
+    for group in free:
+        families.setdefault(joined[group.jobs[0]], []).append(group)
+    fleets = []
+    for parts in ([[group] for group in free], list(families.values())):
+        fleet = [_Machine(seconds) for _ in range(machines)]
+        for job, position in databases.items():
+            fleet[position].uses[job] = 1
+        for group in groups:
+            if group.name in begun:
+                fleet[begun[group.name]].add(group)
+        for machine in fleet:
+            machine.groups.clear()  # these stay
+        _arrange(fleet, parts)
+        fleets.append(fleet)
+    best = min(fleets, key=lambda fleet: max(machine.busy for machine in fleet))
+    return [{job: uses for job, uses in machine.uses.items() if uses and job not in databases} for machine in best]
+
+
+def _join(sets: Iterable[Collection[str]]) -> dict[str, frozenset[str]]:
+    """Join sets that overlap, by however many steps: each member with all that it is joined with."""
+    joined: dict[str, frozenset[str]] = {}
+    for members in sets:
+        union = frozenset(members).union(*(joined[member] for member in members if member in joined))
+        joined |= dict.fromkeys(union, union)
+    return joined
+
+
+def _arrange(fleet: Sequence[_Machine], parts: Sequence[Sequence[StageGroup]]) -> None:
+    """Place the longest part first, where it ends first; then move groups, as long as the last machine ends earlier."""
+    seconds = fleet[0].seconds
+    joined = [(dict.fromkeys(job for group in part for job in group.jobs), part) for part in parts]
+    for part_jobs, part in sorted(joined, key=lambda pair: -sum(seconds[job] for job in pair[0])):
+        machine = min(fleet, key=lambda machine: machine.seconds_with(part_jobs))
+        for group in part:
+            machine.add(group)
+    for _ in range(SWEEPS):
+        if not _move_group(fleet):
+            break
+
+
+def _move_group(fleet: Sequence[_Machine]) -> bool:
+    """Move a group from the machine that ends last to one that ends earlier with it than that machine did."""
+    last = max(fleet, key=lambda machine: machine.busy)
+    moves = [
+        (max(last.seconds_without(group.jobs), machine.seconds_with(group.jobs)), group, machine)
+        for group in last.groups
+        for machine in fleet
+        if machine is not last
+    ]
+    end, group, machine = min(moves, key=lambda move: move[0], default=(last.busy, None, last))
+    if group is None or end >= last.busy - 1e-9:
+        return False
+    last.remove(group)
+    machine.add(group)
+    return True
+
+
+# The stages of each node of a cluster
+
+_Key: TypeAlias = tuple[tuple[str, str], ...]  # labels on axes
+
+
+def _groups(plan: Plan, running: Collection[str]) -> Iterator[StageGroup]:
+    """Group the stages of each load by cells that the report compares."""
+    groups: dict[tuple[_Key, int], dict[str, None]] = {}
+    for key, cell in _keyed_cells(plan):
+        for repeat in cell.repeats:
+            jobs = groups.setdefault((key, repeat.load), {})
+            jobs.update(dict.fromkeys(stage for stage in repeat.stages if stage in running))
+    for (key, load), jobs in groups.items():
+        if jobs:
+            yield StageGroup(", ".join([*(f"{axis}={label}" for axis, label in key), f"load {load + 1}"]), tuple(jobs))
+
+
+def _keyed_cells(plan: Plan) -> Iterator[tuple[_Key, PlannedCell]]:
+    """Give cells that the report compares one key: they differ in builds, and on the axes of a base."""
+    bases = [base for table in plan.report.tables if isinstance(base := table.get("base"), Mapping)]
+    compared = {BUILD, *choose_base(plan.axes, plan.report.base), *(axis for base in bases for axis in base)}
+    for cell in plan.cells:
+        yield tuple((axis, label) for axis, label in cell.labels.items() if axis not in compared), cell
+
+
+class Progress(Struct, frozen=True):
+    """State of the stages of one machine of the plan."""
+
+    running: Mapping[str, float]  # stage that lacks a result -> seconds that it is expected to take
+    measured: Mapping[str, str]  # stage with a result -> the node that measured it
+
+
+def assign_nodes(plan: Plan, progress: Progress, nodes: Sequence[str]) -> dict[str, str]:
+    """Assign each stage that lacks a result to a node of a cluster; what is compared stays on one.
+
+    What was begun stays where it is; a load that was made on a node draws what begins from it there; the rest goes
+    where it ends first. Results of other nodes than these hold nothing."""
+    positions = {stage: nodes.index(node) for stage, node in progress.measured.items() if node in nodes}
+    seconds, groups = _work(plan, progress)
+    joined = _join(_compared_stages(plan))
+    begun: dict[str, int] = {}
+    for stage in progress.running:  # where most of the results are of what it is compared with
+        counts = Counter(positions[member] for member in sorted(joined[stage]) if member in positions)
+        if counts:
+            begun[stage] = counts.most_common(1)[0][0]
+    databases = {stage: positions[stage] for stage in seconds if stage in positions}
+    machines = distribute(seconds, groups, len(nodes), _begun_groups(groups, begun), databases)
+
+    def busiest(stage: str) -> int:
+        return max(range(len(nodes)), key=lambda at: sum(machines[at].get(member, 0) for member in joined[stage]))
+
+    return {stage: nodes[begun[stage] if stage in begun else busiest(stage)] for stage in progress.running}
+
+
+def _work(plan: Plan, progress: Progress) -> tuple[dict[str, float], list[StageGroup]]:
+    """List what runs, with the stages that it begins from: where their databases are not, they run again."""
+    stages = {stage.id: stage for stage in plan.stages}
+    ancestors = [ancestor for stage in progress.running for ancestor in _ancestors(stages, stage)]
+    needed = dict.fromkeys([*progress.running, *ancestors])
+    seconds = {stage: progress.running.get(stage, stages[stage].seconds) for stage in needed}
+    return seconds, [group for group in _groups(plan, needed) if not progress.running.keys().isdisjoint(group.jobs)]
+
+
+def _ancestors(stages: Mapping[str, PlannedStage], stage: str) -> Iterator[str]:
+    parent = stages[stage].parent
+    while parent is not None:
+        yield parent
+        parent = stages[parent].parent
+
+
+def _compared_stages(plan: Plan) -> Iterable[set[str]]:
+    """Collect stages at one place in their cells, of one load, which the report compares."""
+    compared: dict[tuple[_Key, int, int], set[str]] = defaultdict(set)
+    for key, cell in _keyed_cells(plan):
+        for repeat in cell.repeats:
+            for position, stage in enumerate(repeat.stages):
+                compared[key, repeat.load, position].add(stage)
+    return compared.values()
+
+
+def _begun_groups(groups: Sequence[StageGroup], begun: Mapping[str, int]) -> dict[str, int]:
+    """Locate groups that have a job of their own which was begun: a load that several share does not hold them."""
+    uses = Counter(job for group in groups for job in group.jobs)
+    located: dict[str, int] = {}
+    for group in groups:
+        machines = [begun[job] for job in group.jobs if job in begun and uses[job] == 1]
+        located |= {group.name: machines[0]} if machines else {}
+    return located

@@ -11,7 +11,7 @@ from stepgrid.language.problems import Problems, SpecError, format_problems
 from stepgrid.language.spec_file import read_spec
 from stepgrid.model.plan import Plan
 from stepgrid.plan.assembly import CompileContext, compile_spec
-from stepgrid.plan.estimate import search_text
+from stepgrid_inspect.preview import search_text
 from tests.conftest import HOST
 from tests.expand.samples import BASE, SWEEP, Compile, Complaints, ids
 

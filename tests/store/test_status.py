@@ -32,15 +32,14 @@ from stepgrid.model.plan import (
 )
 from stepgrid.model.records import replace
 from stepgrid.model.status import Action, ActiveWork, NodeStatus, Status
-from stepgrid.plan.estimate import preview_json
 from stepgrid.store import plans, stage_requests
 from stepgrid.store.active_run import hold_run_lock
 from stepgrid.store.status import StatusReader, job_status, sum_waits
 from stepgrid.store.store import Store
 from stepgrid.workflow.remaining_work import remaining_work
-from stepgrid.workflow.run_preview import preview_run
 from stepgrid_inspect import results as results_command
 from stepgrid_inspect import status as status_command
+from stepgrid_inspect.preview import preview_json, preview_run
 from tests.run import finished
 
 HERE, BIG = {"id": "here", "declared": True}, {"id": "big", "declared": True, "cores": 4096}

@@ -20,9 +20,8 @@ from stepgrid.host.terminal_output import folded
 from stepgrid.language.lock_file import spec_path
 from stepgrid.language.problems import Problem, format_annotation, nearest, problem_record
 from stepgrid.language.site import current_site
-from stepgrid.model.plan import BUILD, Plan, PlannedStep
+from stepgrid.model.plan import BUILD, Plan, PlannedStep, design_text
 from stepgrid.model.units import counted, duration
-from stepgrid.plan.estimate import design_text
 from stepgrid.plugins.driver import OutputReader, SampleFigure
 from stepgrid.plugins.registry import DESIGNS, driver, read_settings
 from stepgrid.summarize import formats

@@ -13,6 +13,7 @@ from msgspec import Struct, field
 
 from stepgrid.model.records import Json as Json
 from stepgrid.model.records import Record, StepSetup
+from stepgrid.model.units import counted
 
 Value: TypeAlias = bool | int | float | str
 
@@ -190,6 +191,7 @@ class PlannedDesign(Struct, frozen=True):
 
 
 SAME_QUALITY = "same-quality"
+DIFFERENCE = 0.03  # for which a plan or report counts the loads that would show it
 SMALLEST_EFFECT = 0.02  # that a report tells from no effect, as long as a spec says no other
 MOST_LOADS = 100  # that a plan or report counts as needed: more than anyone would run
 
@@ -334,6 +336,15 @@ class Plan(Struct, frozen=True):
     def profiling(self) -> frozenset[str]:
         """The stages that profile others."""
         return frozenset(self.profile.stages.values()) if self.profile else frozenset()
+
+
+def design_text(plan: Plan) -> str:
+    """pairs: 15 of 729 cells; 9 loads, 6 fewer than cells"""
+    assert plan.design is not None
+    loads = len({cell.repeats[0].stages[0] for cell in plan.cells if len(cell.repeats[0].stages) > 1})
+    saved = sum(len(cell.repeats[0].stages) > 1 for cell in plan.cells) - loads
+    text = f"{plan.design.title}: {len(plan.cells):,} of {counted(plan.design.points, 'cell')}"
+    return f"{text}; {counted(loads, 'load')}, {saved:,} fewer than cells" if saved else text
 
 
 def load_counts(plan: Plan) -> tuple[int, int]:

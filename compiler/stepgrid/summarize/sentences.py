@@ -20,9 +20,8 @@ from stepgrid.collect.step_figures import ENGINE
 from stepgrid.host.facts import pseudonym
 from stepgrid.model import units
 from stepgrid.model.metrics import SLOW
-from stepgrid.model.plan import MOST_LOADS, is_imported
+from stepgrid.model.plan import DIFFERENCE, MOST_LOADS, is_imported
 from stepgrid.model.units import counted, percent
-from stepgrid.plan.estimate import DIFFERENCE
 from stepgrid.plugins.collector import FUNCTIONS
 from stepgrid.plugins.layout import MARK
 from stepgrid.summarize import why

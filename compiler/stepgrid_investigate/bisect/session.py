@@ -19,8 +19,8 @@ from stepgrid.model.plan import BUILD, Plan
 from stepgrid.model.units import counted, duration
 from stepgrid.store.builds import build_catalogue
 from stepgrid.store.paths import SUMMARY_PAGE
+from stepgrid.store.status import StatusReader
 from stepgrid.store.store import Store
-from stepgrid.workflow.run_preview import preview_run
 from stepgrid_investigate.bisect.measurement import Measurement, Reading
 from stepgrid_investigate.bisect.question import (
     BisectRequest,
@@ -171,8 +171,8 @@ class Session(Struct, frozen=True):
         search = self._search()
         expected = forecast(search.question)
         pair = Measure(search.question.ends, 1, "")
-        stages = preview_run(search.measurement.plan(pair), self.store).nodes
-        seconds = sum(node.seconds or 0.0 for node in stages if not node.status.is_build) / 2
+        nodes = StatusReader(self.store, search.measurement.plan(pair)).read().nodes.values()
+        seconds = sum((node.seconds or 0.0) * max(node.times, 1) for node in nodes if not node.is_build) / 2
         time, longest = duration(seconds * expected.loads), duration(seconds * expected.most_loads)
         return (
             f"{counted(len(search.state.candidates) - 1, 'candidate')} after the good one\n"

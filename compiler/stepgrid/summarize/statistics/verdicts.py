@@ -10,8 +10,7 @@ from collections.abc import Iterable, Sequence
 from statistics import median
 from typing import NamedTuple
 
-from stepgrid.model.plan import MOST_LOADS
-from stepgrid.plan.estimate import DIFFERENCE
+from stepgrid.model.plan import DIFFERENCE, MOST_LOADS
 from stepgrid.summarize.statistics.confidence_intervals import Interval, special
 
 FASTER, SLOWER, SAME, UNDECIDED = "faster", "slower", "same", "undecided"

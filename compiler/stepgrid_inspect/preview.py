@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+import math
+from collections import Counter, defaultdict
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import islice
 from pathlib import Path
-from statistics import fmean, median
-from typing import Any, NamedTuple, TypeAlias
+from statistics import fmean, median, variance
+from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 from msgspec import Struct
 
 from stepgrid.collect.result_figures import figures_file
-from stepgrid.model.plan import Plan, PlannedCell, PlannedRepeat, PlannedStage
+from stepgrid.model.plan import DIFFERENCE, Json, Plan, PlannedCell, PlannedRepeat, PlannedStage
 from stepgrid.model.records import replace
-from stepgrid.model.status import Action, NodeStatus, PlanStatus, Status
+from stepgrid.model.status import Action, Eta, NodeStatus, PlanStatus, Status
+from stepgrid.model.units import SIZED, exact_size
 from stepgrid.plan import actions, plan_file
-from stepgrid.plan.difference import ChangedInput, Link, differences, links_of
-from stepgrid.plan.estimate import MADE_BY, AbandonedResult, Node, Preview, estimate_power, saved_seconds
+from stepgrid.plan.difference import UNSET, ChangedInput, Link, differences, links_of
 from stepgrid.plugins.registry import read_settings
 from stepgrid.store.attempts import attempt_record
 from stepgrid.store.builds import build_catalogue
@@ -292,3 +293,218 @@ class _Comparer:
             # a cell that shares nothing is an input of its stages, by its labels
             inputs = (ChangedInput("axes of the cell (share: false)", axes, sorted(cell.labels)), *inputs)
         return StageInputs("" if inputs else SAME, inputs, old)
+
+
+# Preview: what a run would do, and why
+
+MADE_BY = "made by "  # another spec
+
+
+class Node(Struct, frozen=True):
+    """A build or a stage, with what it costs and why it runs."""
+
+    status: NodeStatus
+    load: bool  # a stage that others begin from
+    cells: tuple[str, ...]
+    inputs: tuple[ChangedInput, ...] = ()  # that differ from the most similar stage that has a result
+    compared: str | None = None  # that stage
+    bytes: int | None = None
+
+    @property
+    def runs(self) -> bool:
+        return self.status.times > 0
+
+    @property
+    def seconds(self) -> float | None:
+        """Seconds of all its runs."""
+        once = self.status.seconds
+        return None if once is None else once * max(self.status.times, 1)
+
+
+class AbandonedResult(Struct, frozen=True):
+    """A result that no longer belongs to the spec."""
+
+    stage: str
+    title: str
+    seconds: float | None
+
+
+class Preview(Struct, frozen=True):
+    plan: Plan
+    nodes: Sequence[Node]  # builds, then stages in the order in which they run
+    saved: float
+    power: Power | None
+    abandoned: Sequence[AbandonedResult] = ()
+    to_read: int = 0  # results whose kept output is read again: of another metric, pattern or parser
+    metrics_to_read: Sequence[str] = ()  # names of those that are new, changed or gone
+    eta: Eta | None = None  # of the plan, unsupported stages included
+
+    @property
+    def running(self) -> list[Node]:
+        return [node for node in self.nodes if node.runs]
+
+    @property
+    def sized(self) -> list[Node]:
+        """Running nodes that leave something that stays: builds, and stages that others begin from."""
+        return [node for node in self.running if node.status.is_build or node.load]
+
+    @property
+    def seconds(self) -> float | None:
+        return _sum([node.seconds for node in self.running])
+
+    @property
+    def time(self) -> Eta:
+        """The same, as a range where that of the plan is one."""
+        if self.eta is None or not self.eta.seconds or not self.seconds:
+            return Eta(self.seconds)
+        return self.eta.share(self.seconds / self.eta.seconds)
+
+    @property
+    def bytes(self) -> int | None:
+        return _sum([node.bytes for node in self.sized])
+
+
+_Number = TypeVar("_Number", int, float)
+
+
+def _sum(values: Sequence[_Number | None]) -> _Number | None:
+    """Sum the values that are not None; None where all of several are."""
+    numbers = [value for value in values if value is not None]
+    return None if values and not numbers else sum(numbers)
+
+
+def preview_json(preview: Preview) -> dict[str, Any]:
+    plan = preview.plan
+    return {
+        "spec": plan.spec,
+        "scale": plan.scale,
+        "plan": plan.digest,
+        "title": plan.title,
+        "cells": [{"id": cell.id, "axes": dict(cell.labels), "repeats": len(cell.repeats)} for cell in plan.cells],
+        "nodes": [_node_json(node) for node in preview.nodes],
+        "abandoned": [
+            {"id": result.stage, "title": result.title, "seconds": result.seconds} for result in preview.abandoned
+        ],
+        "totals": _totals(preview),
+        "warnings": list(plan.warnings),
+    }
+
+
+def _node_json(node: Node) -> dict[str, Any]:
+    status = node.status
+    return {
+        "id": status.id,
+        "kind": status.kind,
+        "title": status.title,
+        "state": status.status,
+        "action": status.action,
+        "runs": node.runs,
+        "cells": list(node.cells),
+        "because": status.because,
+        "compared": node.compared,
+        "reasons": [_input_json(entry) for entry in node.inputs],
+        "seconds": node.seconds,
+        "bytes": node.bytes,
+    }
+
+
+def _input_json(entry: ChangedInput) -> dict[str, Any]:
+    """Leave out `old` of a new input and `new` of one that is gone: null is a value."""
+    sides: Mapping[str, Any] = {"old": entry.old, "new": entry.new}
+    values = {name: value for name, value in sides.items() if value is not UNSET}
+    return {"field": entry.field, **values, "where": entry.where or None}
+
+
+def _totals(preview: Preview) -> dict[str, Any]:
+    running, plan, power = preview.running, preview.plan, preview.power
+    states = Counter(node.status.status for node in preview.nodes)
+    actions = Counter(node.status.action for node in preview.nodes)
+    return {
+        "cells": len(plan.cells),
+        "builds": len(plan.builds),
+        "stages": len(plan.stages),
+        "states": {status: states[status] for status in Status},
+        "actions": {action: actions[action] for action in Action},
+        "to_run": {kind: sum(node.status.kind == kind for node in running) for kind in ("build", "stage")},
+        "results_to_read": preview.to_read,
+        "metrics_to_read": list(preview.metrics_to_read),
+        "seconds": preview.seconds,
+        "hours": None if preview.seconds is None else preview.seconds / 3600,
+        "seconds_unknown": sum(node.seconds is None for node in running),
+        "bytes": preview.bytes,
+        "bytes_unknown": sum(node.bytes is None for node in preview.sized),
+        "saved_seconds": preview.saved,
+        "saved_hours": preview.saved / 3600,
+        "to_see_3_percent": None
+        if power is None
+        else {
+            "step": power.step,
+            "spread": power.spread,
+            "loads": power.loads,
+            "seconds": power.seconds,
+            "loads_for_verdict": power.verdict,
+        },
+    }
+
+
+def search_text(search: Mapping[str, Json]) -> str:
+    """writes: rate from 1 MiB to 512 MiB, 9 points of each load, for `max rate where …`."""
+    sized = str(search["param"]).endswith(SIZED)
+    low, high = (exact_size(int(str(search[end]))) if sized else str(search[end]) for end in ("least", "most"))
+    ends = f"{search['variable']} from {low} to {high}"
+    return f"{search['step']}: {ends}, {search['points']} points of each load, for `{search['for']}`"
+
+
+# What sharing saves, and the loads that a difference needs
+
+_ERROR = 1.959964
+_Z = _ERROR + 0.841621  # a two-sided error of 5 %, and 80 % of such differences detected
+
+
+def saved_seconds(plan: Plan, seconds: Mapping[str, float | None]) -> float:
+    """Sum what sharing saves: stages that cells share, as often as each would run again from scratch."""
+    uses = Counter(stage for cell in plan.cells for repeat in cell.repeats for stage in repeat.stages)
+    return math.fsum((seconds[stage] or 0.0) * (count - 1) for stage, count in uses.items())
+
+
+class Power(Struct, frozen=True):
+    """Loads that tell a difference of 3 % between two cells."""
+
+    step: str  # the noisiest
+    spread: float  # of its repeats: a standard deviation, relative
+    loads: int  # for an interval that leaves out 1
+    seconds: float | None  # of all those loads, from scratch
+    verdict: int | None = None  # loads for an interval beyond the smallest effect; None: no number is enough
+
+
+def estimate_power(figures: Mapping[str, Sequence[Sequence[float]]], plan: Plan, seconds: float | None) -> Power | None:
+    """Estimate the loads that the noisiest step needs; None where nothing was repeated.
+
+    `figures`: step -> for each cell the figure of each load. `seconds`: of the whole plan."""
+    spreads = {step: spread for step, cells in figures.items() if (spread := _pooled_spread(cells)) is not None}
+    if not spreads:
+        return None
+    step = max(spreads, key=lambda name: spreads[name])
+    spread, effect = spreads[step], plan.report.smallest_effect
+    loads = needed_loads(spread, DIFFERENCE)
+    planned_loads = max((repeat.load + 1 for cell in plan.cells for repeat in cell.repeats), default=1)
+    total = None if seconds is None else seconds / planned_loads * loads
+    verdict = needed_loads(spread, DIFFERENCE, effect) if effect < DIFFERENCE else None
+    return Power(step, spread, loads, total, verdict)
+
+
+def needed_loads(spread: float, difference: float, beyond: float = 0.0) -> int:
+    """Count loads of each of two cells, compared load by load as the report does, for an interval that lies beyond.
+
+    The last term stands for the spread being estimated itself (Guenther 1981): close to what the noncentral t says.
+    """
+    distance = math.log1p(difference) - math.log1p(beyond)
+    return max(2, math.ceil(2 * (_Z * spread / distance) ** 2 + _ERROR**2 / 2))
+
+
+def _pooled_spread(cells: Iterable[Sequence[float]]) -> float | None:
+    """Pool the spread over cells, on the logarithm: a cell with few loads has little weight, one with a 0 none."""
+    logs = [[math.log(value) for value in loads] for loads in cells if min(loads, default=0) > 0]
+    variances = [(variance(values), len(values) - 1) for values in logs if len(values) > 1]
+    freedom = sum(count for _, count in variances)
+    return math.sqrt(sum(value * count for value, count in variances) / freedom) if variances else None
