@@ -1,4 +1,4 @@
-"""Searches on an axis as a run makes them: by a program that knows its limit, and by a limited RocksDB."""
+"""Values that a run chooses, by a program that knows its limit: searches on an axis, and shares of a maximum."""
 
 from pathlib import Path
 
@@ -37,6 +37,38 @@ def test_a_program_with_a_limit(tmp_path: Path):
     count, least, holding = rows.stdout.splitlines()[1].split(",")
     assert (count, float(least) > 10, 2 <= float(holding) < 24) == ("24", True, True)
     assert "put: max rate where achieved &gt;= rate" in next(tmp_path.glob("outputs/summary/*/index.html")).read_text()
+
+
+SHARES = """\
+title: a program at shares of what it reaches
+builds: {sh: {engine: program, version: "1", source: {system: sh}}}
+steps:
+  - {name: load, kind: command, argv: ["{program:sh}", "-c", "true"], mutates: true, measured: false}
+  - checkpoint: loaded
+  - name: max
+    kind: command
+    argv: ["{program:sh}", "-c", "echo reached: {{ params.most }}"]
+    metrics: {qps: {pattern: 'reached: (\\d+)'}}
+  - name: paced
+    kind: command
+    argv: ["{program:sh}", "-c", "echo reached: {rate}"]
+    metrics: {qps: {pattern: 'reached: (\\d+)'}}
+    for: {rate: {percent: [50, 110], of: max}}
+sweep: {most: [700, 90]}
+params: {most: 700}
+"""
+
+
+def test_shares_of_what_a_step_reached(tmp_path: Path):
+    """Each arm and load has the rates that its own maximum gives."""
+    lab = Lab(tmp_path)
+    lab.write(SHARES)
+    done = lab.run()
+    assert done.returncode == 0, done.stderr
+    rows = lab.execute(
+        lab.argv("query", "--format", "csv", "SELECT qps, tried_value FROM steps WHERE step = 'paced' ORDER BY qps")
+    )
+    assert rows.stdout.splitlines()[1:] == [f"{rate},{rate}" for rate in ("45.0", "99.0", "350.0", "770.0")]
 
 
 def test_what_the_search_needs_must_be_there(tmp_path: Path):

@@ -44,7 +44,7 @@ from stepgrid.model.figures import (
 )
 from stepgrid.model.plan import PlannedStep
 from stepgrid.model.records import StepRecord
-from stepgrid.plugins.driver import DerivedFigures, RateTargets
+from stepgrid.plugins.driver import TARGET, DerivedFigures, RateTargets
 from stepgrid.plugins.registry import driver, parse_step, require_runner
 from stepgrid.store.paths import ROUND_FOLDER
 
@@ -78,8 +78,8 @@ ENGINE = "engine"  # the source of counts that are neither a collector's nor a p
 DRAIN = "drain_seconds"  # the figure of a driver that its step went on after what it measured
 ALSO_RAN = "also_ran"  # the fact of a driver that other operations than those of `operations` were run
 BACKLOG = "backlog"
-TARGET, MET = "target_", "target_met"  # `target_x` is a target of `x`
-TRIED, HOLDS = "tried_value", "tried_holds"  # of a point of a search
+MET = "target_met"
+TRIED, HOLDS = "tried_value", "tried_holds"  # of a point whose value was chosen when it ran
 # whatever a parser of any plug-in meets in damaged output: the step says so, others go on
 _FAULTS = (ParseError, OSError, ValueError, ArithmeticError, LookupError, TypeError, AttributeError, RecursionError)
 
@@ -216,11 +216,10 @@ def trial(search: AxisSearch, value: int, metrics: Mapping[str, float]) -> Trial
 
 
 def _trial_figures(step: PlannedStep, record: StepRecord, metrics: Mapping[str, float]) -> dict[str, float]:
-    """Figures of a point of a search; whether it held is missing where its figures do not tell."""
-    search = AxisSearch.from_setup(step.setup)
-    if search is None or record.search is None:
-        return {}
-    value = record.search
+    """Figures of a point whose value was chosen; whether a search's held is missing where its figures do not tell."""
+    search, value = AxisSearch.from_setup(step.setup), record.search
+    if search is None or value is None:
+        return {} if value is None else {TRIED: float(value)}
     try:
         return {TRIED: float(value), HOLDS: float(trial(search, value, metrics).holds)}
     except ExpressionError:

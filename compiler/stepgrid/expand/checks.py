@@ -18,9 +18,10 @@ from stepgrid.expand.builds import Build
 from stepgrid.expand.evaluation import ResolvedStep, Segment
 from stepgrid.expand.options import check_placeholders, equal_rows, mentioned_by_settings
 from stepgrid.expand.scope import OPTIONS, PARAMS, STORAGE_ENGINE, mentioned_names
+from stepgrid.expand.search import RateShare
 from stepgrid.expand.service import unreached_options
 from stepgrid.expand.setup import is_timed, takes_probe
-from stepgrid.expand.steps import Checkpoint, StepEntry
+from stepgrid.expand.steps import Checkpoint, StepEntry, StepSettings, check_share
 from stepgrid.language.expressions import references
 from stepgrid.language.files import head, holds_data
 from stepgrid.language.models import OptionSet, Spec, SpecCollector, SpecProbe
@@ -345,6 +346,7 @@ class SegmentChecks:
             for segment in segments:
                 self._check_segment(choice.build, segment)
                 self._check_beside(segment)
+                self._check_shares(segment)
 
     def _check_names(self, segments: Sequence[Segment]) -> None:
         names = [step.head.name for segment in segments for step in segment.steps]
@@ -355,9 +357,10 @@ class SegmentChecks:
         for step in (step for segment in segments[:-1] for step in segment.steps):
             if step.setup.values.search:
                 entry = self._steps[step.head.name]
-                message = f"step `{entry.name}` searches before a checkpoint: "
+                verb = "has a share of a rate" if isinstance(entry.search, RateShare) else "searches"
+                message = f"step `{entry.name}` {verb} before a checkpoint: "
                 message += "what follows would start from another database each time"
-                hint = "put the search after the last checkpoint"
+                hint = "put it after the last checkpoint"
                 self._problems.add("search-form", entry.search_at or entry.where, message, hint)
 
     def _check_segment(self, build: Build, segment: Segment) -> None:
@@ -373,6 +376,12 @@ class SegmentChecks:
                 message = f"the option `{name}` does not reach the service of build `{build.family}`"
                 hint = f"add `\"{{options}}\"` to its `argv`, or a word with `{{{{ options['{name}'] }}}}`"
                 self._problems.add("unused-option", Location.read(step.options[name].where), message, hint, len(name))
+
+    def _check_shares(self, segment: Segment) -> None:
+        """Check each rate that is a share of what another step of the segment has reached."""
+        steps = {step.head.name: StepSettings(step.head.kind, step.settings.values) for step in segment.steps}
+        for name, settings in steps.items():
+            check_share(self._steps[name], settings, steps, self._problems)
 
     def _check_beside(self, segment: Segment) -> None:
         """Check that what runs beside a step begins before the step is over, as far as its duration tells."""

@@ -1,4 +1,6 @@
-"""Searches on an axis: which value to try next, and the best one, from the values that were tried.
+"""Values that are chosen when a step runs: searches on an axis, and rates that are a share of what a step reached.
+
+A search: which value to try next, and the best one, from the values that were tried.
 
 Values stand on a logarithmic scale. Two forms: the largest value at which a condition holds (a boundary), and the value
 with the best figure (a peak), of a curve that rises to its knee and is flat or falls from there on.
@@ -10,19 +12,23 @@ import math
 import re
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 from msgspec import Struct
 
 from stepgrid.language.expressions import ExpressionError, evaluate, find_nodes
+from stepgrid.model.metrics import QPS
 from stepgrid.model.plan import Json, PlannedStep
 from stepgrid.model.records import StepRecord, StepSetup, replace
+from stepgrid.plugins.driver import TARGET, RateTargets
+from stepgrid.plugins.registry import driver
 
 SEARCH = "search"  # of a step's setup, and of its record
 KNEE = 0.95  # of the best figure
 _WRONG = 0.1  # how often a try is taken for wrong: a host that is busy for a moment
 _CELLS, _OUTSIDE = 240, 0.025  # of the range, on a logarithmic scale; the share of each side of it
 _KEYS = ("variable", "param", "least", "most", "for", "points", "number")  # of a search in a step's setup
+_SHARE_KEYS = ("variable", "param", "percent", "of")  # likewise of a share
 _OBJECTIVE = re.compile(r"\s*max\s+([^\W\d]\w*)(?:\s+where\s+(.+?))?(?<!\s)\s*+", re.S)
 
 
@@ -44,21 +50,81 @@ class AxisSearch(Struct, frozen=True):
     @classmethod
     def from_setup(cls, setup: StepSetup) -> AxisSearch | None:
         values: Mapping[str, Any] = setup.search
-        return cls(*(values[key] for key in _KEYS)) if values else None
+        return cls(*(values[key] for key in _KEYS)) if "number" in values else None
 
     def group(self, step: str) -> str:
         """The part that the names of all points of a search have in common."""
         return re.sub(rf"\b{re.escape(self.variable)}=#{self.number}\b", f"{self.variable}=", step)
 
 
-def placeholder(search: AxisSearch) -> str:
+class RateShare(Struct, frozen=True):
+    """A rate that is a share of what a step before it in its stage has reached without one."""
+
+    variable: str
+    param: str
+    percent: float
+    of: str  # name of that step
+
+    least = 1  # the setting before the value is chosen
+
+    @property
+    def label(self) -> str:
+        return f"{self.percent:g}% of {self.of}"
+
+    def to_json(self) -> dict[str, Any]:
+        return dict(zip(_SHARE_KEYS, (self.variable, self.param, self.percent, str(self.of)), strict=True))
+
+    def value(self, target: RateTarget, figure: float) -> int:
+        return max(1, round(self.percent / 100 * figure / target.of_one))
+
+
+Chosen: TypeAlias = AxisSearch | RateShare
+
+
+def chosen_axis(setup: StepSetup) -> Chosen | None:
+    """Read how the value of a point is chosen; None for a step whose settings are all of the plan."""
+    values: Mapping[str, Any] = setup.search
+    return RateShare(*(values[key] for key in _SHARE_KEYS)) if "percent" in values else AxisSearch.from_setup(setup)
+
+
+class RateTarget(NamedTuple):
+    """The figure that a rate is a target of; `of_one`: the target of a setting of 1, which each client may have."""
+
+    metric: str
+    of_one: float
+
+
+def rate_target(kind: str, settings: Mapping[str, Any], param: str) -> RateTarget | None:
+    """Find what a setting asks of the clients; None if it is no rate. What stands in words is one of operations."""
+    if param not in settings:
+        return RateTarget(QPS, 1.0)
+    plugin = driver(kind)
+    if not isinstance(plugin, RateTargets):
+        return None
+    one, two = (plugin.targets({**settings, param: value}) for value in (1, 2))
+    return next(
+        (
+            RateTarget(name.removeprefix(TARGET), two[name] - one[name])
+            for name in two
+            if name in one and two[name] != one[name]
+        ),
+        None,
+    )
+
+
+def is_setting(search: Chosen, settings: Mapping[str, Any]) -> bool:
+    """Tell whether the value has a place: a setting, or words of a command."""
+    return search.param in settings or placeholder(search) in str(settings)
+
+
+def placeholder(search: Chosen) -> str:
     """Stand for the value in the words of a command."""
     return f"{{{search.param}}}"
 
 
 def with_value(step: PlannedStep, value: int) -> PlannedStep:
-    """Set the value that was chosen for a point: its setting, or a word of its command where it has no such setting."""
-    search = AxisSearch.from_setup(step.setup)
+    """Set the value that was chosen for a step: its setting, or a word of its command where it has no such setting."""
+    search = chosen_axis(step.setup)
     if search is None:
         return step
     if search.param in step.settings:

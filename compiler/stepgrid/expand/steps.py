@@ -12,9 +12,9 @@ from msgspec import Struct
 
 from stepgrid.expand.axes import RESERVED, Axis
 from stepgrid.expand.definitions import ResolvedDefinitions
-from stepgrid.expand.search import AxisSearch, parse_objective, placeholder
+from stepgrid.expand.search import AxisSearch, Chosen, RateShare, is_setting, parse_objective, placeholder, rate_target
 from stepgrid.language.expressions import ExpressionError
-from stepgrid.language.models import SpecSearch, SpecStep
+from stepgrid.language.models import SpecSearch, SpecShare, SpecStep
 from stepgrid.language.problems import Location, Problems, nearest, nearest_name
 from stepgrid.language.spec_file import Document
 from stepgrid.language.yaml import Map, Text, key_location, width
@@ -41,8 +41,8 @@ class StepEntry(Struct, frozen=True):
     base: str = ""  # the name without what `times` and `for` add to it
     table_name: str = ""  # the name in tables, where the variables of a live grid have columns of their own
     variables: Mapping[str, Text] = {}  # of a live grid
-    search: AxisSearch | None = None  # of which it is one point
-    search_at: Location | None = None  # of the search's objective
+    search: Chosen | None = None  # how its value is chosen when it runs
+    search_at: Location | None = None  # of the search's objective, or of the step whose rate is shared
     companions: tuple[StepEntry, ...] = ()  # that run beside it
     timing: Timing | None = None  # of one that runs beside another
     cpus: Text | None = None  # of a companion
@@ -89,9 +89,10 @@ def resolve(document: Document, defined: ResolvedDefinitions, problems: Problems
     reader = _EntryReader(document, None if workload is None and name is not None else by_name, problems)
     entries = [reader.read(step, position) for position, step in enumerate(steps)]
     _check_checkpoints(entries, problems)
-    return [
+    parts = [
         part for entry in entries for part in (_write_out(entry, problems) if isinstance(entry, StepEntry) else [entry])
     ]
+    return [*_find_maxima(parts, problems)]
 
 
 def _report_no_steps(document: Document, problems: Problems) -> None:
@@ -248,20 +249,18 @@ Values: TypeAlias = Mapping[str, Sequence[Text]]  # variable of a live grid -> i
 def _write_out(entry: StepEntry, problems: Problems) -> Iterator[StepEntry | Checkpoint]:
     """List what one entry stands for, in the order it runs."""
     variables: Mapping[str, Any] = _nearest_value(entry.links, "for_") or {}
-    searches = {
-        name: search
+    chosen = {
+        name: points
         for name, model in variables.items()
-        if isinstance(model, SpecSearch) and (search := _read_search(name, model, problems)) is not None
+        if isinstance(model, SpecSearch | SpecShare) and (points := _read_points(name, model, problems))
     }
     values = {
-        name: [Text(f"#{number + 1}", value.for_.where) for number in range(searches[name].points)]
-        if isinstance(value, SpecSearch)
-        else value
+        name: [*chosen[name]] if name in chosen else value
         for name, value in variables.items()
-        if not isinstance(value, SpecSearch) or name in searches  # a search with a fault has no points
+        if name in chosen or not isinstance(value, SpecSearch | SpecShare)  # one with a fault has no points
     }
-    if len(searches) > 1:
-        message = f"step `{entry.name}` searches on {len(searches)} axes: one at a time"
+    if len(chosen) > 1:
+        message = f"step `{entry.name}` searches on {len(chosen)} axes: one at a time"
         problems.add("search-form", entry.where, message, "give the others values", len(entry.name))
     times = _nearest_value(entry.links, "times") or 0
     if not _is_sound(entry, values, max(times, 1), problems):
@@ -269,7 +268,7 @@ def _write_out(entry: StepEntry, problems: Problems) -> Iterator[StepEntry | Che
         return
     warmup = _warmup(entry, problems)
     for combination in product(*(dict.fromkeys(texts) for texts in values.values())):
-        bound = _bind(entry, dict(zip(values, combination, strict=True)), searches)
+        bound = _bind(entry, dict(zip(values, combination, strict=True)), chosen)
         for ending in [f".{number + 1}" for number in range(times)] or [""]:
             step = replace(bound, name=bound.name + ending, table_name=bound.base + ending)
             if warmup is not None:
@@ -324,21 +323,21 @@ def _check_variables(link: SpecStep, entry_at: Location, values: Values, problem
             problems.add("not-both", key_location(settings[name], where), message, "keep one", len(name))
 
 
-def _bind(entry: StepEntry, variables: Mapping[str, Text], searches: Mapping[str, AxisSearch]) -> StepEntry:
-    """Make the step of one combination; a search's point has the lowest value until one is chosen."""
+def _bind(entry: StepEntry, variables: Mapping[str, Text], chosen: Mapping[str, Mapping[Text, Chosen]]) -> StepEntry:
+    """Make the step of one combination; a point whose value is chosen has the lowest one until then."""
     if not variables:
         return entry
     name = f"{entry.name}[{','.join(f'{variable}={value}' for variable, value in variables.items())}]"
-    settings = {variable: value for variable, value in variables.items() if variable not in searches}
+    settings = {variable: value for variable, value in variables.items() if variable not in chosen}
     bound = replace(entry, name=name, variables=variables, links=(*entry.links, SpecStep.model_validate(settings)))
     plugin = driver(entry.kind)
-    for variable, search in searches.items():
+    for variable, points in chosen.items():
         point = variables[variable]
+        search = points[point]
         # of one that is put into the words of a command, nothing stands for the value until it is chosen
         in_words = isinstance(plugin, Placeholders) and search.param not in plugin.settings_model().model_fields
         link = SpecStep.model_validate({} if in_words else {search.param: Text(str(search.least), point.where)})
-        numbered = replace(search, number=int(point.removeprefix("#")))
-        bound = replace(bound, search=numbered, search_at=point.where, links=(*bound.links, link))
+        bound = replace(bound, search=search, search_at=point.where, links=(*bound.links, link))
     return bound
 
 
@@ -375,7 +374,52 @@ def check_until(entry: StepEntry, settings: Mapping[str, Any], problems: Problem
 
 # Searches on a live grid: each stands for a number of steps whose value is chosen while they run
 
-LEAST_POINTS = 4
+LEAST_POINTS, MOST_PERCENT = 4, 200
+
+
+def _read_points(variable: str, model: SpecSearch | SpecShare, problems: Problems) -> Mapping[Text, Chosen]:
+    """Read the points of a variable whose values are chosen, by their labels; none of one with a fault."""
+    if isinstance(model, SpecShare):
+        points = []
+        for text in model.percent:
+            percent = units.number(str(text)) or 0
+            if not 0 < percent <= MOST_PERCENT:
+                message = f"`percent: {text}` is no share of a rate"
+                problems.add("rate-share", text.where, message, f"a number above 0, at most {MOST_PERCENT}", len(text))
+                return {}
+            points.append(RateShare(variable, str(model.param or variable), float(percent), model.of))
+        return {Text(point.label, model.of.where): point for point in points}
+    search = _read_search(variable, model, problems)
+    if search is None:
+        return {}
+    numbers = range(1, search.points + 1)
+    return {Text(f"#{number}", model.for_.where): replace(search, number=number) for number in numbers}
+
+
+def _find_maxima(parts: Sequence[StepEntry | Checkpoint], problems: Problems) -> Iterator[StepEntry | Checkpoint]:
+    """Name the step that each rate is a share of: one before it in its stage, with its values of a live grid."""
+    is_complete = all(part.name for part in parts)
+    stage: list[StepEntry] = []
+    for part in parts:
+        if isinstance(part, Checkpoint):
+            stage = []
+        elif isinstance(part.search, RateShare) and part.search_at is not None:
+            of, where = part.search.of, part.search_at
+            names = [
+                step.name
+                for step in stage
+                if of == step.name or (of == step.table_name and step.variables.items() <= part.variables.items())
+            ]
+            if not names and is_complete:
+                message = f"no step before `{part.base}` in its stage is `{of}`"
+                names_before = [step.name for step in stage if step.search is None]
+                hint = nearest(of, names_before) if names_before else "the maximum is measured after the checkpoint"
+                problems.add("undefined-name", where, message, hint, len(of))
+            share = replace(part.search, of=names[-1]) if names else part.search
+            part = replace(part, search=share, search_at=where if names else None)
+        if isinstance(part, StepEntry):
+            stage.append(part)
+        yield part
 
 
 def _read_search(variable: str, model: SpecSearch, problems: Problems) -> AxisSearch | None:
@@ -405,7 +449,7 @@ def _read_search(variable: str, model: SpecSearch, problems: Problems) -> AxisSe
 def check_search(entry: StepEntry, settings: Mapping[str, Any], problems: Problems) -> None:
     """Check the metrics and the setting that a search names."""
     search, where = entry.search, entry.search_at
-    if search is None or where is None:
+    if not isinstance(search, AxisSearch) or where is None:
         return
     from stepgrid.plugins import metrics  # of all plug-ins: most specs search nothing
 
@@ -415,9 +459,36 @@ def check_search(entry: StepEntry, settings: Mapping[str, Any], problems: Proble
     for name in sorted(parse_objective(search.objective).names - names):
         message = f"there is no metric `{name}` (step `{entry.base}`)"
         problems.add("undefined-name", where, message, nearest(name, names), len(name))
-    if search.param not in settings and placeholder(search) not in str(settings):
+    if not is_setting(search, settings):
         message = f"step `{entry.base}` has neither a setting `{search.param}` nor `{placeholder(search)}`"
         problems.add("search-form", where, message, "say with `param:` which setting is searched on")
+
+
+class StepSettings(NamedTuple):
+    """The kind of a resolved step, and its settings."""
+
+    kind: str
+    settings: Mapping[str, Any]
+
+
+def check_share(entry: StepEntry, step: StepSettings, steps: Mapping[str, StepSettings], problems: Problems) -> None:
+    """Check that a share of what another step reached is of a rate, and that the other step has none."""
+    share, where = entry.search, entry.search_at
+    if not isinstance(share, RateShare) or where is None:
+        return
+    reached, of, message, hint = steps.get(share.of), share.of, "", ""
+    if rate_target(step.kind, step.settings, share.param) is None or not is_setting(share, step.settings):
+        message = f"step `{entry.base}`: `{share.param}` is no rate of kind {step.kind}"
+        hint = "say with `param:` which setting is the rate"
+    elif reached is None:
+        message, hint = f"a cell has step `{entry.base}` and no step `{of}`", "give both the same `when`"
+    elif reached.kind != step.kind:
+        message = f"step `{of}` is of kind {reached.kind}, `{entry.base}` of kind {step.kind}"
+        hint = "a share is of what the same operations reach without a rate"
+    elif reached.settings.get(share.param):
+        message, hint = f"step `{of}` has a `{share.param}` itself: it shows no maximum", "leave it out there"
+    if message:
+        problems.add("rate-share", where, message, hint, len(of))
 
 
 # Steps that axes change: all, those after a checkpoint (`from`), or those that an axis names (`steps`)

@@ -223,6 +223,29 @@ class SpecSearch(Model):
     points: Count = 10
 
 
+class SpecShare(Model):
+    """A variable of a live grid whose values are shares of the rate that a step reached."""
+
+    param: Name | None = None
+    percent: Annotated[SomeLabels, BeforeValidator(lambda value: (value,) if isinstance(value, str) else value)]
+    of: Name
+
+
+def _variable_form(value: Any) -> str:
+    if not isinstance(value, Map | SpecSearch | SpecShare):
+        return "values"
+    return "a share" if isinstance(value, SpecShare) or {"percent", "of"} & {*value} else "a search"
+
+
+Variable = Annotated[
+    Annotated[SpecSearch, Tag("a search")]
+    | Annotated[SpecShare, Tag("a share")]
+    | Annotated[tuple[Label, ...], Tag("values")],
+    Discriminator(_variable_form),
+    accepts(SpecSearch | SpecShare | tuple[Label, ...] | Label),
+]
+
+
 class SpecStep(Model):
     """A step or its use; keys that are not named here are settings of the step's kind."""
 
@@ -235,9 +258,7 @@ class SpecStep(Model):
     as_: Name | None = Field(default=None, alias="as")
     when: Label | None = None
     times: Count | None = None
-    for_: (
-        dict[str, Annotated[SpecSearch | tuple[Label, ...], accepts(SpecSearch | tuple[Label, ...] | Label)]] | None
-    ) = Field(default=None, alias="for")
+    for_: dict[str, Variable] | None = Field(default=None, alias="for")
     warmup: Duration | None = None
     until: Literal["steady", "duration"] | None = None
     measured: bool | None = None

@@ -305,8 +305,8 @@ def fields(model: type[BaseModel], path: Sequence[str | int]) -> list[str]:
     annotation: Any = model
     for part in path:
         annotation = _entry_type(annotation, part)
-    inner = next(_models(annotation), None)
-    return [field.alias or name for name, field in inner.model_fields.items()] if inner else []
+    models = _models(annotation)
+    return [*dict.fromkeys(field.alias or name for model in models for name, field in model.model_fields.items())]
 
 
 def _entry_type(annotation: Any, part: str | int) -> Any:

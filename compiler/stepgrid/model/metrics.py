@@ -166,7 +166,8 @@ ANSWERS = (
            "Share of the seconds in which an operation took longer than `latency_limit`; with a rate, from when it was "
            "due.", STEP),
     Metric("tried_value", "of the setting", None,
-           "The value that a search on an axis tried: of a rate in bytes per second (docs/guides/search.md).", STEP),
+           "The value that was chosen when the step ran, by a search on an axis (docs/guides/search.md) or as a "
+           "share of another step's rate: of a rate in bytes per second.", STEP),
     Metric("tried_holds", "1", None,
            "1: the condition of a search on an axis held at the value that was tried. 0: it did not.", STEP),
     Metric("recall", "1", "higher",

@@ -267,6 +267,9 @@ class DerivedFigures(Protocol):
     def derived(self, metrics: Mapping[str, float]) -> Mapping[str, float]: ...
 
 
+TARGET = "target_"  # `target_x` is a target of `x`
+
+
 @runtime_checkable
 class RateTargets(Protocol):
     """A kind whose steps may be asked for a rate."""

@@ -12,7 +12,16 @@ from typing import NamedTuple, cast
 
 from msgspec import Struct
 
-from stepgrid.expand.search import AxisSearch, Trial, next_boundary, next_peak, parse_objective
+from stepgrid.expand.search import (
+    AxisSearch,
+    RateShare,
+    Trial,
+    chosen_axis,
+    next_boundary,
+    next_peak,
+    parse_objective,
+    rate_target,
+)
 from stepgrid.host.failure import StageError, end_of_log, explaining_log
 from stepgrid.host.files import write_json
 from stepgrid.host.processes.signals import MARK, kill_marked
@@ -227,18 +236,33 @@ def refuse_changed(store: Store, stage: PlannedStage, when: str) -> None:
                     raise StageError(f"`{name}` {problem} {when}: {_ADVICE[when]}", step.name)
 
 
-# The value of a point of a search, chosen from what the points before it in this stage have shown
+# The value of a step that is chosen from what those before it in this stage have shown
 
 
 def choose_value(step: PlannedStep, finished: Sequence[FinishedStep]) -> int | None:
-    """Choose a value; None for a step that is no point of a search. StageError where earlier points lack a figure."""
-    search = AxisSearch.from_setup(step.setup)
+    """Choose a value; None for a step that needs none. StageError where earlier steps lack a figure."""
+    search = chosen_axis(step.setup)
     if search is None:
         return None
+    if isinstance(search, RateShare):
+        return _share_value(search, step, finished)
     trials = list(_trials(search, step.name, finished))
     if parse_objective(search.objective).name == search.variable:
         return next_boundary(search.least, search.most, trials)
     return next_peak(search.least, search.most, search.points, trials)
+
+
+def _share_value(share: RateShare, step: PlannedStep, finished: Sequence[FinishedStep]) -> int:
+    from stepgrid.collect.step_figures import read_step
+
+    target = rate_target(step.kind, step.settings, share.param)
+    assert target is not None, "compilation refuses a setting that is no rate"
+    reached = next(other for other in finished if other.step.name == share.of)
+    figures = read_step(reached.folder, reached.step, reached.record)
+    if figure := figures.metrics.get(target.metric):
+        return share.value(target, figure)
+    reason = figures.error or f"step `{share.of}` has none"
+    raise StageError(f"its rate is a share of the {target.metric} of step `{share.of}`: {reason}", step.name)
 
 
 def _trials(search: AxisSearch, name: str, finished: Sequence[FinishedStep]) -> Iterator[Trial]:

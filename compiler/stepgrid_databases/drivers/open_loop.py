@@ -26,6 +26,10 @@ def has_rate(settings: Mapping[str, Any]) -> bool:
     return settings.get("rate") is not None
 
 
+def targets(settings: Mapping[str, Any]) -> Mapping[str, float]:
+    return {"target_qps": float(settings["rate"])} if isinstance(settings.get("rate"), int) else {}
+
+
 def grace(duration: float) -> int:
     return max(SHORTEST_GRACE, math.ceil(GRACE * duration))
 

@@ -16,13 +16,13 @@ from typing import Any
 from msgspec import Struct
 
 from stepgrid.collect.series import NOT_STEADY
-from stepgrid.collect.step_figures import TARGET
 from stepgrid.host.facts import pseudonym
 from stepgrid.host.speed import SPEEDS
 from stepgrid.model import figures, units
 from stepgrid.model.metrics import CLIENT_CPU, SERVER_CPU, STEADY_QPS, follows_host
 from stepgrid.model.table import group
 from stepgrid.model.units import counted, duration, percent
+from stepgrid.plugins.driver import TARGET
 from stepgrid.plugins.durability import differing
 from stepgrid.plugins.hit_rate import EXPECTED, SIGMAS, WARNING
 from stepgrid.plugins.metrics import unit

@@ -50,9 +50,10 @@ class InsertBenchmark(LuaClient):
         return CountedWork("rows", settings["rows"], settings["rows"] / rate) if rate else None
 
     def targets(self, settings: Mapping[str, Any]) -> Mapping[str, float]:
-        """Give the rows/s that all clients of a step are asked to insert."""
-        rate, clients = settings.get("insert_rate"), settings.get("clients")
-        return {} if rate is None or clients is None else {"target_inserts_per_s": float(rate * clients)}
+        """Give the queries/s and the rows/s that all clients of a step are asked for."""
+        rate, clients, queries = settings.get("insert_rate"), settings.get("clients"), super().targets(settings)
+        inserts = {} if rate is None or clients is None else {"target_inserts_per_s": float(rate * clients)}
+        return {**queries, **inserts}
 
     def statements(self, settings: Mapping[str, Any], files: Mapping[str, str], engine: str) -> Sequence[str]:
         """Give the queries: to plan deletes, PostgreSQL would clean up the oldest entries, whose cost is measured."""

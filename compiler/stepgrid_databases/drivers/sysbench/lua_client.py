@@ -69,6 +69,9 @@ class LuaClient(ParserMetrics, PackageRunner, ABC):
     def seed_key(self, settings: Mapping[str, Any]) -> str:
         return str(settings["action"])
 
+    def targets(self, settings: Mapping[str, Any]) -> Mapping[str, float]:
+        return open_loop.targets(settings)
+
     def files(self, settings: Mapping[str, Any], read_own: Callable[[str], str]) -> Mapping[str, str]:
         files = client_files(self.kind)
         if not is_open_loop(settings):
