@@ -240,6 +240,7 @@ class Axes(NamedTuple):
     ticks: Sequence[tuple[float, str]] | None = None
     has_sizes: bool = False  # x is in bytes
     from_zero: bool = True  # of y; else it may be logarithmic
+    limits: Sequence[tuple[str, float]] = ()  # arms, and values of x that are drawn as a line
 
 
 def lines_by_value(title: str, axes: Axes, lines: Sequence[ChartLine], marks: Marks) -> str:
@@ -275,10 +276,13 @@ class Mark(NamedTuple):
 def trade_off(title: str, axes: Axes, points: Sequence[Mark], fronts: Sequence[Sequence[Mark]], marks: Marks) -> str:
     """Draw marks by two figures, name as many as have room, and join those that no other one beats."""
     width, foot, right = NARROW, TOP + HEIGHT + 30, NARROW - 14
-    x = drawing.scale([point.x for point in points], START + 12, right - 12)
+    x = drawing.scale([*(point.x for point in points), *(value for _, value in axes.limits)], START + 12, right - 12)
     y = drawing.scale([point.y for point in points], foot - (0 if axes.from_zero else 8), TOP + 6, axes.from_zero)
     ticks = [(tick, units.size(tick)) for tick in x.size_ticks] if axes.has_sizes else axes.ticks
     parts = [drawing.x_axis(x, (TOP, foot), axes.x, ticks), drawing.y_axis(y, START, right, axes.y)]
+    for arm, value in axes.limits:
+        limit = drawing.path([(x(value), TOP), (x(value), foot)], 1)
+        parts.append(drawing.of_arm(arm, marks[arm], limit, title=f"{arm}: {value:.4g} at most"))
     for front in fronts:
         spots, arm = _spots(front, x, y), front[0].arm
         if all(point.arm == arm for point in front):

@@ -19,6 +19,7 @@ from stepgrid.summarize import absolute_figures, claims, findings, next_action, 
 from stepgrid.summarize.comparisons.comparison import Comparison, compact_table, comparison_table
 from stepgrid.summarize.formats import cell_data, group_html, html_body, html_text
 from stepgrid.summarize.notes import Doubt
+from stepgrid.summarize.rate_curves import rate_tables
 from stepgrid.summarize.report import Report
 from stepgrid.summarize.report_formats import ALONE, FormOptions
 from stepgrid.summarize.report_tables import search_tables
@@ -108,7 +109,10 @@ def page(report: Report, options: FormOptions = ALONE, image: str = "") -> str:
         "comparisons": [*_comparisons(report, marks)],
         "other_metrics": _other_metrics(report, marks),
         "step_charts": _step_charts(report, marks),
-        "curves": [*report_charts.search_charts(report.comparisons.searches, marks)],
+        "curves": [
+            *report_charts.rate_charts(report.comparisons.rates, marks),
+            *report_charts.search_charts(report.comparisons.searches, marks),
+        ],
     }
     values = {
         **charts,
@@ -117,7 +121,7 @@ def page(report: Report, options: FormOptions = ALONE, image: str = "") -> str:
         "image": image,
         "doubt_boxes": _doubt_boxes(views),
         "kinds": KINDS,
-        "searches": group_html(list(search_tables(report.comparisons.searches))),
+        "searches": group_html([*rate_tables(report.comparisons.rates), *search_tables(report.comparisons.searches)]),
         "causes": _causes(report),
         "tables": group_html([_with_names(table) for table in report.tables.visible]),
         "setup_facts": _setup(report),

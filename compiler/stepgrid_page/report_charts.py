@@ -28,6 +28,7 @@ from stepgrid.summarize.comparisons.comparison import (
 from stepgrid.summarize.comparisons.judgement import TAILS
 from stepgrid.summarize.cost import MOST_ROWS
 from stepgrid.summarize.data.points import AxisAnswers, Point, mean
+from stepgrid.summarize.rate_curves import RateCurve, RatePoint, curves_by_title
 from stepgrid.summarize.report import Report
 from stepgrid.summarize.report_formats import NoForm
 from stepgrid.summarize.statistics import confidence_intervals, verdicts
@@ -303,6 +304,35 @@ def search_charts(searches: Sequence[AxisAnswers], marks: Marks) -> Iterator[Cha
             yield Chart(axis.title, chart_forms.trade_off(axis.title, axes, points, paths, marks))
 
 
+RATE_NOTE = "Vertical line: the maximum without a rate. Hollow, at the top: the rate was missed, there is no latency."
+
+
+def rate_charts(curves: Sequence[RateCurve], marks: Marks) -> Iterator[Chart]:
+    """Draw p50 and p99 of each step by the rate that was served, a line for each arm."""
+    for title, members in curves_by_title(curves).items():
+        limits = [(curve.name, curve.maximum) for curve in members if curve.maximum]
+        for percentile in ("p50", "p99"):
+            drawn = [(curve, point, point.mean(percentile)) for curve in members for point in curve.points]
+            top = max((value for _, _, value in drawn if value), default=0.0)
+            spots = [
+                Mark(point.served, value or top, "", curve.name, _rate_text(point, value), value is None)
+                for curve, point, value in drawn
+                if top
+            ]
+            paths = [[spot for spot in spots if spot.arm == curve.name and not spot.is_hollow] for curve in members]
+            metric = members[0].points[0].metric
+            axes = Axes(f"{metric} served", f"{percentile}, µs", from_zero=False, limits=limits)
+            if any(paths):
+                name = f"{title}, {percentile}"
+                svg = chart_forms.trade_off(name, axes, spots, [*filter(None, paths)], marks)
+                yield Chart(name, svg, note=RATE_NOTE)
+
+
+def _rate_text(point: RatePoint, latency: float | None) -> str:
+    rates = f"{point.label}, {units.short_figure(point.served)} of {units.short_figure(point.requested)}"
+    return f"{rates}, " + ("rate missed" if latency is None else f"{units.short_figure(latency)} µs")
+
+
 def all_charts(report: Report) -> Iterator[Chart]:
     """Draw every chart of a report, the main one first."""
     marks = drawing.PageMarks()
@@ -312,6 +342,7 @@ def all_charts(report: Report) -> Iterator[Chart]:
     for section in report.comparisons.sections:
         for members in step_charts(report, section, marks).values():
             yield from members
+    yield from rate_charts(report.comparisons.rates, marks)
     yield from search_charts(report.comparisons.searches, marks)
 
 

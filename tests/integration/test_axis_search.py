@@ -51,8 +51,8 @@ steps:
     metrics: {qps: {pattern: 'reached: (\\d+)'}}
   - name: paced
     kind: command
-    argv: ["{program:sh}", "-c", "echo reached: {rate}"]
-    metrics: {qps: {pattern: 'reached: (\\d+)'}}
+    argv: ["{program:sh}", "-c", "n={rate}; m={{ params.most }}; test $n -gt $m && n=$m; echo reached: $n in 3"]
+    metrics: {qps: {pattern: 'reached: (\\d+)'}, p99_us: {pattern: 'in (\\d+)'}}
     for: {rate: {percent: [50, 110], of: max}}
 sweep: {most: [700, 90]}
 params: {most: 700}
@@ -68,7 +68,19 @@ def test_shares_of_what_a_step_reached(tmp_path: Path):
     rows = lab.execute(
         lab.argv("query", "--format", "csv", "SELECT qps, tried_value FROM steps WHERE step = 'paced' ORDER BY qps")
     )
-    assert rows.stdout.splitlines()[1:] == [f"{rate},{rate}" for rate in ("45.0", "99.0", "350.0", "770.0")]
+    assert rows.stdout.splitlines()[1:] == ["45.0,45.0", "90.0,99.0", "350.0,350.0", "700.0,770.0"]
+    said = lab.execute(lab.argv("report", "spec.yaml", "--all")).stdout
+    table = [line.split() for line in said.partition("paced: latency by rate\n")[2].splitlines()[2:6]]
+    figures = [(words[0], words[1], *words[4:]) for words in table]
+    assert figures == [
+        ("700", "50%", "350", "350", "-", "3", "-", "-"),
+        ("700", "110%", "770", "700", "-", "-", "-", "1", "of", "1"),
+        ("90", "50%", "45", "45", "-", "3", "-", "-"),
+        ("90", "110%", "99", "90", "-", "-", "-", "1", "of", "1"),
+    ]
+    assert "paced: arms are compared at equal shares of their own maximum, not at equal rates" in " ".join(said.split())
+    assert "maximum without a rate: 700 700, 90 90" in said
+    assert "paced: latency by rate, p99" in next(tmp_path.glob("outputs/summary/*/index.html")).read_text()
 
 
 def test_what_the_search_needs_must_be_there(tmp_path: Path):

@@ -30,7 +30,7 @@ from stepgrid.collect.counts import (
 )
 from stepgrid.collect.samples import Row, Usage, read_samples, series
 from stepgrid.collect.series import series_figures, series_start, stall_figures
-from stepgrid.expand.search import AxisSearch, Trial, as_run, parse_objective
+from stepgrid.expand.search import AxisSearch, RateShare, Trial, as_run, chosen_axis, parse_objective, rate_target
 from stepgrid.language.expressions import ExpressionError
 from stepgrid.model.figures import (
     Bucket,
@@ -146,7 +146,7 @@ def _step_figures(raw: _Raw, step: PlannedStep, output: Figures) -> StepFigures:
         **(measured.after() if DRAIN in output.metrics else {}),
         **(collector_figures(folder) if is_collected else {}),
         **server.metrics,
-        **rate_targets(step),
+        **rate_targets(step, record.search),
         **qps_figures.metrics,
         **stall_figures(output.rates),
         **output.metrics,
@@ -188,9 +188,12 @@ def _derived_figures(step: PlannedStep, metrics: Mapping[str, float]) -> Mapping
     return kind.derived(metrics) if isinstance(kind, DerivedFigures) else {}
 
 
-def rate_targets(step: PlannedStep) -> Mapping[str, float]:
-    """The rates that the step's settings ask of its clients."""
-    kind = driver(step.kind)
+def rate_targets(step: PlannedStep, value: int | None = None) -> Mapping[str, float]:
+    """The rates that the step's settings ask of its clients; `value` was chosen when it ran."""
+    kind, share = driver(step.kind), chosen_axis(step.setup)
+    if value is not None and isinstance(share, RateShare):
+        target = rate_target(step.kind, step.settings, share.param)
+        return {TARGET + target.metric: value * target.of_one} if target else {}
     return kind.targets(step.settings) if isinstance(kind, RateTargets) else {}
 
 

@@ -30,8 +30,9 @@ from stepgrid.summarize.comparisons.comparison import Comparison
 from stepgrid.summarize.comparisons.comparison_axes import StepPoints
 from stepgrid.summarize.comparisons.conditions import SETTINGS, has_missed_lookups, longest_gap, missed_rate
 from stepgrid.summarize.comparisons.ladders import drifts
-from stepgrid.summarize.data.points import Point
+from stepgrid.summarize.data.points import SHARE, Point
 from stepgrid.summarize.data.tables_reader import Run, Tables
+from stepgrid.summarize.rate_curves import EQUAL_SHARES
 from stepgrid.summarize.setup import Defaults, ReportSetup, spec_words, way_text
 from stepgrid.summarize.why import DASH
 
@@ -97,6 +98,7 @@ def doubts(
     for rule in (_point_doubts, _compaction_debt, _recall_range):
         for section in sections:
             yield from rule(section)
+    yield from _shares(sections)
     yield from _short_runs(sections)
     for drift in drifts([(section.step, section.points) for section in sections]):
         yield Doubt(drift.brief, drift.text)
@@ -116,6 +118,13 @@ def _host_of_scale(hardware: Mapping[str, Any]) -> str:
 
 def _named(names: Iterable[str], most: int = MOST_NAMED, separator: str = ", ") -> str:
     return separator.join(units.first([*dict.fromkeys(names)], most))
+
+
+def _shares(sections: Sequence[StepPoints]) -> Iterator[Doubt]:
+    """Tell the steps whose rates are another in each arm."""
+    points = [point for section in sections for point in section.points]
+    if steps := [point.step for point in points if any(map(SHARE.match, point.labels.values()))]:
+        yield Doubt("rates by own maximum", f"{_named(steps)}: {EQUAL_SHARES}")
 
 
 # Builds

@@ -47,6 +47,7 @@ from stepgrid.summarize.data.tables_reader import Place, Run, Tables
 from stepgrid.summarize.grid_answers import GridAnswer, GridEvidence
 from stepgrid.summarize.implausible import identical_builds, implausible_runs
 from stepgrid.summarize.notes import Notes, coverage, doubts, measured_times, operation_coverage, quiet_times
+from stepgrid.summarize.rate_curves import RateCurve, find_rate_curves
 from stepgrid.summarize.report_tables import TableInputs
 from stepgrid.summarize.setup import (
     Links,
@@ -74,6 +75,7 @@ class Comparisons(Struct, frozen=True):
     supporting: tuple[Comparison, ...] = ()  # what a busy host can still tell of the leading metric's points
     costs: tuple[Comparison, ...] = ()  # what the same work costs
     searches: tuple[AxisAnswers, ...] = ()  # on live grids; their points are in no other table
+    rates: tuple[RateCurve, ...] = ()  # with what searches tried
 
     @property
     def leading(self) -> list[Comparison]:
@@ -195,6 +197,7 @@ def make_report(
             ladders=tuple(ladder for ladder in ladders if ladder),
             decisions=decisions.decide(comparisons, limits) if limits else (),
             searches=tuple(find_searches(searched, tables.runs)),
+            rates=tuple(find_rate_curves(searched, tables.runs)),
         ),
         Notes(
             coverage(tables.runs),  # with what searches tried

@@ -33,6 +33,7 @@ from stepgrid.summarize.comparisons.decisions import decision_sentences
 from stepgrid.summarize.cost import cost_line
 from stepgrid.summarize.findings import findings, findings_by_metric
 from stepgrid.summarize.formats import SENTENCES, text_lines
+from stepgrid.summarize.rate_curves import rate_tables
 from stepgrid.summarize.report import Report
 from stepgrid.summarize.report_tables import search_tables
 from stepgrid.summarize.statistics import verdicts
@@ -174,7 +175,8 @@ def _figures(report: Report) -> list[list[str]]:
     listed = absolute_figures.sections(report)
     sections = [[*_absolute(report, section), *_stalls(report, section)] for section in listed]
     tables = [*_tables(report.tables.visible), *([_hidden_tables(report)] if report.tables.hidden else [])]
-    searches = _tables(list(search_tables(report.comparisons.searches)))
+    answers = report.comparisons
+    searches = _tables([*search_tables(answers.searches), *rate_tables(answers.rates)])
     tables_first = report.tables.are_chosen or len(sections) > MOST_SECTIONS
     return [*searches, *tables, *sections] if tables_first else [*searches, *sections, *tables]
 

@@ -110,6 +110,7 @@ def points(runs: Iterable[Run], step: str, axes: Sequence[str]) -> list[Point]:
 
 Wanted = Mapping[str, object]  # axis or `step` -> a label, or any of several
 
+SHARE = re.compile(r"([\d.]+)% of ")  # of a label: a rate that is a share of what another step has reached
 _GRID = re.compile(r"([^\[]+)\[(.*)\](.*)")
 
 

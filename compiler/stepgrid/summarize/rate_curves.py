@@ -1,0 +1,151 @@
+"""Latency at several rates of a step: what each arm was asked for, what it served, and how long answers took."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
+
+from msgspec import Struct
+
+from stepgrid.collect.step_figures import MET, TRIED
+from stepgrid.model import units
+from stepgrid.model.table import NOTHING, Cell, Column, Table, group
+from stepgrid.plugins.driver import TARGET
+from stepgrid.summarize.comparisons.comparison import ComparedMetric, figure_text
+from stepgrid.summarize.data.points import SHARE, Point, SearchedAxis
+from stepgrid.summarize.data.tables_reader import Run
+
+FEWEST_RATES = 2
+INSERTS = "inserts_per_s"
+EQUAL_SHARES = "arms are compared at equal shares of their own maximum, not at equal rates"
+MISSED = "missed: in so many of the loads less than 95 % of the rate was served; no latency is shown"
+
+
+class RatePoint(Struct, frozen=True, dict=True):
+    """Runs of an arm at one rate, or at one share of what each load has reached."""
+
+    label: str
+    metric: str  # of the rate that is served
+    point: Point
+
+    @cached_property
+    def requested(self) -> float:
+        return units.mean(self.point.means(TARGET + self.metric))
+
+    @cached_property
+    def served(self) -> float:
+        return units.mean(self.point.means(self.metric))
+
+    @cached_property
+    def missed_loads(self) -> int:
+        return sum(min(values) == 0 for values in self.point.values(MET).values())
+
+    def latency(self, name: str) -> ComparedMetric | None:
+        """Return the metric of a percentile, if there is a figure of it: not where the rate was missed."""
+        metric = f"insert_{name}_us" if self.metric == INSERTS else f"{name}_us"
+        return ComparedMetric(metric, "us", "lower") if not self.missed_loads and self.point.means(metric) else None
+
+    def mean(self, name: str) -> float | None:
+        metric = self.latency(name)
+        return units.mean(self.point.means(metric.name)) if metric else None
+
+
+class RateCurve(Struct, frozen=True, dict=True):
+    """The rates of a step in one arm, lowest first."""
+
+    step: str
+    axis: str
+    labels: Mapping[str, str]  # that tell it from the other curves of the step
+    points: tuple[RatePoint, ...]
+
+    @property
+    def title(self) -> str:
+        return f"{self.step}: latency by {self.axis}"
+
+    @property
+    def name(self) -> str:
+        return ", ".join(self.labels.values()) or self.step
+
+    @cached_property
+    def maximum(self) -> float | None:
+        """What was reached without a rate, of points that are a share of it."""
+        last = self.points[-1]
+        share = SHARE.match(last.label)
+        return last.requested * 100 / float(share[1]) if share else None
+
+
+def find_rate_curves(axes: Sequence[SearchedAxis], runs: Iterable[Run]) -> Iterator[RateCurve]:
+    """Yield a curve for each step and arm that has several rates."""
+    steps = group((run.step, run) for run in runs if run.measured and any(map(_is_target, run.metrics)))
+    for step, members in steps.items():
+        searched = [axis.variable for axis in axes if axis.step == step]
+        axis = next((name for name in members[0].labels if _is_rate(name, members[0], searched)), None)
+        if axis is None:
+            continue
+        arms = group((tuple(pair for pair in run.labels.items() if pair[0] != axis), run) for run in members)
+        same = set.intersection(*({*labels} for labels in arms))
+        for labels, arm_runs in arms.items():
+            points = sorted(_points(step, axis, arm_runs), key=lambda point: point.requested)
+            if len(points) >= FEWEST_RATES:
+                yield RateCurve(step, axis, dict(pair for pair in labels if pair not in same), tuple(points))
+
+
+def curves_by_title(curves: Iterable[RateCurve]) -> Mapping[str, Sequence[RateCurve]]:
+    return group((curve.title, curve) for curve in curves)
+
+
+def _is_target(metric: str) -> bool:
+    return metric.startswith(TARGET) and metric != MET
+
+
+def _is_rate(name: str, run: Run, searched: Sequence[str]) -> bool:
+    """Tell whether an axis has the rates of a step: by what it searches, its labels, or its name."""
+    return name in searched or bool(SHARE.match(run.labels[name])) or name.endswith("rate")
+
+
+def _points(step: str, axis: str, runs: Sequence[Run]) -> Iterator[RatePoint]:
+    targets = dict.fromkeys(name for run in runs for name in run.metrics if _is_target(name))
+    name = max(targets, key=lambda target: len({run.metrics.get(target) for run in runs}))
+    metric = name.removeprefix(TARGET)
+    usable = [run for run in runs if name in run.metrics and metric in run.metrics]
+
+    def label(run: Run) -> str:
+        is_share = SHARE.match(run.labels[axis])
+        return f"{run.metrics[TRIED]:g}" if TRIED in run.metrics and not is_share else run.labels[axis]
+
+    for text, members in group((label(run), run) for run in usable).items():
+        yield RatePoint(text, metric, Point(step, {axis: text}, tuple(members)))
+
+
+def rate_tables(curves: Sequence[RateCurve]) -> Iterator[Table]:
+    """Make a table for each step: rates that were asked for and served, and the latency there."""
+    for title, members in curves_by_title(curves).items():
+        names = list(dict.fromkeys(name for curve in members for name in curve.labels))
+        heads = [*names, members[0].axis]
+        unit = members[0].points[0].metric
+        figures = ["asked", f"served ({unit})", "p50 (µs)", "p99 (µs)", "service p99 (µs)", "missed"]
+        rows = [
+            tuple(map(Cell, (*(curve.labels.get(name, NOTHING) for name in names), *_row(point))))
+            for curve in members
+            for point in curve.points
+        ]
+        maxima = [f"{curve.name} {units.short_figure(curve.maximum)}" for curve in members if curve.maximum]
+        notes = [f"maximum without a rate: {', '.join(maxima)}", EQUAL_SHARES] if maxima else []
+        if any(point.missed_loads for curve in members for point in curve.points):
+            notes.append(MISSED)
+        columns = (*(Column(name, label=True) for name in heads), *map(Column, figures))
+        yield Table(title, columns, tuple(rows), notes=tuple(notes))
+
+
+def _row(point: RatePoint) -> tuple[str, ...]:
+    metrics = [point.latency(name) for name in ("p50", "p99")]
+    latencies = [figure_text(point.point, metric) if metric else NOTHING for metric in metrics]
+    service = units.mean(point.point.means("service_p99_us")) if point.point.means("service_p99_us") else None
+    return (
+        point.label,
+        units.short_figure(point.requested),
+        units.short_figure(point.served),
+        *latencies,
+        NOTHING if service is None else units.short_figure(service),
+        f"{point.missed_loads} of {point.point.loads[0]}" if point.missed_loads else NOTHING,
+    )
