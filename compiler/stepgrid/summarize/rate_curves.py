@@ -7,7 +7,7 @@ from functools import cached_property
 
 from msgspec import Struct
 
-from stepgrid.collect.step_figures import MET, TRIED
+from stepgrid.collect.step_figures import BACKLOG, MET, TRIED
 from stepgrid.model import units
 from stepgrid.model.table import NOTHING, Cell, Column, Table, group
 from stepgrid.plugins.driver import TARGET
@@ -18,7 +18,7 @@ from stepgrid.summarize.data.tables_reader import Run
 FEWEST_RATES = 2
 INSERTS = "inserts_per_s"
 EQUAL_SHARES = "arms are compared at equal shares of their own maximum, not at equal rates"
-MISSED = "missed: in so many of the loads less than 95 % of the rate was served; no latency is shown"
+MISSED = "missed: in so many of the loads the clients did not keep up with the rate; no latency is shown"
 
 
 class RatePoint(Struct, frozen=True, dict=True):
@@ -38,7 +38,7 @@ class RatePoint(Struct, frozen=True, dict=True):
 
     @cached_property
     def missed_loads(self) -> int:
-        return sum(min(values) == 0 for values in self.point.values(MET).values())
+        return len({run.load for run in self.point.runs if run.metrics.get(MET) == 0 or run.metrics.get(BACKLOG)})
 
     def latency(self, name: str) -> ComparedMetric | None:
         """Return the metric of a percentile, if there is a figure of it: not where the rate was missed."""
