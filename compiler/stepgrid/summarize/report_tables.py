@@ -204,6 +204,7 @@ def load_steps(runs: Sequence[Run], metrics: Sequence[str]) -> list[str]:
 _BOUNDARY_NOTE = "the largest value that more probably holds than not, and the next one that was tried"
 _BEST_NOTE = "knee: the smallest value with 95 % of the best figure"
 _SEVERAL_LOADS = "of several loads the values are medians"
+_NO_ANSWER = "where the loads are some of all, no value held in the others: the result is no limit of all loads"
 _SEVERAL_BEST = f"{_SEVERAL_LOADS}, the best figure is the mean"
 
 
@@ -230,11 +231,15 @@ def _answers(axis: SearchedAxis, searches: Sequence[AxisAnswers]) -> Table:
         else:
             texts += [_figure(search.best), _median(axis, search.knees)]
         labels = [search.labels.get(name, NOTHING) for name in names]
-        rows.append(tuple(map(Cell, (*labels, *texts, str(len(search.loads))))))
+        loads = str(len(search.loads))
+        texts.append(loads if len(values) == len(search.loads) else f"{len(values)} of {loads}")
+        rows.append(tuple(map(Cell, (*labels, *texts))))
     columns = (*(Column(name, label=True) for name in names), *map(Column, heads))
     notes = [_BOUNDARY_NOTE if axis.is_boundary else _BEST_NOTE]
     if any(len(search.loads) > 1 for search in searches):
         notes.append(_SEVERAL_LOADS if axis.is_boundary else _SEVERAL_BEST)
+    if any(len(search.answers) < len(search.loads) for search in searches):
+        notes.append(_NO_ANSWER)
     return Table(axis.title, columns, tuple(rows), notes=tuple(notes))
 
 
