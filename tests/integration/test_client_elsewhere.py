@@ -9,11 +9,10 @@ import signal
 import socket
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from statistics import median
 
 import psutil
 import pytest
@@ -30,6 +29,7 @@ from tests.waiting import LONG, until
 
 pytestmark = needs("sshd", "apt", "maven")
 STEP_MARK = "STEPGRID_CLIENT"
+URGENT = ("chrt", "-r", "1")  # of a busy machine, latencies would be those of its stalls
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,22 +163,29 @@ ENDS = {
 
 @pytest.mark.parametrize("end", ENDS)
 def test_whichever_end_there_is_killed_the_other_one_clears_up(machine: Machine, tmp_path: Path, end: str) -> None:
-    there = str(machine.folder / "there")
-    request = {
-        "ssh": [str(machine.folder / "wrapper"), "--", "bench2", client_host.START], "host": "bench2", "folder": there,
-        "argv": ["sleep", "97"], "env": {}, "files": {}, "programs": {}, "step": str(tmp_path), "reserved": [],
-    }  # fmt: skip
-    (tmp_path / "request").write_text(json.dumps(request))
-    argv = [sys.executable, "-m", "stepgrid.host.remote.relay", "request"]
-    relay = subprocess.Popen(argv, cwd=tmp_path, env={**os.environ, "PYTHONPATH": str(ROOT / "compiler")})
-    os.waitpid(relay.pid, os.WUNTRACED)
-    relay.send_signal(signal.SIGCONT)
-    program = until(lambda: machine.program("sleep"))
+    relay, program = start_sleep(machine, tmp_path)
     (ssh,), worker = psutil.Process(relay.pid).children(), program.parent()
     {"ssh": ssh, "half there": worker, "watcher": worker.parent(), "program": program}[end].kill()
     assert relay.wait(LONG) == (LOST_EXIT if ENDS[end] else -signal.SIGKILL)
     assert json.loads((tmp_path / "client.json").read_text()).get("lost", "") == ENDS[end]
     until(machine.is_clear, 20)
+
+
+def start_sleep(
+    machine: Machine, folder: Path, prefix: Sequence[str] = ()
+) -> tuple[subprocess.Popen[bytes], psutil.Process]:
+    """What stands for a program here, and the program there."""
+    request = {
+        "ssh": [str(machine.folder / "wrapper"), "--", "bench2", client_host.START], "host": "bench2",
+        "folder": str(machine.folder / "there"), "argv": ["sleep", "97"], "env": {}, "files": {}, "programs": {},
+        "step": str(folder), "reserved": [],
+    }  # fmt: skip
+    (folder / "request").write_text(json.dumps(request))
+    argv = [*prefix, sys.executable, "-m", "stepgrid.host.remote.relay", "request"]
+    relay = subprocess.Popen(argv, cwd=folder, env={**os.environ, "PYTHONPATH": str(ROOT / "compiler")})
+    os.waitpid(relay.pid, os.WUNTRACED)
+    relay.send_signal(signal.SIGCONT)
+    return relay, until(lambda: machine.program("sleep"))
 
 
 @pytest.mark.parametrize("end", ["relay", "job"])
@@ -237,28 +244,40 @@ def test_latency_is_that_of_the_server_and_of_the_network(server_builds: Path, t
                 done = lab.execute([*prefix, *lab.argv("run", "spec.yaml", "--site", "site.yaml")], STEPGRID_LOOK="0")
                 assert done.returncode == 0, done.stdout + done.stderr
                 until(machine.is_clear, 20)
+                assert lost_network(machine, tmp_path, prefix) == "nothing came from bench2 for 15 s"
         else:
-            assert lab.run(STEPGRID_LOOK="0").returncode == 0
+            argv = [*URGENT, *lab.argv("run", "spec.yaml", "--site", "")]
+            assert lab.execute(argv, STEPGRID_LOOK="0").returncode == 0
         for path in lab.folder.glob("outputs/results/*/*/steps/1-point/stdout"):
             engine = (
                 "postgres" if "postgres" in (path.parents[2] / "server" / "command.json").read_text() else "mariadb"
             )
             text = path.read_text()
-            rows = [
-                (int(count), float(ms)) for ms, count in re.findall(r"^ +([\d.]+) \|\**\s+(\d+)$", text, re.MULTILINE)
-            ]
-            usual[name, engine] = max(rows)[1]  # of a busy machine, means are those of its stalls
             (qps,) = re.findall(r"queries: .*\(([\d.]+) per sec", text)
             (mean,) = re.findall(r"avg: +([\d.]+)", text)
+            buckets = re.findall(r"^ +([\d.]+) \|\**\s+(\d+)$", text, re.MULTILINE)
+            usual[name, engine] = max((int(count), float(ms)) for ms, count in buckets)[
+                1
+            ]  # of a busy machine not the mean
             assert float(qps) * float(mean) == pytest.approx(1000, rel=0.03)
     hosts = [json.loads(path.read_text())["host"] for path in lab.folder.glob("outputs/results/*/*/attempt.json")]
     assert [host["client_tls"] for host in hosts] == [False, False]
-    network = median(host["network_rtt_us"] for host in hosts) / 1000
+    network = min(host["network_rtt_us"] for host in hosts) / 1000  # a busy machine delays some
     assert 2 < network < 2.6
     for engine in ("postgres", "mariadb"):
         assert usual["far", engine] == pytest.approx(usual["near", engine] + network, rel=0.1), (usual, network)
     (report,) = lab.folder.glob("outputs/summary/*/summary.txt")
-    assert "clients on another machine (" in report.read_text()
+    assert "clients on another machine (" in " ".join(report.read_text().split())
+
+
+def lost_network(machine: Machine, folder: Path, prefix: list[str]) -> str:
+    """Say why a step failed whose network went silent; its program there has ended as well."""
+    relay, _ = start_sleep(machine, folder, prefix)
+    (tunnel,) = [process for process in psutil.Process().children() if "slow_network" in "".join(process.cmdline())]
+    tunnel.suspend()
+    assert relay.wait(LONG) == LOST_EXIT
+    until(machine.is_clear, 40)
+    return str(json.loads((folder / "client.json").read_text())["lost"])
 
 
 @contextmanager
@@ -278,9 +297,9 @@ def joined(folder: Path, hidden: list[Path]) -> Iterator[tuple[list[str], Machin
         spaces.append(relay)
         assert relay.stdout
         assert relay.stdout.readline() == b"joined\n"
-        there = ("nsenter", "-t", pids[1], "-n", "-m", "--wd=/")
+        there = (*URGENT, "nsenter", "-t", pids[1], "-n", "-m", "--wd=/")
         with contextmanager(serve)(folder, "10.77.0.2", there) as machine:
-            yield ["nsenter", "-t", pids[0], "-n"], machine
+            yield [*URGENT, "nsenter", "-t", pids[0], "-n"], machine
     finally:
         for space in spaces:
             space.kill()
