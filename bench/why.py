@@ -23,11 +23,11 @@ from bench.why_cases import EXTRA, SLOW, Case  # noqa: E402
 from stepgrid.model import units  # noqa: E402
 from stepgrid.plan import plan_file  # noqa: E402
 from stepgrid.store.store import Store  # noqa: E402
-from stepgrid.summarize.changes import counter_changes  # noqa: E402
 from stepgrid.summarize.report import Report  # noqa: E402
 from stepgrid.summarize.report_files import read_report  # noqa: E402
 from stepgrid.summarize.statistics.verdicts import DIFFERENCES  # noqa: E402
-from stepgrid.summarize.why import why  # noqa: E402
+from stepgrid_answers.changes import counter_changes  # noqa: E402
+from stepgrid_answers.why import why  # noqa: E402
 
 FIFTH = 0.2
 

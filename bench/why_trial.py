@@ -34,7 +34,7 @@ from stepgrid.host.locks import HOST_LOCK_OVERRIDE  # noqa: E402
 from stepgrid.summarize.comparisons.comparison import Case as Ratio  # noqa: E402
 from stepgrid.summarize.comparisons.comparison import Comparison  # noqa: E402
 from stepgrid.summarize.report import Report  # noqa: E402
-from stepgrid.summarize.why import why  # noqa: E402
+from stepgrid_answers.why import why  # noqa: E402
 
 SOURCE = Path(__file__).with_name("why_planted.c")
 CGROUP = Path("/sys/fs/cgroup/blkio/stepgrid-trial")

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 import stepgrid
+import stepgrid_answers
 import stepgrid_databases
 import stepgrid_importers
 import stepgrid_inspect
@@ -28,7 +29,14 @@ CALLS = ("match", "fullmatch", "search", "sub", "findall", "finditer", "split")
 
 
 def modules() -> Iterator[Any]:
-    results = (stepgrid_importers, stepgrid_inspect, stepgrid_investigate, stepgrid_published, stepgrid_share)
+    results = (
+        stepgrid_answers,
+        stepgrid_importers,
+        stepgrid_inspect,
+        stepgrid_investigate,
+        stepgrid_published,
+        stepgrid_share,
+    )
     for package in (stepgrid, stepgrid_databases, stepgrid_registries, *results):
         for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
             if not any(part in module.name for part in PARTS):

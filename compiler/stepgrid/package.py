@@ -14,7 +14,9 @@ INTERPRETER = (sys.executable, "-P", "-m")
 PACKAGE = Path(__file__).absolute().parent
 DATABASES = PACKAGE.parent / "stepgrid_databases"  # our plug-ins
 INVESTIGATE = PACKAGE.parent / "stepgrid_investigate"  # likewise: designs, and what reports conclude
-BESIDE = ("conformance", "inspect", "investigate", "judge", "page", "published", "registries", "share", "slurm")
+BESIDE = (
+    *("answers", "conformance", "inspect", "investigate", "judge", "page", "published", "registries", "share", "slurm"),
+)
 CODE = (PACKAGE, DATABASES, *(PACKAGE.parent / f"stepgrid_{name}" for name in BESIDE))
 DATA = PACKAGE / "data" if (PACKAGE / "data").is_dir() else PACKAGE.parents[1]
 SNAKEFILE, SPECS, TEMPLATES, PROFILES = DATA / "Snakefile", DATA / "specs", DATA / "templates", DATA / "profiles"

@@ -107,7 +107,9 @@ def nearest_miss(evidence: GridEvidence, arms: Arms, where: str) -> str:
     if not values:
         return ""
     nearest = best(values, key=lambda arm: values[arm])
-    return f"; {nearest} comes nearest: {name} {units.short_figure(values[nearest], evidence.units.get(name, ''))}"
+    return (
+        f"; {nearest} comes nearest: {name} {units.short_figure(values[nearest], evidence.tables.units.get(name, ''))}"
+    )
 
 
 def listed(names: Sequence[str]) -> str:

@@ -137,7 +137,7 @@ def _race_words(race: Race, repeat: AdaptiveRepeat, racing: int, missing: int) -
 
 
 def _metric(evidence: GridEvidence, name: str, is_less_better: bool) -> ComparedMetric:
-    unit = evidence.units.get(name, "")
+    unit = evidence.tables.units.get(name, "")
     return ComparedMetric() if name == QPS else ComparedMetric(name, unit, "lower" if is_less_better else "higher")
 
 

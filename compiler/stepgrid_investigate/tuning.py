@@ -205,7 +205,7 @@ class Search(Struct, frozen=True, dict=True):
 
     def _confirmed(self) -> GridAnswer:
         (name, is_least), effect = self.directions[0], self.evidence.setup.effect
-        metric = ComparedMetric() if name == QPS else ComparedMetric(name, self.evidence.units.get(name, ""))
+        metric = ComparedMetric() if name == QPS else ComparedMetric(name, self.evidence.tables.units.get(name, ""))
         fresh = [point.of_loads(lambda load: load > 1) for point in self._finalists]
         arms, notes = self._judged(self._arms(fresh), name)
         title = f"{self.section.step}: {metric.title} of the finalists by fresh loads"

@@ -15,10 +15,10 @@ from stepgrid.model.records import replace
 from stepgrid.model.table import Cell, Column, Table, group
 from stepgrid.model.units import counted, percent, short_figure
 from stepgrid.store.store import Store
-from stepgrid.summarize.comparisons.ladders import FEWEST_RUNGS
 from stepgrid.summarize.formats import html_body, text_lines
-from stepgrid.summarize.statistics.time_series import FEWEST_APART
 from stepgrid.summarize.statistics.verdicts import ARROWS, BAD, GOOD
+from stepgrid_answers.ladders import FEWEST_RUNGS
+from stepgrid_answers.levels import FEWEST_APART
 from stepgrid_judge.memory import Note, spec_notes
 from stepgrid_judge.series import Rung, Series, SeriesChange, digest, store_series
 from stepgrid_page import drawing

@@ -30,10 +30,11 @@ from stepgrid.store.plans import StoredPlan, stored_plans
 from stepgrid.store.store import Store
 from stepgrid.summarize.comparisons.comparison import ComparedMetric, Conclusion
 from stepgrid.summarize.comparisons.conditions import are_most
-from stepgrid.summarize.comparisons.ladders import FEWEST_RUNGS, versions
+from stepgrid.summarize.comparisons.ladders import LevelChange, versions
 from stepgrid.summarize.data.tables_reader import Place
 from stepgrid.summarize.statistics.confidence_intervals import Values, log_mean
-from stepgrid.summarize.statistics.time_series import LevelChange, changes
+from stepgrid_answers.ladders import FEWEST_RUNGS
+from stepgrid_answers.levels import changes
 from stepgrid_judge.figures import ALL, JudgeRequest, list_figures, name_arms, printable
 from stepgrid_judge.readers import ForeignFile
 

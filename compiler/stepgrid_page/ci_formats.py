@@ -17,8 +17,7 @@ from stepgrid.model.status import Status
 from stepgrid.model.table import group
 from stepgrid.model.units import mean
 from stepgrid.summarize import findings, formats
-from stepgrid.summarize.claim_judgement import FAILS, HOLDS
-from stepgrid.summarize.claims import ClaimCase, JudgedClaim, case_words, first_cases, scope
+from stepgrid.summarize.claims import FAILS, HOLDS, ClaimCase, JudgedClaim, case_words, first_cases, scope
 from stepgrid.summarize.comparisons import comparison_axes
 from stepgrid.summarize.comparisons.comparison import ComparedMetric
 from stepgrid.summarize.data.points import Point

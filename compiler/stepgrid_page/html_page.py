@@ -25,7 +25,6 @@ from stepgrid.summarize.report_formats import ALONE, FormOptions
 from stepgrid.summarize.report_tables import search_tables
 from stepgrid.summarize.statistics import verdicts
 from stepgrid.summarize.statistics.verdicts import MARKS
-from stepgrid.summarize.why import why_table
 from stepgrid_page import report_charts, step_charts
 from stepgrid_page.drawing import PageMarks, stand_alone
 from stepgrid_page.step_charts import Chart
@@ -295,8 +294,7 @@ def _step_charts(report: Report, marks: PageMarks) -> dict[str, list[Chart]]:
 
 def _causes(report: Report) -> list[tuple[str, Table]]:
     tables = (
-        (comparison, why_table(comparison, report.setup, report.data.details, MOST_ROWS))
-        for comparison in report.comparisons.all
+        (comparison, report.explanation.table(report, comparison, MOST_ROWS)) for comparison in report.comparisons.all
     )
     return [(f"Differences from {comparison.base}", table) for comparison, table in tables if table]
 

@@ -15,11 +15,12 @@ from stepgrid.model.units import counted
 from stepgrid.plan.actions import arms
 from stepgrid.plan.report_check import ClaimComparison, Figure, evaluate
 from stepgrid.plugins.layout import STEP
-from stepgrid.summarize.claim_judgement import FAILS, HOLDS, ClaimEvidence, Provenance, ordered, own_name
-from stepgrid.summarize.claims import ClaimCase, JudgedClaim, judge_claims
+from stepgrid.summarize.claims import FAILS, HOLDS, ClaimCase, JudgedClaim
 from stepgrid.summarize.comparisons.comparison_axes import touching
 from stepgrid.summarize.data.points import Point, points
 from stepgrid.summarize.data.tables_reader import Run
+from stepgrid_answers.claim_judgement import ClaimEvidence, Provenance, ordered, own_name
+from stepgrid_answers.claims import judge_claims
 from stepgrid_published.figures import METRIC, Published, TableFigure, figures
 
 REFUTED, NO_FIGURE = "refuted", "no figure"

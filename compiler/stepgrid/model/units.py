@@ -14,6 +14,7 @@ DURATIONS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 SIZED = ("_rate", "_size", "memory")  # how settings end that are bytes
 LONGEST = 20  # digits of a number: more than 64 bits have
 TIMES = "×"  # the sign of multiplication
+DASH = "\u2013"  # between the ends of a range
 WIDEST = 1000.0  # an interval whose ends are further apart has no digits
 UNBOUNDED = "unbounded"
 

@@ -336,6 +336,7 @@ def brief_width(stream: TextIO) -> int:
 SUMMARY_SOURCES = (
     "stepgrid/model",
     "stepgrid/plugins",
+    "stepgrid_answers",
     "stepgrid_databases",
     "stepgrid_investigate",
     "stepgrid_page",

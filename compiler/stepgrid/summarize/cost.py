@@ -7,13 +7,13 @@ from functools import lru_cache
 
 from stepgrid.model import units
 from stepgrid.model.plan import is_imported
+from stepgrid.model.units import DASH
 from stepgrid.summarize.arms import Arm, ArmCase, arms, locate, short_build
 from stepgrid.summarize.comparisons.comparison import RATIO, Comparison
 from stepgrid.summarize.comparisons.judgement import COSTS, TAILS
 from stepgrid.summarize.findings import findings, is_wide, span, spread
 from stepgrid.summarize.report import Report
 from stepgrid.summarize.statistics.verdicts import DIFFERENCES, SAME
-from stepgrid.summarize.why import DASH
 
 MOST_ARMS = 2
 MOST_ROWS = 24  # of a chart with room for the p99 of each

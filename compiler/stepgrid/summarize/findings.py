@@ -19,7 +19,7 @@ from stepgrid.model.metrics import QPS, STEADY_QPS
 from stepgrid.model.plan import BUILD
 from stepgrid.model.records import replace
 from stepgrid.model.table import group
-from stepgrid.model.units import counted, percent
+from stepgrid.model.units import DASH, counted, percent
 from stepgrid.summarize.arms import (
     BUILD_NOUNS,
     IDLE,
@@ -49,7 +49,6 @@ from stepgrid.summarize.comparisons.ladders import versions
 from stepgrid.summarize.report import Report
 from stepgrid.summarize.statistics import verdicts
 from stepgrid.summarize.statistics.verdicts import BUSY, DIFFERENCES, DIFFERENT, FASTER, SAME, SLOWER, UNDECIDED
-from stepgrid.summarize.why import DASH, WIDEST
 
 BOTH, NONE = "both", "none"
 CERTAIN, PERHAPS = "certain", "perhaps"  # among all comparisons of the report; in its table alone
@@ -60,6 +59,7 @@ DOT = " · "
 SHARE_BELOW = 0.5  # a smaller ratio is a share of the base: 7 % of the QPS
 ACROSS = 1.02  # ends of a range on both sides of 1, beyond which they are named
 MOST_PARTS = 4  # labels that a headline tells apart
+WIDEST = 2.0  # ends of a range that is an answer; of one farther apart the median and both ends are named
 _KINDS = {**dict.fromkeys(verdicts.GOOD, FASTER), **dict.fromkeys(verdicts.BAD, SLOWER)}
 _BUILD_DIFFERENCES = {  # by the first word of what differs
     "suite": "packages of different Debian suites",

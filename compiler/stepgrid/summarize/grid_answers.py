@@ -1,18 +1,20 @@
-"""What packages conclude of all figures of a step together, beside comparisons of pairs: the best, what matters."""
+"""What packages conclude of the figures of a report: best cells, what matters, claims that hold, what is doubtful."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from msgspec import Struct
 
 from stepgrid.model.plan import Plan
 from stepgrid.model.table import Table
+from stepgrid.summarize.comparisons.comparison import RatioIntervals
 from stepgrid.summarize.comparisons.comparison_axes import StepPoints
 from stepgrid.summarize.comparisons.decisions import LoadCosts
 from stepgrid.summarize.comparisons.judgement import RatioEvidence
-from stepgrid.summarize.setup import ReportSetup
+from stepgrid.summarize.data.tables_reader import Place, Tables
+from stepgrid.summarize.setup import Links, ReportSetup
 
 
 class GridAnswer(Struct, frozen=True):
@@ -28,14 +30,18 @@ class GridAnswer(Struct, frozen=True):
 
 
 class GridEvidence(Struct, frozen=True):
-    """A report before its grid_answers."""
+    """A report before its answers."""
 
     plan: Plan
     setup: ReportSetup
     sections: Sequence[StepPoints]  # the points of each measured step
     ratios: RatioEvidence
-    units: Mapping[str, str]  # of metrics, also of those that a spec names
+    intervals: RatioIntervals  # of the tables
+    tables: Tables  # without what searches tried
+    links: Links
+    durability: Callable[[Place], Mapping[str, str] | None]  # what a step that writes promises to its class
     costs: LoadCosts = LoadCosts()
 
 
-AnswerGrid: TypeAlias = Callable[[GridEvidence], Iterable[GridAnswer]]
+# answers: a GridAnswer, a JudgedClaim, a Ladder, a Doubt, or an Explanation (stepgrid/summarize/report.py)
+AnswerGrid: TypeAlias = Callable[[GridEvidence], Iterable[Any]]

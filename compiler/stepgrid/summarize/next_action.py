@@ -254,7 +254,7 @@ def lines(report: Report) -> Iterator[tuple[str, str]]:
     yield "cost", cost_line(report)
     yield "latency", latency_line(report)
     yield "not compared", uncompared(report)
-    yield "why", sentences.reason_line(report)
+    yield "why", report.explanation.line(report)
     yield "measure more", more_line(report)
     means = f"with stepgrid {__version__}, the spec and its lock file, which `stepgrid lock` writes"
     yield "repeat", f"`{repeat}` {means}" if repeat else ""

@@ -18,7 +18,7 @@ from stepgrid.model.metrics import CLIENT_CPU, SERVER_CPU
 from stepgrid.model.plan import BUILD, Plan, PlannedReport, PlannedStep, stage_label
 from stepgrid.model.status import Status
 from stepgrid.model.table import group
-from stepgrid.model.units import counted, duration, figure, percent, rate, seconds
+from stepgrid.model.units import DASH, counted, duration, figure, percent, rate, seconds
 from stepgrid.plan.expectations import EXPECTS
 from stepgrid.plan.identity import DESCRIBED
 from stepgrid.plugins.driver import Waiting, WorkloadOperations
@@ -29,12 +29,10 @@ from stepgrid.summarize.comparisons.builds import RUNNING, ReportedBuild, decidi
 from stepgrid.summarize.comparisons.comparison import Comparison
 from stepgrid.summarize.comparisons.comparison_axes import StepPoints
 from stepgrid.summarize.comparisons.conditions import SETTINGS, has_missed_lookups, longest_gap, missed_rate
-from stepgrid.summarize.comparisons.ladders import drifts
 from stepgrid.summarize.data.points import SHARE, Point
 from stepgrid.summarize.data.tables_reader import Run, Tables
 from stepgrid.summarize.rate_curves import EQUAL_SHARES
 from stepgrid.summarize.setup import Defaults, ReportSetup, spec_words, way_text
-from stepgrid.summarize.why import DASH
 
 FAR_APART = timedelta(days=7)
 MOST_NAMED = 3
@@ -100,8 +98,6 @@ def doubts(
             yield from rule(section)
     yield from _shares(sections)
     yield from _short_runs(sections)
-    for drift in drifts([(section.step, section.points) for section in sections]):
-        yield Doubt(drift.brief, drift.text)
     leading = [comparison for comparison in comparisons if comparison.metric.name == setup.metric.name]
     yield from _many_comparisons(leading)
     if setup.defaults:

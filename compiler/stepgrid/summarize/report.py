@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from functools import cache, partial
 from itertools import chain
+from typing import Any, TypeVar
 
 from msgspec import Struct, field
 
@@ -21,11 +22,10 @@ from stepgrid.plugins.durability import step_durability
 from stepgrid.plugins.metrics import METRICS, metric_name
 from stepgrid.plugins.registry import ANSWERS, PluginError
 from stepgrid.summarize import report_tables
-from stepgrid.summarize.claim_judgement import ClaimEvidence
-from stepgrid.summarize.claims import JudgedClaim, judge_claims
+from stepgrid.summarize.claims import JudgedClaim
 from stepgrid.summarize.comparisons import builds, comparison_axes, decisions
 from stepgrid.summarize.comparisons.builds import ReportedBuild
-from stepgrid.summarize.comparisons.comparison import ComparedMetric, Comparison, ratio_intervals
+from stepgrid.summarize.comparisons.comparison import Case, ComparedMetric, Comparison, ratio_intervals
 from stepgrid.summarize.comparisons.comparison_axes import StepPoints
 from stepgrid.summarize.comparisons.conditions import Conditions
 from stepgrid.summarize.comparisons.decisions import Decision, LoadCosts
@@ -39,14 +39,13 @@ from stepgrid.summarize.comparisons.judgement import (
     mark_perhaps,
     pool,
 )
-from stepgrid.summarize.comparisons.ladders import Ladder, date_ladder, version_ladder
+from stepgrid.summarize.comparisons.ladders import Ladder
 from stepgrid.summarize.comparisons.noise_floor import noise_floors
 from stepgrid.summarize.comparisons.work_beside import JUDGED, beside_tables
 from stepgrid.summarize.data.points import AxisAnswers, Point, find_searches, points, searched_axes
 from stepgrid.summarize.data.tables_reader import Place, Run, Tables
 from stepgrid.summarize.grid_answers import GridAnswer, GridEvidence
-from stepgrid.summarize.implausible import identical_builds, implausible_runs
-from stepgrid.summarize.notes import Notes, coverage, doubts, measured_times, operation_coverage, quiet_times
+from stepgrid.summarize.notes import Doubt, Notes, coverage, doubts, measured_times, operation_coverage, quiet_times
 from stepgrid.summarize.rate_curves import RateCurve, find_rate_curves
 from stepgrid.summarize.report_tables import TableInputs
 from stepgrid.summarize.setup import (
@@ -61,6 +60,7 @@ from stepgrid.summarize.setup import (
 )
 from stepgrid.summarize.statistics.verdicts import BUSY
 
+Answer = TypeVar("Answer")
 _METRIC_CALL = re.compile(r"\b([a-z]\w*)\(")  # of a claim's expression
 
 
@@ -134,6 +134,28 @@ class Report(Struct, frozen=True, eq=False):
     data: Tables = Tables((), None, {})  # type: ignore[arg-type]
     against: Callable[[Mapping[str, str]], Report] | None = None  # the report that a spec with this base has
     grid_answers: tuple[GridAnswer, ...] = ()
+    explanation: Explanation = field(default_factory=lambda: Explanation())
+
+
+class Explanation:
+    """Reasons of differences, looked for when they are asked for: without a package that does, there are none."""
+
+    none: Collection[str] = ()  # texts of a table's rows that have no cause
+
+    def table(self, report: Report, comparison: Comparison, most: int | None = None) -> Table | None:
+        """Tabulate the differences of a comparison, the largest first, of more than `most` the first ones."""
+        return None
+
+    def causes(self, report: Report, comparison: Comparison, case: Case) -> list[str]:
+        return []
+
+    def by_arm(self, report: Report) -> Mapping[str, Sequence[tuple[str, str]]]:
+        """Map bases to arms, each with one of the causes over all its points."""
+        return {}
+
+    def line(self, report: Report) -> str:
+        """Say in a line of which causes all differences of the report are."""
+        return ""
 
 
 def make_report(
@@ -154,7 +176,6 @@ def make_report(
     setup, runs = _setup(header, tables, measured, links), measured.runs
     axes, alpha = setup.axes, setup.alpha
     sections = tuple(_section(step, axes, runs) for step in dict.fromkeys(run.step for run in runs if run.measured))
-    points = [point for section in sections for point in section.points]
     evidence = _evidence(header, measured, setup.builds, across, links)
     able = comparison_axes.most_able(axes, runs)
     compared_metrics = () if header.tune else setup.metrics  # the tries of a search are no figures to compare
@@ -168,22 +189,13 @@ def make_report(
     inputs = TableInputs(axes, setup.base, measured, evidence.caveat, intervals)
     prepared, long = report_tables.tables(header.report.tables, inputs)
     costs_beside = () if header.report.tables else beside_tables(sections)
-    ladders = (
-        version_ladder(axes, points, evidence, setup.metric),
-        date_ladder(axes, points, measured, evidence) if setup.metric.name == QPS else None,
-    )
-    claim_evidence = ClaimEvidence(
-        lambda metric, point, other: evidence.floor(point, other, axes, metric),
-        intervals,
-        evidence.effect,
-        evidence.disturbance,
-    )
 
     def against(base: Mapping[str, str]) -> Report:
         bases = replace(header.report, base={**setup.base, **base})
         return make_report(replace(header, report=bases), tables, costs, across, links)
 
-    grid_evidence = GridEvidence(header, setup, sections, evidence, measured.units, costs)
+    durability = cache(partial(_durability, links))
+    answers = _answers(GridEvidence(header, setup, sections, evidence, intervals, measured, links, durability, costs))
     pairs = header.until if header.until and not header.until.is_race else None
     limits = decisions.DecisionLimits(pairs, evidence.effect, costs) if pairs else None
     return Report(
@@ -193,29 +205,35 @@ def make_report(
             all=comparisons,
             supporting=judge_by(BESIDE) if is_busy else (),
             costs=mark_perhaps(judge_by([*chain.from_iterable(COSTS.values()), *TAILS]), evidence.effect, alpha),
-            claims=tuple(judge_claims(header.report.claims, axes, points, evidence.caveat, claim_evidence)),
-            ladders=tuple(ladder for ladder in ladders if ladder),
+            claims=_select(answers, JudgedClaim),
+            ladders=_select(answers, Ladder),
             decisions=decisions.decide(comparisons, limits) if limits else (),
             searches=tuple(find_searches(searched, tables.runs)),
             rates=tuple(find_rate_curves(searched, tables.runs)),
         ),
         Notes(
             coverage(tables.runs),  # with what searches tried
-            (
-                *doubts(header, setup, measured, sections, comparisons),
-                *identical_builds(setup.builds, header.cells, links),
-                *implausible_runs(
-                    measured, planned_steps(header.cells, axes, links), cache(partial(_durability, links))
-                ),
-            ),
+            (*doubts(header, setup, measured, sections, comparisons), *_select(answers, Doubt)),
             tuple(quiet_times(runs)),
             operations=operation_coverage(planned_steps(header.cells, axes, links)),
         ),
         ReportTables((*costs_beside, *prepared), tuple(long), bool(header.report.tables)),
         measured,
         against,
-        tuple(answer for name in ANSWERS.names() for answer in ANSWERS.get(name)(grid_evidence)),
+        _select(answers, GridAnswer),
+        next(iter(_select(answers, Explanation)), Explanation()),
     )
+
+
+def _answers(evidence: GridEvidence) -> list[Any]:
+    answers = [answer for name in ANSWERS.names() for answer in ANSWERS.get(name)(evidence)]
+    if evidence.plan.report.claims and not _select(answers, JudgedClaim):
+        raise PluginError("no package judges the claims of the spec: the installation lacks a part; run `make setup`")
+    return answers
+
+
+def _select(answers: Iterable[Any], kind: type[Answer]) -> tuple[Answer, ...]:
+    return tuple(answer for answer in answers if isinstance(answer, kind))
 
 
 def adjust(report: Report, change: Callable[[Report], Report]) -> Report:

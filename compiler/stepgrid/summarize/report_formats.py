@@ -31,7 +31,6 @@ from stepgrid.summarize.report import Report
 from stepgrid.summarize.setup import spec_words
 from stepgrid.summarize.statistics.confidence_intervals import Interval
 from stepgrid.summarize.summary_text import MOST_FINDINGS
-from stepgrid.summarize.why import why, why_table
 
 FACTS = ("host", "builds", "measured", "made from")  # of the setup, in Markdown
 
@@ -93,7 +92,7 @@ def table(report: Report, form: str, title: str) -> str:
 def tables(report: Report) -> Iterator[Table]:
     """Yield tables in the order of the text, then those that are too long for it."""
     for comparison in report.comparisons.all:
-        causes = why_table(comparison, report.setup, report.data.details)
+        causes = report.explanation.table(report, comparison)
         yield from filter(None, (comparison_table(comparison), pooled_table(comparison), causes))
     yield from (table for answer in report.grid_answers for table in answer.tables)
     yield from (ladder.table for ladder in report.comparisons.ladders)
@@ -243,7 +242,7 @@ def _ratio(report: Report, comparison: Comparison, case: Case) -> Mapping[str, A
         "concluded": entry.conclusion.sentence if entry.conclusion else None,
         "not_comparable": entry.refusal,
         "as_shipped": entry.as_shipped,
-        "why": why(comparison, case, report.setup, report.data.details),
+        "why": report.explanation.causes(report, comparison, case),
     }
 
 

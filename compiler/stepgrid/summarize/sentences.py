@@ -9,26 +9,21 @@ import re
 import shlex
 from bisect import bisect_left
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from functools import lru_cache, partial
+from functools import lru_cache
 from operator import itemgetter
 from statistics import median
 from typing import NamedTuple
 
-from stepgrid.collect.counts import PROFILE, SESSION_WAITS
 from stepgrid.collect.series import NOT_STEADY, Points, Span, dips, slow_seconds
-from stepgrid.collect.step_figures import ENGINE
 from stepgrid.host.facts import pseudonym
 from stepgrid.model import units
 from stepgrid.model.metrics import SLOW
 from stepgrid.model.plan import DIFFERENCE, MOST_LOADS, is_imported
-from stepgrid.model.units import counted, percent
-from stepgrid.plugins.collector import FUNCTIONS
+from stepgrid.model.units import DASH, counted, percent
 from stepgrid.plugins.layout import MARK
-from stepgrid.summarize import why
 from stepgrid.summarize.arms import ArmCase, arms, short_build
-from stepgrid.summarize.causes import NO_CAUSE, Cause, causes, subject
 from stepgrid.summarize.comparisons.builds import NO_VERDICT
-from stepgrid.summarize.comparisons.comparison import DOUBT, RATIO, Case, Comparison
+from stepgrid.summarize.comparisons.comparison import DOUBT, Comparison
 from stepgrid.summarize.comparisons.comparison_axes import StepPoints
 from stepgrid.summarize.comparisons.conditions import OTHER_DURABILITY, OTHER_HOST, OTHER_WORK
 from stepgrid.summarize.comparisons.ladders import versions
@@ -40,7 +35,6 @@ from stepgrid.summarize.setup import ReportSetup, days_text, request_of, spec_wo
 from stepgrid.summarize.statistics import verdicts
 from stepgrid.summarize.statistics.confidence_intervals import Interval
 from stepgrid.summarize.statistics.verdicts import BUSY, ONE_LOAD, UNDECIDED
-from stepgrid.summarize.why import DASH, ArmCause
 
 TRY = "A try: one load, no verdicts and no causes"
 
@@ -64,49 +58,6 @@ def doubts_line(report: Report) -> str:
 
 def doubt_briefs(report: Report) -> list[str]:
     return list(dict.fromkeys(doubt.brief for doubt in report.notes.doubts))
-
-
-@lru_cache(1)  # page, text and brief have the same
-def reasons(report: Report) -> dict[str, list[ArmCause]]:
-    """List the causes of each arm's differences, with their ranges over builds and points, by their base."""
-    by_base: dict[str, list[ArmCause]] = {}
-    for comparison in report.comparisons.leading:
-        if comparison.layout.base.keys() <= report.setup.base.keys() or not by_base:
-            cases: dict[str, list[Case]] = {name: [] for name in comparison.arm_names}
-            for case in comparison.cases():
-                if case.entry.kind == RATIO and case.entry.ratio:
-                    cases[comparison.arm_name(case.arm)].append(case)
-            pairs_by_arm = {arm: list(_explained(arm_cases)) for arm, arm_cases in cases.items()}
-            keys = {key for pairs in pairs_by_arm.values() for pair in pairs for point in pair for key in point.places}
-            growth = report.data.details.counters(keys, (ENGINE, FUNCTIONS, PROFILE, SESSION_WAITS))
-            changes = partial(_known_changes, comparison, report.setup)
-            causes_of = partial(causes, growth=growth, metric=comparison.metric, details=report.data.details)
-            by_base[comparison.base] = why.causes_by_arm(pairs_by_arm.items(), changes, causes_of)
-    return {base: arm_causes for base, arm_causes in by_base.items() if arm_causes}
-
-
-def _known_changes(
-    comparison: Comparison, setup: ReportSetup, arm: Point, base: Point, arm_causes: Sequence[Cause]
-) -> Iterator[str]:
-    """Yield changed plans, and few changed defaults that can matter."""
-    yield from (f"{arm.step}: {text}" for text in why.plan_changes(setup, arm, base))
-    yield from why.ordered_defaults(comparison, arm, setup, arm_causes)[0]
-
-
-def _explained(cases: Sequence[Case]) -> Iterator[tuple[Point, Point]]:
-    """Yield arm and base of each difference, and of undecided points that go the same way."""
-    rises = {(case.entry.ratio or 0) > 1 for case in cases if case.entry.is_difference}
-    for case in cases:
-        if case.entry.is_difference or (case.entry.verdict == UNDECIDED and rises == {(case.entry.ratio or 0) > 1}):
-            yield case.point, case.base
-
-
-def reason_line(report: Report) -> str:
-    chains = [why.chain_text(arm_causes, base) for base, arm_causes in reasons(report).items()]
-    is_own = report.setup.plan and not is_imported(report.setup.spec)
-    if not chains and is_own and any(case.entry.is_difference for case in _cases(report)):
-        return NO_CAUSE[subject(report.setup.metric)]
-    return DOT.join(filter(None, chains))
 
 
 # Dips, and the events of the engine that they fall into

@@ -13,12 +13,11 @@ from stepgrid.model.plan import BUILD
 from stepgrid.model.records import replace
 from stepgrid.model.status import Status
 from stepgrid.model.table import ABSENT, NOTHING, Cell, Table, group
-from stepgrid.model.units import counted, percent
+from stepgrid.model.units import DASH, counted, percent
 from stepgrid.package import __version__
 from stepgrid.store.store import BRIEF_WIDTHS
 from stepgrid.summarize import absolute_figures, claims, formats, next_action, sentences, setup
 from stepgrid.summarize.arms import short_build
-from stepgrid.summarize.causes import NO_CAUSE
 from stepgrid.summarize.comparisons import comparison_axes
 from stepgrid.summarize.comparisons.comparison import (
     RATIO,
@@ -38,7 +37,6 @@ from stepgrid.summarize.report import Report
 from stepgrid.summarize.report_tables import search_tables
 from stepgrid.summarize.statistics import verdicts
 from stepgrid.summarize.statistics.verdicts import ARROWS
-from stepgrid.summarize.why import DASH, why_table
 
 MOST_FINDINGS, MOST_CAUSES, MOST_LOGS = 12, 12, 3
 MOST_SECTIONS = 12  # of more steps the tables come first
@@ -152,12 +150,11 @@ def _comparison(report: Report, comparison: Comparison, is_first: bool) -> Itera
     yield _lines(replace(table, title=f"{table.title}, 95 % intervals"))
     if pooled := pooled_table(comparison):
         yield _lines(pooled)
-    if not (causes := why_table(comparison, report.setup, report.data.details)):
+    if not (causes := report.explanation.table(report, comparison)):
         return
-    arm_causes = sentences.reasons(report).get(comparison.base, ())
-    texts_by_arm = group((cause.arm, cause.text) for cause in arm_causes)
+    texts_by_arm = group(report.explanation.by_arm(report).get(comparison.base, ()))
     lines = [f"{arm}: {'; '.join(arm_texts)}" for arm, arm_texts in texts_by_arm.items()]
-    rows = [row for row in causes.rows if row[-1].text not in NO_CAUSE.values()]
+    rows = [row for row in causes.rows if row[-1].text not in report.explanation.none]
     for row in rows[:MOST_CAUSES]:
         step, *texts, arm, ratio, reason = (cell.text for cell in row)
         labels = tuple(None if text == NOTHING else text for text in texts)
@@ -406,7 +403,7 @@ def _entries(report: Report) -> Iterator[tuple[str, ...]]:
             texts = finding.sentence, replace(finding, detail="").sentence
             arm_texts = (f"{label}{text.removeprefix(finding.arm)}".lstrip(",: ") for text in texts)
             yield (axis, *arm_texts) if len(axis) < LABEL else ("builds", *texts)
-    yield "why", sentences.reason_line(report)
+    yield "why", report.explanation.line(report)
     if report.comparisons.claims:
         yield "claims", claims.brief_count(report.comparisons.claims).partition(" ")[2]
     yield "undecided", next(iter(sentences.advice(report)), "")

@@ -24,10 +24,10 @@ from stepgrid.plugins.metrics import METRICS
 from stepgrid.store import plans
 from stepgrid.store.status import StatusReader
 from stepgrid.store.store import Store
-from stepgrid.summarize.claims import ratios_by_load
 from stepgrid.summarize.report import Report
 from stepgrid.summarize.report_files import current_report
 from stepgrid.workflow import plan_cache
+from stepgrid_answers.claims import ratios_by_load
 from stepgrid_investigate.bisect.question import BisectRequest, Candidate, SearchError
 from stepgrid_investigate.bisect.search import LEAST, NOISE, Measure
 

@@ -25,8 +25,6 @@ from stepgrid.run import options
 from stepgrid.run.attempt import InstalledBuild, Job
 from stepgrid.store.results import result_seconds
 from stepgrid.store.store import Store
-from stepgrid.summarize.causes import causes
-from stepgrid.summarize.changes import counter_changes
 from stepgrid.summarize.comparisons.builds import quality_rows
 from stepgrid.summarize.comparisons.comparison import ComparedMetric, ratio_text
 from stepgrid.summarize.comparisons.judgement import verdict_of
@@ -35,7 +33,9 @@ from stepgrid.summarize.report import Report
 from stepgrid.summarize.setup import host_line
 from stepgrid.summarize.statistics.confidence_intervals import Interval, intervals, sample
 from stepgrid.summarize.statistics.verdicts import DIFFERENCES
-from stepgrid.summarize.why import why
+from stepgrid_answers.causes import causes
+from stepgrid_answers.changes import counter_changes
+from stepgrid_answers.why import why
 
 CPU, OPERATIONS = "cpu_us_per_op", "operations"  # a shell counts the CPU of its children itself
 

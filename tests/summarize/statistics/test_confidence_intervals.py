@@ -22,7 +22,9 @@ from stepgrid.summarize.statistics.confidence_intervals import (
     moved,
     outliers,
     ratio,
+    relative,
     sample,
+    series_interval,
     table_intervals,
 )
 from stepgrid.summarize.statistics.verdicts import FASTER, SAME, SLOWER, verdict
@@ -260,3 +262,34 @@ def test_a_load_far_off_has_the_ratio_without_it():
 )
 def test_no_load_is_far_off(rows):
     assert outliers(samples(*rows)) == [()] * len(rows)
+
+
+def seconds_interval(arm, base):
+    return series_interval(relative(arm), relative(base))
+
+
+def test_short_series_have_no_interval():
+    assert seconds_interval([1.0, 2.0] * 9 + [3.0], [1.0] * 40) is None
+    assert seconds_interval([1.0, 2.0] * 10, [1.0] * 40) is not None
+
+
+def _dependent(generator, seconds):
+    """An AR(1) series around 1000: neighbours resemble each other, as compactions make them."""
+    noise = np.empty(seconds)
+    noise[0] = generator.normal()
+    for at in range(1, seconds):
+        noise[at] = 0.6 * noise[at - 1] + generator.normal() * 0.8
+    return 1000 + 100 * noise
+
+
+def test_dependence_widens_the_interval():
+    generator = np.random.default_rng(3)
+    covered, naive = [], []
+    for _ in range(400):
+        arm, base = _dependent(generator, 300), _dependent(generator, 300)
+        found = seconds_interval(arm, base)
+        covered.append(found.low <= 1 <= found.high)
+        error = 1.96 * np.sqrt(arm.var() + base.var()) / np.sqrt(300) / 1000
+        naive.append(abs(arm.mean() / base.mean() - 1) <= error)
+    assert np.mean(covered) >= 0.91
+    assert np.mean(naive) < 0.8

@@ -36,8 +36,14 @@ from stepgrid.summarize.comparisons.noise_floor import NoiseFloors
 from stepgrid.summarize.data.points import Point
 from stepgrid.summarize.data.tables_reader import Series
 from stepgrid.summarize.statistics import confidence_intervals, verdicts
-from stepgrid.summarize.statistics.confidence_intervals import Interval, LogRatios, chance, holm_limit
-from stepgrid.summarize.statistics.time_series import relative, series_interval
+from stepgrid.summarize.statistics.confidence_intervals import (
+    Interval,
+    LogRatios,
+    chance,
+    holm_limit,
+    relative,
+    series_interval,
+)
 
 INSIDE = "within the noise floor"
 OF_THE_BASE = "of the base: "

@@ -467,3 +467,43 @@ def outliers(samples: Sequence[LogRatios]) -> list[tuple[Outlier, ...]]:
         )
         for sample, row in zip(samples, distances, strict=True)
     ]
+
+
+# The seconds of a load, which depend on each other
+
+FEWEST_BATCHES, MOST_BATCHES = 5, 10
+FEWEST_IN_BATCH = 4
+
+
+class Relative(NamedTuple):
+    """A mean, and how well it is known."""
+
+    mean: float
+    error: float  # standard error, relative to it
+    freedom: int
+
+
+def relative(series: Sequence[float]) -> Relative | None:
+    """Return the mean of the seconds of a load and its error; None where they are too few, or stood still.
+
+    Neighbours depend on each other, so the error is that of 5 to 10 consecutive batches. More of them would be shorter:
+    sqrt(n) hold too little where a disturbance lasts for many seconds.
+    """
+    length = len(series)
+    if length < FEWEST_BATCHES * FEWEST_IN_BATCH:
+        return None
+    count = min(max(math.isqrt(length) // 2, FEWEST_BATCHES), MOST_BATCHES)
+    size = length // count
+    batches = np.array(series[: count * size], float).reshape(count, size).mean(axis=1)
+    mean, error = float(batches.mean()), float(batches.std(ddof=1)) / math.sqrt(count)
+    return Relative(mean, error / mean, count - 1) if mean > 0 else None
+
+
+def series_interval(arm: Relative | None, base: Relative | None, alpha: float = ALPHA) -> Interval | None:
+    """Return the interval of the ratio of two means of one load each; None where either is unknown."""
+    if arm is None or base is None:
+        return None
+    error = math.hypot(arm.error, base.error)
+    centre = math.log(arm.mean) - math.log(base.mean)
+    half = -special("stdtrit", min(arm.freedom, base.freedom), alpha / 2) * error
+    return Interval(exp(centre), exp(centre - half), exp(centre + half), 1)

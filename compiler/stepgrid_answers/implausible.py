@@ -5,27 +5,34 @@ Each rule is a row of a table. None of them voids a figure: a reader is told whi
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from statistics import fmean
+from statistics import fmean, median
 
+import numpy as np
 from msgspec import Struct
+from numpy.typing import NDArray
 
+from stepgrid.collect.series import CHANCE
 from stepgrid.model import units
 from stepgrid.model.metrics import QPS
 from stepgrid.model.plan import BUILD, PlannedCell, PlannedStep
 from stepgrid.model.status import Status
 from stepgrid.model.table import group
-from stepgrid.model.units import counted, figure, percent, rate, seconds
+from stepgrid.model.units import counted, duration, figure, percent, rate, seconds
 from stepgrid.plugins.driver import Counting
 from stepgrid.plugins.durability import COMMIT, SYNC
 from stepgrid.plugins.registry import find_driver
 from stepgrid.plugins.work import FEWEST_ROWS, FOUND_ROWS, client_count, must_write
 from stepgrid.summarize.comparisons.builds import ReportedBuild
+from stepgrid.summarize.data.points import Point
 from stepgrid.summarize.data.tables_reader import Place, Run, Tables
+from stepgrid.summarize.grid_answers import GridEvidence
 from stepgrid.summarize.notes import MOST_NAMED, Doubt
-from stepgrid.summarize.setup import Links
-from stepgrid.summarize.statistics.time_series import TwoLevels, two_levels, two_levels_of_loads
+from stepgrid.summarize.setup import Links, planned_steps
+from stepgrid.summarize.statistics.confidence_intervals import special
+from stepgrid_answers.levels import TwoLevels, two_levels, two_levels_of_loads
 
 OPERATIONS, SECONDS = "operations", "seconds"
 EARLY = 0.5  # of its duration: a step that ended before
@@ -80,6 +87,14 @@ class Measured(Struct, frozen=True):
         """Compute what the device of the database did, whoever asked it to."""
         per_second, lasted = self[rate_metric], self[SECONDS] or self.wall
         return None if per_second is None or lasted is None else per_second * lasted
+
+
+def answer_doubts(evidence: GridEvidence) -> Iterator[Doubt]:
+    plan, setup, links = evidence.plan, evidence.setup, evidence.links
+    yield from drift_doubts([(section.step, section.points) for section in evidence.sections])
+    yield from identical_builds(setup.builds, plan.cells, links)
+    steps = planned_steps(plan.cells, setup.axes, links)
+    yield from implausible_runs(evidence.tables, steps, evidence.durability)
 
 
 def implausible_runs(
@@ -323,3 +338,87 @@ def _have_equal_settings(names: Sequence[str], cells: Sequence[PlannedCell], lin
             text = repr([(step.name, step.kind, step.settings, step.setup) for step in steps])
             by_labels.setdefault(labels, []).append(_PROGRAM.sub("", f"{text} {values}"))
     return bool(by_labels) and all(len({*texts}) == 1 for texts in by_labels.values())
+
+
+# Drift: a step that became faster or slower in the course of an experiment, whatever the arm.
+# Least squares of each figure's logarithm on its time, with a mean for every arm and every load. Within a block all
+# arms are measured once, in a random order, so that a trend with time is none of the arms'. Changes from one block to
+# the next cannot be told from differences between the loads, and are in neither.
+
+FEWEST_FREEDOMS = 8  # degrees of freedom
+ROUNDS = 50  # of taking out means in turn: one is exact where no run is missing
+
+
+class Drift(Struct, frozen=True):
+    step: str
+    per_hour: float  # of the logarithm
+    hours: float  # from the first to the last run of a load, the median: the trend is known for no longer
+    chance: float
+
+    @property
+    def brief(self) -> str:
+        span = 3600 * self.hours
+        time = f"{span:.0f} s" if span < 60 else duration(span)
+        return f"{self.step} drifted by {percent(round(self.size, 2))} ({time})"
+
+    @property
+    def text(self) -> str:
+        span, change = duration(3600 * self.hours), "faster" if self.per_hour > 0 else "slower"
+        return (
+            f"{self.step}: became {percent(self.size)} {change} from the first to the last arm of a load ({span}), "
+            "whatever the arm: the random order keeps that out of the ratios, not out of the figures"
+        )
+
+    @property
+    def size(self) -> float:
+        return abs(math.expm1(self.per_hour * self.hours))
+
+
+def drift_doubts(steps: Sequence[tuple[str, Sequence[Point]]]) -> list[Doubt]:
+    """Tell drifts that chance would hardly show in any of these steps."""
+    drifts = [drift for step, points in steps if (drift := step_drift(step, points))]
+    return [Doubt(drift.brief, drift.text) for drift in drifts if drift.chance * len(drifts) < CHANCE]
+
+
+def step_drift(step: str, points: Iterable[Point]) -> Drift | None:
+    """Fit a step's drift; None where too few runs are left to tell, or a load did nothing."""
+    points = list(points)
+    rows = [] if any(point.idle_loads for point in points) else list(_rows(points))
+    arms, loads = ({row[index] for row in rows} for index in (0, 1))
+    freedom = len(rows) - len(arms) - len(loads)
+    if freedom < FEWEST_FREEDOMS:
+        return None
+
+    arm_numbers, load_numbers = (np.unique([row[index] for row in rows], return_inverse=True)[1] for index in (0, 1))
+    time, logs = (_center(np.array([row[index] for row in rows]), arm_numbers, load_numbers) for index in (2, 3))
+    if not (spread := float(time @ time)) > 1e-9:
+        return None
+    slope = float(time @ logs) / spread
+    residuals = logs - slope * time
+    error = math.sqrt(max(float(residuals @ residuals), 1e-18) / freedom / spread)
+    times = group((load, hours) for _, load, hours, _ in rows)
+    span = median(max(hours) - min(hours) for hours in times.values())
+    return Drift(step, slope, span, 2 * special("stdtr", freedom, -abs(slope) / error))
+
+
+def _rows(points: Iterable[Point]) -> Iterator[tuple[int, int, float, float]]:
+    """Yield arm, load, hours and logarithm of each run."""
+    counted: set[object] = set()  # a run of several arms counts once
+    for arm, point in enumerate(points):
+        for run in point.runs:
+            if run.started and QPS in run.metrics and run.place not in counted:
+                counted.add(run.place)
+                yield arm, run.load, run.started.timestamp() / 3600, math.log(run.metrics[QPS])
+
+
+def _center(values: NDArray[np.float64], *groups: NDArray[np.intp]) -> NDArray[np.float64]:
+    """Take out the means of groups, in turn until they stay 0."""
+
+    values = values - values.mean()
+    for _ in range(ROUNDS):
+        before = values
+        for members in groups:
+            values = values - (np.bincount(members, values) / np.bincount(members))[members]
+        if np.abs(values - before).max() < 1e-12:
+            break
+    return values

@@ -1,4 +1,4 @@
-"""Seconds of a run, and changes along a ladder: found where they are, and nowhere else, by simulation."""
+"""Levels of seconds and along a ladder: found where they are, and nowhere else, by simulation."""
 
 import math
 
@@ -6,13 +6,7 @@ import numpy as np
 import pytest
 
 from stepgrid.summarize.statistics.confidence_intervals import Array
-from stepgrid.summarize.statistics.time_series import (
-    changes,
-    relative,
-    series_interval,
-    two_levels,
-    two_levels_of_loads,
-)
+from stepgrid_answers.levels import changes, two_levels, two_levels_of_loads
 
 TRIES, EFFECT, ALPHA = 300, 0.02, 0.05
 
@@ -80,37 +74,6 @@ def test_days_of_their_own_have_the_noise_of_days():
     assert changes(np.zeros((5, 3)), EFFECT, ALPHA, is_apart=True) is None
     coarse = np.log([[0.009]] * 9 + [[0.010], [0.009], [0.010], [0.010]])
     assert changes(coarse, EFFECT, ALPHA, is_apart=True) == [], "a clock of 1 ms"
-
-
-def interval(arm, base):
-    return series_interval(relative(arm), relative(base))
-
-
-def test_short_series_have_no_interval():
-    assert interval([1.0, 2.0] * 9 + [3.0], [1.0] * 40) is None
-    assert interval([1.0, 2.0] * 10, [1.0] * 40) is not None
-
-
-def _dependent(generator, seconds):
-    """An AR(1) series around 1000: neighbours resemble each other, as compactions make them."""
-    noise = np.empty(seconds)
-    noise[0] = generator.normal()
-    for at in range(1, seconds):
-        noise[at] = 0.6 * noise[at - 1] + generator.normal() * 0.8
-    return 1000 + 100 * noise
-
-
-def test_dependence_widens_the_interval():
-    generator = np.random.default_rng(3)
-    covered, naive = [], []
-    for _ in range(400):
-        arm, base = _dependent(generator, 300), _dependent(generator, 300)
-        found = interval(arm, base)
-        covered.append(found.low <= 1 <= found.high)
-        error = 1.96 * np.sqrt(arm.var() + base.var()) / np.sqrt(300) / 1000
-        naive.append(abs(arm.mean() / base.mean() - 1) <= error)
-    assert np.mean(covered) >= 0.91
-    assert np.mean(naive) < 0.8
 
 
 def test_noise_has_no_two_levels() -> None:

@@ -3,7 +3,7 @@
 import json
 from pathlib import Path
 
-from stepgrid.summarize.why import why_table
+from stepgrid_answers.why import why_table
 from tests.summarize import scenario
 from tests.summarize.synthetic import Experiment
 

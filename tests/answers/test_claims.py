@@ -15,12 +15,13 @@ from stepgrid.model.plan import PlannedAxis
 from stepgrid.model.records import replace
 from stepgrid.store import stage_requests
 from stepgrid.summarize import claims
-from stepgrid.summarize.claim_judgement import MORE_LOADS, ClaimEvidence
-from stepgrid.summarize.claims import ClaimCase, JudgedClaim, judge_claims
+from stepgrid.summarize.claims import ClaimCase, JudgedClaim
 from stepgrid.summarize.data.points import Point
 from stepgrid.summarize.report import Report
 from stepgrid.summarize.report_files import read_report, write_report
 from stepgrid.summarize.report_tables import Caveat
+from stepgrid_answers.claim_judgement import MORE_LOADS, ClaimEvidence
+from stepgrid_answers.claims import judge_claims
 from tests.summarize import made, scenario
 from tests.summarize.scenario import NEW
 from tests.summarize.synthetic import Experiment

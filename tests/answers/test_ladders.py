@@ -10,9 +10,10 @@ from stepgrid.model.records import replace
 from stepgrid.store import store as store_module
 from stepgrid.summarize import summary_text
 from stepgrid.summarize.comparisons.judgement import RatioEvidence
-from stepgrid.summarize.comparisons.ladders import Ladder, date_ladder
+from stepgrid.summarize.comparisons.ladders import Ladder
 from stepgrid.summarize.data.points import Point
 from stepgrid.summarize.data.tables_reader import PastFigure, Tables
+from stepgrid_answers.ladders import date_ladder
 from stepgrid_page import html_page
 from tests.summarize import made, scenario
 from tests.summarize.synthetic import Experiment

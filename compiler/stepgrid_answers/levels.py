@@ -1,4 +1,4 @@
-"""Figures along an order: the seconds of a run with their dependence, and level changes along a ladder of versions.
+"""Levels of figures: of the seconds or loads of a run, and along a ladder of versions or days.
 
 A ladder is a grid of logarithms: a row for each version, in order, a column for each load (NaN where one is missing).
 A grid without its rows' and its loads' means is noise, whatever the versions do. Binary segmentation cuts a stretch
@@ -14,12 +14,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from stepgrid.model.plan import ALPHA
+from stepgrid.summarize.comparisons.ladders import LevelChange
 from stepgrid.summarize.statistics import verdicts
-from stepgrid.summarize.statistics.confidence_intervals import Array, Interval, exp, special
+from stepgrid.summarize.statistics.confidence_intervals import Array, exp, special
 
-FEWEST_BATCHES, MOST_BATCHES = 5, 10
-FEWEST_IN_BATCH = 4
 FEWEST_OF_LEVELS, LEAST_SHARE = 30, 0.2  # seconds of a series with two levels, and the share of the rarer one
 LEVELS_APART, SPREADS_APART = 1.3, 6.0  # the upper over the lower; their distance over their own deviation
 FEWEST_LOADS, GAPS_APART = 4, 8.0  # two of each level; the gap over the wider of the two ranges
@@ -27,49 +25,6 @@ FEWEST_APART = 6  # rows that were measured on days of their own
 MEDIAN_OF_NORMAL = 0.6745  # of the distances from the mean, in standard deviations
 LEAST_NOISE = 0.0025  # figures are rounded
 PASSES = 4  # over rows and loads of an incomplete grid
-
-
-class Relative(NamedTuple):
-    """A mean, and how well it is known."""
-
-    mean: float
-    error: float  # standard error, relative to it
-    freedom: int
-
-
-class LevelChange(NamedTuple):
-    at: int  # the first row of the new level
-    before: int  # the first row of the level before it
-    ratio: float
-    low: float
-    high: float
-    verdict: str
-
-
-def relative(series: Sequence[float]) -> Relative | None:
-    """Return the mean of the seconds of a load and its error; None where they are too few, or stood still.
-
-    Neighbours depend on each other, so the error is that of 5 to 10 consecutive batches. More of them would be shorter:
-    sqrt(n) hold too little where a disturbance lasts for many seconds.
-    """
-    length = len(series)
-    if length < FEWEST_BATCHES * FEWEST_IN_BATCH:
-        return None
-    count = min(max(math.isqrt(length) // 2, FEWEST_BATCHES), MOST_BATCHES)
-    size = length // count
-    batches = np.array(series[: count * size], float).reshape(count, size).mean(axis=1)
-    mean, error = float(batches.mean()), float(batches.std(ddof=1)) / math.sqrt(count)
-    return Relative(mean, error / mean, count - 1) if mean > 0 else None
-
-
-def series_interval(arm: Relative | None, base: Relative | None, alpha: float = ALPHA) -> Interval | None:
-    """Return the interval of the ratio of two means of one load each; None where either is unknown."""
-    if arm is None or base is None:
-        return None
-    error = math.hypot(arm.error, base.error)
-    centre = math.log(arm.mean) - math.log(base.mean)
-    half = -special("stdtrit", min(arm.freedom, base.freedom), alpha / 2) * error
-    return Interval(exp(centre), exp(centre - half), exp(centre + half), 1)
 
 
 class TwoLevels(NamedTuple):
@@ -81,7 +36,7 @@ class TwoLevels(NamedTuple):
 def two_levels(seconds: Sequence[float] | Array) -> TwoLevels | None:
     """Split a series where its two parts differ most; None where they are one cloud, or hardly apart.
 
-    In 1,000 series of 60 s of noise, normal or skewed, of 5 to 40 %, none has two levels (tests/summarize/statistics).
+    In 1,000 series of 60 s of noise, normal or skewed, of 5 to 40 %, none has two levels (tests/answers).
     """
     values = np.sort(np.asarray(seconds, dtype=float))
     count, fewest = len(values), math.ceil(LEAST_SHARE * len(values))

@@ -7,20 +7,33 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache, partial
 from itertools import starmap
 from typing import TypeAlias
 
 from msgspec import Struct
 
+from stepgrid.collect.counts import PROFILE, SESSION_WAITS
+from stepgrid.collect.step_figures import ENGINE
 from stepgrid.model import units
-from stepgrid.model.plan import BUILD
+from stepgrid.model.plan import BUILD, is_imported
 from stepgrid.model.table import MOST_ROWS, Table, group, word_table
-from stepgrid.model.units import counted
+from stepgrid.model.units import DASH, counted
+from stepgrid.plugins.collector import FUNCTIONS
 from stepgrid.plugins.registry import option_effects
 from stepgrid.plugins.statements import INDEX
 from stepgrid.summarize.arms import short_build
-from stepgrid.summarize.causes import (
+from stepgrid.summarize.comparisons.comparison import RATIO, Case, Comparison
+from stepgrid.summarize.data.functions import Growth
+from stepgrid.summarize.data.points import Point
+from stepgrid.summarize.data.tables_reader import StepDetails
+from stepgrid.summarize.findings import DOT, WIDEST
+from stepgrid.summarize.grid_answers import GridEvidence
+from stepgrid.summarize.report import Explanation, Report
+from stepgrid.summarize.setup import Facts, ReportSetup
+from stepgrid.summarize.statistics.verdicts import BUSY, UNDECIDED
+from stepgrid_answers.causes import (
     MOST_CAUSES,
     NO_CAUSE,
     PER_OPERATION,
@@ -30,17 +43,9 @@ from stepgrid.summarize.causes import (
     subject,
     undecided_causes,
 )
-from stepgrid.summarize.changes import counter_changes
-from stepgrid.summarize.comparisons.comparison import Case, Comparison
-from stepgrid.summarize.data.functions import Growth
-from stepgrid.summarize.data.points import Point
-from stepgrid.summarize.data.tables_reader import StepDetails
-from stepgrid.summarize.setup import Facts, ReportSetup
-from stepgrid.summarize.statistics.verdicts import BUSY
+from stepgrid_answers.changes import counter_changes
 
 MOST_TEXT = 100  # characters of a statement that are shown
-DASH = "\u2013"  # between the ends of a range
-WIDEST = 2.0  # ends of a range that is an answer; of one farther apart the median and both ends are named
 MOST_DEFAULTS = 2  # defaults that are named: of more each alone is no cause
 NO_OPERATIONS = "CPU and device per operation are unknown: the step has no metric `operations`"
 
@@ -147,6 +152,33 @@ def why_table(
     return word_table(title, ("step", *comparison.layout.down, "arm", "ratio", "why"), rows, notes)
 
 
+class Reasons(Explanation):
+    """What a report shows of the causes."""
+
+    none = frozenset(NO_CAUSE.values())
+
+    def table(self, report: Report, comparison: Comparison, most: int | None = None) -> Table | None:
+        return why_table(comparison, report.setup, report.data.details, most)
+
+    def causes(self, report: Report, comparison: Comparison, case: Case) -> list[str]:
+        return why(comparison, case, report.setup, report.data.details)
+
+    def by_arm(self, report: Report) -> Mapping[str, Sequence[tuple[str, str]]]:
+        return {base: [(cause.arm, cause.text) for cause in causes] for base, causes in reasons(report).items()}
+
+    def line(self, report: Report) -> str:
+        chains = [chain_text(arm_causes, base) for base, arm_causes in reasons(report).items()]
+        is_own = report.setup.plan and not is_imported(report.setup.spec)
+        comparisons = report.comparisons.leading
+        if not chains and is_own and any(case.entry.is_difference for one in comparisons for case in one.cases()):
+            return NO_CAUSE[subject(report.setup.metric)]
+        return DOT.join(filter(None, chains))
+
+
+def explain(_: GridEvidence) -> list[Explanation]:
+    return [Reasons()]
+
+
 # Causes of an arm over all builds and points
 
 
@@ -178,6 +210,41 @@ class ArmCause(Struct, frozen=True):
             parts = [f"{word}{'' if at else f' {name}'} in {count}" for at, (word, count) in enumerate(words)]
             return f"{', '.join(parts)} of {counted(self.counts[2], 'difference')}"
         return f"{self.name} {_range(self.base, self.unit)} → {_range(self.values, self.unit)}{_suffix(self.unit)}"
+
+
+@lru_cache(1)  # page, text and brief have the same
+def reasons(report: Report) -> dict[str, list[ArmCause]]:
+    """List the causes of each arm's differences, with their ranges over builds and points, by their base."""
+    by_base: dict[str, list[ArmCause]] = {}
+    for comparison in report.comparisons.leading:
+        if comparison.layout.base.keys() <= report.setup.base.keys() or not by_base:
+            cases: dict[str, list[Case]] = {name: [] for name in comparison.arm_names}
+            for case in comparison.cases():
+                if case.entry.kind == RATIO and case.entry.ratio:
+                    cases[comparison.arm_name(case.arm)].append(case)
+            pairs_by_arm = {arm: list(_explained(arm_cases)) for arm, arm_cases in cases.items()}
+            keys = {key for pairs in pairs_by_arm.values() for pair in pairs for point in pair for key in point.places}
+            growth = report.data.details.counters(keys, (ENGINE, FUNCTIONS, PROFILE, SESSION_WAITS))
+            changes = partial(_known_changes, comparison, report.setup)
+            causes_of = partial(causes, growth=growth, metric=comparison.metric, details=report.data.details)
+            by_base[comparison.base] = causes_by_arm(pairs_by_arm.items(), changes, causes_of)
+    return {base: arm_causes for base, arm_causes in by_base.items() if arm_causes}
+
+
+def _known_changes(
+    comparison: Comparison, setup: ReportSetup, arm: Point, base: Point, arm_causes: Sequence[Cause]
+) -> Iterator[str]:
+    """Yield changed plans, and few changed defaults that can matter."""
+    yield from (f"{arm.step}: {text}" for text in plan_changes(setup, arm, base))
+    yield from ordered_defaults(comparison, arm, setup, arm_causes)[0]
+
+
+def _explained(cases: Sequence[Case]) -> Iterator[tuple[Point, Point]]:
+    """Yield arm and base of each difference, and of undecided points that go the same way."""
+    rises = {(case.entry.ratio or 0) > 1 for case in cases if case.entry.is_difference}
+    for case in cases:
+        if case.entry.is_difference or (case.entry.verdict == UNDECIDED and rises == {(case.entry.ratio or 0) > 1}):
+            yield case.point, case.base
 
 
 Pair: TypeAlias = tuple[Point, Point]  # of arm and base

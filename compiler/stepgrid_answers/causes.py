@@ -20,7 +20,11 @@ from stepgrid.model.figures import DATA_BYTES, INDEX_BYTES
 from stepgrid.model.metrics import QPS
 from stepgrid.model.records import replace
 from stepgrid.plugins.counters import CACHE_HITS, ROW_LOCK_MS, SYNCS, SessionWait, wait_events
-from stepgrid.summarize.changes import (
+from stepgrid.summarize.comparisons.comparison import TIMES, ComparedMetric
+from stepgrid.summarize.data.functions import Growth
+from stepgrid.summarize.data.points import Point
+from stepgrid.summarize.data.tables_reader import StepDetails
+from stepgrid_answers.changes import (
     FUNCTION_UNIT,
     MAINLY,
     SHARE,
@@ -33,10 +37,6 @@ from stepgrid.summarize.changes import (
     function_changes,
     main_functions,
 )
-from stepgrid.summarize.comparisons.comparison import TIMES, ComparedMetric
-from stepgrid.summarize.data.functions import Growth
-from stepgrid.summarize.data.points import Point
-from stepgrid.summarize.data.tables_reader import StepDetails
 
 MOST_CAUSES = 3
 SWITCH = 5.0  # microseconds that a context switch costs, with the caches that it leaves cold

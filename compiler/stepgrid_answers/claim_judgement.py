@@ -24,13 +24,13 @@ from stepgrid.model.status import Status
 from stepgrid.plan.report_check import SIMILAR, Arithmetic, ClaimComparison, Figure, Number, Value, evaluate, figures
 from stepgrid.plugins import metrics
 from stepgrid.plugins.layout import STEP
+from stepgrid.summarize.claims import FAILS, HOLDS
 from stepgrid.summarize.comparisons.comparison import RatioIntervals
 from stepgrid.summarize.data.points import Point
 from stepgrid.summarize.statistics import confidence_intervals, verdicts
 from stepgrid.summarize.statistics.confidence_intervals import Interval, LogRatios, inverse, moved, special
 from stepgrid.summarize.statistics.verdicts import UNDECIDED
 
-HOLDS, FAILS = "holds", "fails"
 ONE_LOAD = "one load decides nothing"
 MORE_LOADS, AT_THE_BOUND = "more loads may decide it", "at the bound: more loads would hardly decide it"
 _SIGNS = {"<=": "≤", ">=": "≥"}

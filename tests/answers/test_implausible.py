@@ -5,7 +5,7 @@ import random
 
 import pytest
 
-from stepgrid.summarize.comparisons.ladders import drifts, step_drift
+from stepgrid_answers.implausible import drift_doubts, step_drift
 from tests.summarize.made import point, run
 
 
@@ -25,7 +25,7 @@ def experiment(per_hour, noise=0.001, load=0.05, arms=4, loads=5, seed=1, each=1
 def test_a_drift_is_found_beside_arms_and_loads_that_differ():
     found = step_drift("readww", experiment(-0.02))
     assert found.per_hour == pytest.approx(-0.02, abs=0.003)
-    assert [drift.text for drift in drifts([("readww", experiment(-0.02))])] == [
+    assert [drift.text for drift in drift_doubts([("readww", experiment(-0.02))])] == [
         "readww: became 0.874 % slower from the first to the last arm of a load (30m00s), whatever the arm: the random "
         "order keeps that out of the ratios, not out of the figures"
     ]
