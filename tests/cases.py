@@ -1,47 +1,41 @@
 """Cases of a test as data, in YAML files beside it, and what comes of them as lines of a golden text."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 import yaml
-
-from stepgrid.model.figures import Figures
 
 MOST = 9  # lines of one sort
 
 
-def cases(path: Path) -> Sequence[Mapping[str, Any]]:
-    found: Sequence[Mapping[str, Any]] = yaml.load(path.read_text(encoding="utf-8"), yaml.CSafeLoader)
-    return found
+def cases(path):
+    return yaml.load(path.read_text(encoding="utf-8"), yaml.CSafeLoader)
 
 
-def rows(test: str, name: str) -> Sequence[Sequence[Any]]:
+def rows(test, name):
     """Rows of a parametrized test of this file, from the YAML beside it."""
     path = Path(test)
     text = path.with_name(f"{path.stem.removeprefix('test_')}_rows.yaml").read_text(encoding="utf-8")
-    found: Sequence[Sequence[Any]] = yaml.load(text, yaml.CSafeLoader)[name]
-    return found
+    return yaml.load(text, yaml.CSafeLoader)[name]
 
 
-def write_files(folder: Path, files: Mapping[str, str | bytes]) -> None:
+def write_files(folder, files):
     for name, content in files.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_bytes(content if isinstance(content, bytes) else content.encode())
 
 
-def few(lines: Iterable[str]) -> list[str]:
+def few(lines):
     all_lines = list(lines)
     left_out = len(all_lines) - MOST
     return [*all_lines[: MOST - 1], f"  … {left_out} more", all_lines[-1]] if left_out > 0 else all_lines
 
 
-def numbers(values: Mapping[str, Any]) -> str:
+def numbers(values):
     texts = (f"{value:.10g}" if isinstance(value, float) else str(value) for value in values.values())
     return ", ".join(map(" ".join, zip(values, texts, strict=True)))
 
 
-def figure_lines(figures: Figures) -> Iterator[str]:
+def figure_lines(figures):
     yield from (f"  {name} {value:.10g}" for name, value in sorted(figures.metrics.items()))
     yield from (f"  fact {name}: {text}" for name, text in figures.facts.items())
     yield from (f"  warning: {text}" for text in figures.warnings)

@@ -7,7 +7,6 @@ or where HOMES says; specs, docs, scripts and bench in the folder of their name;
 
 import subprocess
 import sys
-from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -24,14 +23,14 @@ HOMES = {  # whose tests stand beside those of another package
 }
 
 
-def changed(since: str) -> list[str]:
+def changed(since):
     """Files that differ from a commit, or that git does not know yet."""
     listed = [["git", "diff", "--name-only", since], ["git", "ls-files", "--others", "--exclude-standard"]]
     outputs = [subprocess.run(argv, cwd=ROOT, capture_output=True, text=True, check=True).stdout for argv in listed]
     return [line for output in outputs for line in output.splitlines()]
 
 
-def tests_of(files: Iterable[str]) -> Iterator[str]:
+def tests_of(files):
     for file in files:
         parts = Path(file).parts
         if parts[0] == "tests" and parts[-1].startswith("test_") and (ROOT / file).exists():
@@ -51,7 +50,7 @@ def tests_of(files: Iterable[str]) -> Iterator[str]:
             yield _nearest(parts[:1])
 
 
-def _nearest(parts: tuple[str, ...]) -> str:
+def _nearest(parts):
     """The deepest folder of tests that there is for a module, or its own file."""
     for count in range(len(parts), 0, -1):
         folder = ROOT.joinpath("tests", *parts[:count])

@@ -3,14 +3,13 @@
 import os
 import signal
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 from hypothesis import settings
 
-from stepgrid.language.problems import Problems, SpecError, _source, format_problems
+from stepgrid.language.problems import SpecError, _source, format_problems
 from stepgrid.model.plan import Plan
 from stepgrid.plan.assembly import compile_spec
 from stepgrid.plugins import registry
@@ -22,7 +21,6 @@ from tests.lint_run import LintRun
 TESTS = Path(__file__).resolve().parent
 SIGNALS = (signal.SIGHUP, signal.SIGINT, signal.SIGPIPE, signal.SIGTERM)
 HOST = {"cpu": "a", "cores": 2, "memory": 2**33, "storage": {"filesystem": "ext4", "max_sectors_kb": 128}}
-
 __all__ = ["golden"]
 
 os.environ.pop("COLUMNS", None)  # pytest gives the processes that it starts the width of its terminal
@@ -41,7 +39,7 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
-def pytest_addoption(parser: pytest.Parser) -> None:
+def pytest_addoption(parser):
     parser.addoption("--lint", action="store_true", help="run `make lint` beside the tests, and fail where it does")
     parser.addoption(FIRST, type=Path, metavar="FILE", help="write there which tests were done (.ci/run)")
     parser.addoption(SECOND, type=Path, metavar="FILE", help="leave out the tests that this file says were done")
@@ -54,7 +52,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
 
 
-def pytest_configure(config: pytest.Config) -> None:
+def pytest_configure(config):
     target, source = config.getoption(FIRST), config.getoption(SECOND)
     if target or source:
         config.pluginmanager.register(HalfRun(target, source))
@@ -66,11 +64,11 @@ def pytest_configure(config: pytest.Config) -> None:
         config.pluginmanager.register(LintRun())
 
 
-def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+def pytest_ignore_collect(collection_path, config):
     return True if config.getoption(fast.OPTION) and fast.is_left_out(collection_path) else None
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(items):
     for item in items:
         if item.path.is_relative_to(TESTS / "integration") or item.path.is_relative_to(TESTS / "kills"):
             item.add_marker(pytest.mark.integration)
@@ -82,17 +80,17 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 @pytest.hookimpl(optionalhook=True)
-def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> scheduler.Scheduler:
+def pytest_xdist_make_scheduler(config, log):
     return scheduler.Scheduler(config, log)
 
 
 @pytest.hookimpl(tryfirst=True)
-def pytest_runtest_setup(item: pytest.Item) -> None:
+def pytest_runtest_setup(item):
     """Before any fixture is made."""
     needs.require(*(name for mark in item.iter_markers("needs") for name in mark.args))
 
 
-def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+def pytest_terminal_summary(terminalreporter):
     """pytest's own last line follows."""
     skipped = terminalreporter.getreports("skipped")
     reasons = Counter(str(report.longrepr[2]).removeprefix("Skipped: ") for report in skipped)
@@ -103,7 +101,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 
 
 @pytest.fixture(autouse=True, scope="session")
-def host_lock_of_the_tests(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+def host_lock_of_the_tests(tmp_path_factory):
     """Tests neither wait for a run on this host nor hold one up."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("STEPGRID_HOST_LOCK", str(tmp_path_factory.mktemp("host") / "lock"))
@@ -112,14 +110,14 @@ def host_lock_of_the_tests(tmp_path_factory: pytest.TempPathFactory) -> Iterator
 
 
 @pytest.fixture(autouse=True)
-def imported_engines() -> Iterator[None]:
+def imported_engines():
     """A test may put an engine of its own under a name."""
     yield
     registry.engine.cache_clear()
 
 
 @pytest.fixture(autouse=True)
-def signal_handlers() -> Iterator[None]:
+def signal_handlers():
     """A command that a test runs in this process sets its own: Ctrl-C would end pytest without a word."""
     before = {number: signal.getsignal(number) for number in SIGNALS}
     yield
@@ -128,16 +126,16 @@ def signal_handlers() -> Iterator[None]:
 
 
 @pytest.fixture(autouse=True)
-def no_site_file(monkeypatch: pytest.MonkeyPatch) -> None:
+def no_site_file(monkeypatch):
     """Whatever is in the folder or in the environment of whoever runs the tests."""
     monkeypatch.setenv("STEPGRID_SITE", "")
 
 
 @pytest.fixture
-def compile_text(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Compile:
+def compile_text(tmp_path, monkeypatch):
     """The plan of a spec given as text; further files by name."""
 
-    def compiled(text: str, scale: str | None = None, problems: Problems | None = None, **files: str) -> Plan:
+    def compiled(text, scale=None, problems=None, **files):
         monkeypatch.chdir(tmp_path)
         Path("a.yaml").write_text(text, encoding="utf-8")
         for name, content in files.items():
@@ -149,10 +147,10 @@ def compile_text(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Compile:
 
 
 @pytest.fixture
-def complaints(compile_text: Compile) -> Complaints:
+def complaints(compile_text):
     """What is said about a wrong spec."""
 
-    def said(text: str, scale: str | None = None, **files: str) -> str:
+    def said(text, scale=None, **files):
         with pytest.raises(SpecError) as caught:
             compile_text(text, scale, **files)
         return format_problems(caught.value.problems)

@@ -6,10 +6,8 @@ runs what is left and adds what takes longer than half a second here.
 
 import os
 from collections import Counter
-from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -20,24 +18,24 @@ SLOW = TESTS / "slow.txt"
 MOST_S, WAITED = 0.5, 8.0  # on a busy host a second of processor time is many on the clock
 
 
-def leave_out(items: list[pytest.Item]) -> None:
+def leave_out(items):
     slow = slow_tests()
     items[:] = [item for item in items if not _is_slow(item, slow)]
 
 
-def is_left_out(path: Path) -> bool:
+def is_left_out(path):
     """A folder or file that need not be imported: to import all tests takes a third of the time of the fast ones."""
     name = path.relative_to(TESTS.parent).as_posix() if path.is_relative_to(TESTS) else ""
     return name.removeprefix("tests/") in FOLDERS or name in slow_tests()
 
 
 @cache
-def slow_tests() -> frozenset[str]:
+def slow_tests():
     lines = SLOW.read_text(encoding="utf-8").splitlines()
     return frozenset(line for line in lines if line and not line.startswith("#"))
 
 
-def _is_slow(item: pytest.Item, slow: frozenset[str]) -> bool:
+def _is_slow(item, slow):
     path, _, name = item.nodeid.partition("::")
     if Path(path).parts[1] in FOLDERS or any(True for _ in item.iter_markers("integration")):
         return True
@@ -47,37 +45,37 @@ def _is_slow(item: pytest.Item, slow: frozenset[str]) -> bool:
 class SlowTests:
     """Processor time of the tests of a run, and what waits; what takes too long is added to the list at its end."""
 
-    def __init__(self) -> None:
+    def __init__(self):
         self._seconds: Counter[str] = Counter()
         self._began = 0.0
 
     @pytest.hookimpl(tryfirst=True)
-    def pytest_runtest_setup(self) -> None:
+    def pytest_runtest_setup(self):
         self._began = _processor_time()
 
     @pytest.hookimpl(wrapper=True)
-    def pytest_runtest_makereport(self, item: pytest.Item, call: pytest.CallInfo[None]) -> Iterator[Any]:
+    def pytest_runtest_makereport(self, item, call):
         report = yield
         if call.when == "teardown":
             report.user_properties.append(("processor", _processor_time() - self._began))
         return report
 
-    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+    def pytest_runtest_logreport(self, report):
         spent = dict(report.user_properties).get("processor", 0.0)
-        self._seconds[report.nodeid] += max(float(str(spent)), report.duration / WAITED)  # type: ignore[assignment]
+        self._seconds[report.nodeid] += max(float(str(spent)), report.duration / WAITED)
 
-    def pytest_sessionfinish(self, session: pytest.Session) -> None:
+    def pytest_sessionfinish(self, session):
         if hasattr(session.config, "workerinput"):
             return
         functions = Counter[str]()
         for node, seconds in self._seconds.items():
-            functions[node.partition("[")[0]] += seconds  # type: ignore[assignment]
+            functions[node.partition("[")[0]] += seconds
         text = SLOW.read_text(encoding="utf-8")
         head = [line for line in text.splitlines() if line.startswith("#")]
         listed = slow_tests() | {node for node, seconds in functions.items() if seconds > MOST_S}
         SLOW.write_text("\n".join([*head, *sorted(listed)]) + "\n", encoding="utf-8")
 
 
-def _processor_time() -> float:
+def _processor_time():
     times = os.times()
     return sum(times[:4])

@@ -15,18 +15,14 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import NoReturn
 
 SNAKEMAKE = ("snakemake.cli", "snakemake.workflow", "snakemake.logging", "snakemake.scheduling.job_scheduler")
 STAGE = ("stepgrid.run.stage", "stepgrid.collect.step_figures", "stepgrid.language.site")  # of a job that measures
 ROOT = Path(__file__).resolve().parents[1]
 
 
-def execute(
-    argv: Sequence[str], folder: Path, env: Mapping[str, str], seconds: float, imports: Sequence[str] = SNAKEMAKE
-) -> subprocess.CompletedProcess[str]:
+def execute(argv, folder, env, seconds, imports=SNAKEMAKE):
     """Run `python -m MODULE …` or `python FILE …` as a process of its own would, without input."""
     assert argv[0] == sys.executable, argv
     with tempfile.TemporaryDirectory() as output:
@@ -39,25 +35,24 @@ def execute(
 
 
 class _Server:
-    def __init__(self, *imports: str) -> None:
+    def __init__(self, *imports):
         pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
         argv = [sys.executable, str(Path(__file__).resolve()), *imports]
-        self._process = subprocess.Popen(argv, cwd="/", text=True, **pipes)  # type: ignore[call-overload]
+        self._process = subprocess.Popen(argv, cwd="/", text=True, **pipes)
         atexit.register(self._process.kill)
 
-    def ask(self, line: str) -> int | None:
+    def ask(self, line):
         self._process.stdin.write(line + "\n")
         self._process.stdin.flush()
-        answer: int | None = json.loads(self._process.stdout.readline())
-        return answer
+        return json.loads(self._process.stdout.readline())
 
 
 @functools.cache
-def _server(*imports: str) -> _Server:
+def _server(*imports):
     return _Server(*imports)
 
 
-def main() -> None:
+def main():
     for name in sys.argv[1:]:
         __import__(name)
     gc.collect()
@@ -70,7 +65,7 @@ def main() -> None:
         print(json.dumps(_status(pid, request["seconds"])), flush=True)
 
 
-def _run(request: dict[str, object]) -> NoReturn:
+def _run(request):
     """Become the command: its folder, environment, streams and arguments."""
     argv, folder, env, output = (request[name] for name in ("argv", "folder", "env", "output"))
     assert isinstance(argv, list)
@@ -92,7 +87,7 @@ def _run(request: dict[str, object]) -> NoReturn:
     sys.exit()
 
 
-def _status(pid: int, seconds: float) -> int | None:
+def _status(pid, seconds):
     """Its exit status once it has ended; none where it had to be killed."""
     end = time.monotonic() + seconds
     while time.monotonic() < end:

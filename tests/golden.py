@@ -7,17 +7,16 @@ import pytest
 
 FOLDER = Path(__file__).resolve().parent / "golden"
 OPTION = "--update-golden"
-
 Golden = Callable[[str], None]
 
 
 @pytest.fixture
-def golden(request: pytest.FixtureRequest) -> Golden:
+def golden(request):
     """Compare a text with the file of the test; a second one in the same test has a number."""
     test = Path(request.node.path).relative_to(FOLDER.parent).with_suffix("")
     count = 0
 
-    def compare(text: str) -> None:
+    def compare(text):
         nonlocal count
         count += 1
         name = request.node.name.removeprefix("test_") + (f".{count}" if count > 1 else "")
@@ -30,5 +29,5 @@ def golden(request: pytest.FixtureRequest) -> Golden:
     return compare
 
 
-def is_compared(item: pytest.Item) -> bool:
+def is_compared(item):
     return "golden" in getattr(item, "fixturenames", ())

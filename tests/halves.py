@@ -4,7 +4,6 @@ import json
 import time
 from dataclasses import asdict, dataclass, field
 from datetime import timedelta
-from pathlib import Path
 
 import pytest
 
@@ -19,7 +18,7 @@ class Half:
     seconds: float = 0.0
     status: int = 0
 
-    def __str__(self) -> str:
+    def __str__(self):
         """In pytest's own words."""
         counts = [f"{len(self.tests[outcome])} {outcome}" for outcome in OUTCOMES if self.tests.get(outcome)]
         duration = f"{self.seconds:.2f}s ({timedelta(seconds=int(self.seconds))})"
@@ -29,22 +28,22 @@ class Half:
 class HalfRun:
     """A plug-in: writes to `target` what was done; after a half that `source` holds, leaves out what that did."""
 
-    def __init__(self, target: Path | None, source: Path | None) -> None:
+    def __init__(self, target, source):
         self._target, self._source = target, source
         self._first = Half(**json.loads(source.read_text(encoding="utf-8"))) if source else Half()
         self._began, self._status = time.monotonic(), 0
 
-    def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
+    def pytest_collection_modifyitems(self, items):
         done = {name for outcome, names in self._first.tests.items() if outcome != "skipped" for name in names}
         items[:] = [item for item in items if item.nodeid not in done]
 
     @pytest.hookimpl(trylast=True)
-    def pytest_sessionfinish(self, session: pytest.Session) -> None:
+    def pytest_sessionfinish(self, session):
         if self._source and session.exitstatus == pytest.ExitCode.NO_TESTS_COLLECTED:
             session.exitstatus = pytest.ExitCode.OK
         self._status = int(session.exitstatus)
 
-    def pytest_unconfigure(self, config: pytest.Config) -> None:
+    def pytest_unconfigure(self, config):
         """Behind pytest's own last line."""
         reporter = config.pluginmanager.get_plugin("terminalreporter")
         if reporter is None or hasattr(config, "workerinput"):
@@ -56,7 +55,7 @@ class HalfRun:
         if self._source:
             self._sum_up(half, reporter)
 
-    def _sum_up(self, second: Half, reporter: pytest.TerminalReporter) -> None:
+    def _sum_up(self, second, reporter):
         first, failed = self._first, bool(self._first.status or second.status)
         reporter.write_line(f"first half, as an ordinary user: {first}; exit status {first.status}")
         reporter.write_line(f"second half, what that skipped: {second}; exit status {second.status}")

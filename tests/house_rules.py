@@ -57,16 +57,16 @@ class Module(NamedTuple):
     lines: int
 
     @property
-    def home(self) -> str:
+    def home(self):
         wall, *inner = self.path.relative_to(PRODUCT).parts
         return inner[0] if len(inner) > 1 else wall
 
-    def at(self, node: ast.AST, text: str) -> Place:
+    def at(self, node, text):
         return Place(self.home, f"{self.path.relative_to(ROOT)}:{getattr(node, 'lineno', 1)}: {text}")
 
 
 @cache
-def product() -> tuple[Module, ...]:
+def product():
     modules = []
     for path in sorted(path for wall in WALLS for path in (PRODUCT / wall).rglob("*.py")):
         text = path.read_text(encoding="utf-8")
@@ -79,10 +79,10 @@ def product() -> tuple[Module, ...]:
 
 
 @cache
-def importers() -> dict[str, set[str]]:
+def importers():
     """Modules that import each module."""
     names = {module.name for module in product()}
-    users: dict[str, set[str]] = defaultdict(set)
+    users = defaultdict(set)
     for module in product():
         for node in module.nodes:
             if isinstance(node, ast.ImportFrom) and node.module:
@@ -96,7 +96,7 @@ def importers() -> dict[str, set[str]]:
     return users
 
 
-def is_room(module: Module) -> bool:
+def is_room(module):
     """Not a package's door, a command, a plug-in or its parts imported by name: these may be short and unused."""
     inner = module.path.relative_to(PRODUCT).parts[1:]
     if module.path.name in ("__init__.py", "__main__.py") or (inner[0] in PLUGINS and len(inner) == 2):
@@ -104,30 +104,30 @@ def is_room(module: Module) -> bool:
     return inner[0] != "drivers" or module.path.name not in DRIVER_PARTS
 
 
-def long_modules() -> Iterator[Place]:
+def long_modules():
     for module in product():
         if module.lines > LONGEST:
             yield module.at(module.tree, f"{module.lines} lines")
 
 
-def short_modules() -> Iterator[Place]:
+def short_modules():
     for module in product():
         if module.lines < SHORTEST and is_room(module) and len(importers()[module.name]) < 2:
             yield module.at(module.tree, f"{module.lines} lines, {len(importers()[module.name])} importers")
 
 
-def single_importers() -> Iterator[Place]:
+def single_importers():
     for module in product():
         users = importers()[module.name]
         if is_room(module) and len(users) == 1 and _folder(next(iter(users))) == module.path.parent:
             yield module.at(module.tree, f"imported by {next(iter(users))} alone")
 
 
-def _folder(name: str) -> Path:
+def _folder(name):
     return next(module.path.parent for module in product() if module.name == name)
 
 
-def single_use_helpers() -> Iterator[Place]:
+def single_use_helpers():
     for module in product():
         uses = Counter(
             node.id if isinstance(node, ast.Name) else node.attr
@@ -141,7 +141,7 @@ def single_use_helpers() -> Iterator[Place]:
                 yield module.at(node, node.name)
 
 
-def long_signatures() -> Iterator[Place]:
+def long_signatures():
     for module in product():
         for node in module.nodes:
             if isinstance(node, ast.FunctionDef):
@@ -151,7 +151,7 @@ def long_signatures() -> Iterator[Place]:
                     yield module.at(node, f"{node.name}: {count} parameters")
 
 
-def vague_names() -> Iterator[Place]:
+def vague_names():
     for module in product():
         for node in module.nodes:
             if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
@@ -166,7 +166,7 @@ def vague_names() -> Iterator[Place]:
                 yield module.at(node, name)
 
 
-def fragments() -> Iterator[Place]:
+def fragments():
     for module in product():
         for node in module.nodes:
             if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef):
@@ -175,9 +175,9 @@ def fragments() -> Iterator[Place]:
                     yield module.at(node, text.splitlines()[0])
 
 
-def double_constants() -> Iterator[Place]:
+def double_constants():
     """Constants of one name and one literal value in several modules: one home is enough."""
-    homes: dict[tuple[str, str], list[tuple[Module, ast.AST]]] = defaultdict(list)
+    homes = defaultdict(list)
     for module in product():
         for node in module.tree.body:
             if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
@@ -193,9 +193,9 @@ def double_constants() -> Iterator[Place]:
             yield module.at(node, f"{name} also in {places[0][0].name}")
 
 
-def double_classes() -> Iterator[Place]:
+def double_classes():
     """Classes of one name: a word is one class, and what is of a kind carries its name."""
-    homes: dict[str, list[tuple[Module, ast.AST]]] = defaultdict(list)
+    homes = defaultdict(list)
     for module in product():
         for node in module.nodes:
             if isinstance(node, ast.ClassDef):
@@ -205,7 +205,7 @@ def double_classes() -> Iterator[Place]:
             yield Place(name, module.at(node, name).text)
 
 
-def unsaid_packages() -> Iterator[Place]:
+def unsaid_packages():
     """Packages whose first sentence does not say what they hold and what they never do."""
     for path in sorted(path for wall in WALLS for path in (PRODUCT / wall).rglob("__init__.py")):
         inner = path.relative_to(PRODUCT).parts[:-1]
@@ -216,7 +216,7 @@ def unsaid_packages() -> Iterator[Place]:
             )
 
 
-def sentences() -> Iterator[tuple[str, str]]:
+def sentences():
     """Pages of the docs, and each sentence outside of tables and code."""
     for path in [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]:
         text = re.sub(r"```.*?```", "", path.read_text(encoding="utf-8"), flags=re.S)
@@ -225,13 +225,13 @@ def sentences() -> Iterator[tuple[str, str]]:
             yield str(path.relative_to(ROOT)), sentence
 
 
-def long_sentences() -> Iterator[Place]:
+def long_sentences():
     for page, sentence in sentences():
         if len(sentence.split()) > MOST_WORDS:
             yield Place("docs", f"{page}: {sentence}")
 
 
-def roundabout_sentences() -> Iterator[Place]:
+def roundabout_sentences():
     for page, sentence in sentences():
         if len(sentence.split()) > 3 and ROUNDABOUT.search(sentence):
             yield Place("docs", f"{page}: {sentence}")
@@ -256,7 +256,7 @@ RULES = {
     "double classes": Rule(double_classes, "call it by what it is of: `PgbenchSettings`, as a word is one class"),
     "unsaid packages": Rule(unsaid_packages, "begin its docstring with what it holds and what it never does"),
 }
-WORDS: dict[str, Callable[[], Iterator[Place]]] = {
+WORDS = {
     "single-use helpers": single_use_helpers,
     "fragments": fragments,
     "long sentences": long_sentences,
@@ -265,15 +265,15 @@ WORDS: dict[str, Callable[[], Iterator[Place]]] = {
 PLACES = {**{name: rule.places for name, rule in RULES.items()}, **WORDS}
 
 
-def counts(rule: str) -> dict[str, int]:
+def counts(rule):
     return dict(sorted(Counter(place.home for place in PLACES[rule]()).items()))
 
 
-def exceptions() -> dict[str, dict[str, int]]:
+def exceptions():
     return YAML(typ="safe").load(EXCEPTIONS) or {}
 
 
-def write_exceptions() -> None:
+def write_exceptions():
     """Lower the counts; none is ever raised."""
     before = exceptions()
     lines = [line for line in EXCEPTIONS.read_text(encoding="utf-8").splitlines() if line.startswith("#")]
@@ -287,7 +287,7 @@ def write_exceptions() -> None:
     EXCEPTIONS.write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
-def main(words: list[str]) -> None:
+def main(words):
     if words == ["--write"]:
         write_exceptions()
     elif words == ["--words"]:

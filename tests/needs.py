@@ -5,8 +5,6 @@ import os
 import re
 import shutil
 import subprocess
-from collections import Counter
-from collections.abc import Iterable, Iterator
 
 import pytest
 
@@ -18,18 +16,18 @@ SMALL_DISKS, POWER_DISKS = "small disks", "power disks"
 _ABSENT = re.compile(r"this machine has no (.+)$")
 
 
-def needs(*names: str) -> pytest.MarkDecorator:
+def needs(*names):
     """Programs by name, registries (tests/registries.py), `small disks` or `power disks`; looked for when needed."""
     return pytest.mark.needs(*names)
 
 
-def require(*names: str) -> None:
+def require(*names):
     """The same for a fixture."""
     if reason := lacking(names):
         pytest.skip(reason)
 
 
-def lacking(names: Iterable[str]) -> str:
+def lacking(names):
     """Why a test cannot run here, empty where it can."""
     wanted = dict.fromkeys(names)
     programs = [program for name in wanted for program in _programs(name)]
@@ -42,25 +40,25 @@ def lacking(names: Iterable[str]) -> str:
     return next(filter(None, (unreachable(name) for name in wanted if name in REGISTRIES)), "")
 
 
-def may_profile() -> bool:
+def may_profile():
     """Whether perf may look at processes of ours."""
     command = ["perf", "stat", "-e", "task-clock", "-p", str(os.getpid()), "--timeout", "10"]
     return subprocess.run(command, capture_output=True, check=False).returncode == 0
 
 
-def _programs(name: str) -> tuple[str, ...]:
+def _programs(name):
     if name in (SMALL_DISKS, POWER_DISKS):
         return ("unshare", "mount") if name == SMALL_DISKS else ()
     return (REGISTRIES[name].program,) if name in REGISTRIES else (name,)
 
 
 @functools.cache
-def _mounts() -> bool:
+def _mounts():
     argv = ["unshare", "-Urm", "mount", "-t", "tmpfs", "tmpfs", "/mnt"]
     return subprocess.run(argv, capture_output=True, check=False).returncode == 0
 
 
-def report(reasons: Counter[str]) -> Iterator[str]:
+def report(reasons):
     """The reasons of all skipped tests, most tests first, and what would install all that is missing."""
     for reason, count in sorted(reasons.items(), key=lambda each: (-each[1], each[0])):
         yield f"{count} skipped: {reason}"
@@ -69,6 +67,6 @@ def report(reasons: Counter[str]) -> Iterator[str]:
         yield f"to install what is missing: {_installing(found)}"
 
 
-def _installing(found: list[str]) -> str:
+def _installing(found):
     listed = " ".join(found)
     return f"sudo apt-get install {listed}" if shutil.which("apt-get") else f"the packages {listed} (names of Debian)"

@@ -2,7 +2,6 @@
 
 import os
 import shutil
-from collections.abc import Iterable
 
 PACKAGES = {
     "ar": "binutils",
@@ -40,12 +39,12 @@ PACKAGES = {
 }
 
 
-def missing(programs: Iterable[str]) -> list[str]:
+def missing(programs):
     path = f"{os.environ.get('PATH', '')}:/usr/sbin"  # of an ordinary user, where Debian has servers elsewhere
     return [name for name in programs if shutil.which(name, path=path) is None]
 
 
-def packages(programs: Iterable[str]) -> list[str]:
+def packages(programs):
     return sorted({PACKAGES[name] for name in programs if name in PACKAGES})
 
 

@@ -93,7 +93,7 @@ REGISTRIES = {
 
 
 @functools.cache
-def unreachable(name: str) -> str:
+def unreachable(name):
     """Why nothing comes from this registry; empty where it answers."""
     registry = REGISTRIES[name]
     with tempfile.TemporaryDirectory() as folder:
@@ -105,7 +105,7 @@ def unreachable(name: str) -> str:
     return "" if answered else f"{name} cannot reach its registry: {said}"
 
 
-def _ask(registry: Registry, folder: Path) -> tuple[bool, str]:
+def _ask(registry, folder):
     """Ends the client as soon as it has heard from the registry; otherwise, what it complains of."""
     root = str(Path(__file__).resolve().parents[1])
     own = {name: value.format(folder=folder) for name, value in registry.env.items()}
@@ -128,7 +128,7 @@ def _ask(registry: Registry, folder: Path) -> tuple[bool, str]:
     return answered, _complaint(text) if ended else f"no answer within {SECONDS:g} s"
 
 
-def _complaint(said: str) -> str:
+def _complaint(said):
     """The first line that speaks of an error, else the last."""
     lines = [line.strip() for line in said.splitlines() if line.strip()] or ["it says nothing"]
     return next((line for line in lines if _ERROR.search(line)), lines[-1])[:200]

@@ -20,11 +20,11 @@ print(signal.getsignal(2).__name__)
     ("name", "status", "said"),
     [("/bin/stepgrid", -signal.SIGINT, ""), ("mine.py", -signal.SIGINT, "KeyboardInterrupt")],
 )
-def test_while_it_is_imported(name: str, status: int, said: str) -> None:
+def test_while_it_is_imported(name, status, said):
     done = subprocess.run([sys.executable, "-c", KILL.format(name=name)], capture_output=True, text=True)
     assert (done.returncode, done.stderr.strip().splitlines()[-1:]) == (status, [said] if said else [])
 
 
-def test_a_command_knows_it_again() -> None:
+def test_a_command_knows_it_again():
     done = subprocess.run([sys.executable, "-c", RESTORED], capture_output=True, text=True)
     assert done.stdout == "default_int_handler\n", done.stderr

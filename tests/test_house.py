@@ -14,7 +14,6 @@ from tests import house_rules
 ROOT = Path(__file__).resolve().parents[1]
 PURE = ("model", "language", "expand", "lint", "plan")
 WRITES = {"mkdir", "rename", "rmdir", "symlink_to", "touch", "unlink", "write_bytes", "write_text"}
-
 AUDITED = """
 import sys
 from stepgrid.plugins import registry
@@ -37,7 +36,7 @@ for path in sys.argv[1:]:
 """
 
 
-def test_what_is_pure_writes_nothing() -> None:
+def test_what_is_pure_writes_nothing():
     found = [
         module.at(node, node.attr).text
         for module in house_rules.product()
@@ -49,13 +48,13 @@ def test_what_is_pure_writes_nothing() -> None:
 
 
 @pytest.mark.parametrize("spec", ["quickstart.yaml", "servers.yaml", "posts/2024-11-rocksdb-lru-vs-hyperclock.yaml"])
-def test_a_spec_is_compiled_without_a_process_a_connection_or_a_write(spec: str) -> None:
+def test_a_spec_is_compiled_without_a_process_a_connection_or_a_write(spec):
     command = [sys.executable, "-B", "-c", AUDITED, str(ROOT / "specs" / spec)]
     done = subprocess.run(command, cwd=ROOT, env={**os.environ, "STEPGRID_SITE": ""}, capture_output=True, text=True)
     assert (done.returncode, done.stderr) == (0, "")
 
 
-def test_the_core_names_no_engine_and_no_kind() -> None:
+def test_the_core_names_no_engine_and_no_kind():
     """Each holds what is known of it; words that mean something else, too, are not looked for."""
     names = {*ENGINES.built_in(), *DRIVERS.built_in()} - {"command", "program", "sql"}
     found = [
@@ -68,7 +67,7 @@ def test_the_core_names_no_engine_and_no_kind() -> None:
     assert found == []
 
 
-def test_only_the_store_knows_the_paths_below_outputs() -> None:
+def test_only_the_store_knows_the_paths_below_outputs():
     modules = list(house_rules.product())
     joins = [
         (module, node)
@@ -85,12 +84,12 @@ def test_only_the_store_knows_the_paths_below_outputs() -> None:
     assert outside == []
 
 
-def test_every_module_says_what_it_is() -> None:
+def test_every_module_says_what_it_is():
     assert [module.name for module in house_rules.product() if not ast.get_docstring(module.tree)] == []
 
 
 @pytest.mark.parametrize("rule", house_rules.RULES)
-def test_breaks_of_a_rule_of_the_house_only_become_fewer(rule: str) -> None:
+def test_breaks_of_a_rule_of_the_house_only_become_fewer(rule):
     allowed = house_rules.exceptions().get(rule, {})
     worse = {home: count for home, count in house_rules.counts(rule).items() if count > allowed.get(home, 0)}
     places = [place.text for place in house_rules.RULES[rule].places() if place.home in worse]

@@ -1,45 +1,38 @@
 """Every example of docs/reference/language.md compiles, and every key of the language stands in one."""
 
 import re
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from pydantic import BaseModel
 
 from stepgrid.language import models
-from stepgrid.model.plan import Plan
 
 PAGE = Path(__file__).resolve().parents[1] / "docs/reference/language.md"
 BLOCKS = re.findall(r"```yaml\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
 LIBRARIES = {said[1]: block for block in BLOCKS if (said := re.match(r"# (\w+)\.yaml\n", block))}
-EXAMPLES = {
-    re.search(r'title: "(.*)"', block)[1]: block  # type: ignore[index]
-    for block in BLOCKS
-    if block not in LIBRARIES.values()
-}
+EXAMPLES = {re.search(r'title: "(.*)"', block)[1]: block for block in BLOCKS if block not in LIBRARIES.values()}
 MODELS = [found for found in vars(models).values() if isinstance(found, type) and issubclass(found, models.Model)]
 WRITTEN_OUT = {"groups"}  # by the short forms alone
 
 
 @pytest.fixture
-def compile_example(compile_text: Callable[..., Plan], tmp_path: Path) -> Callable[..., Plan]:
+def compile_example(compile_text, tmp_path):
     (tmp_path / "slower.patch").write_text("a patch")
     return lambda title, scale=None: compile_text(EXAMPLES[title], scale, **LIBRARIES)
 
 
 @pytest.mark.parametrize("title", EXAMPLES)
-def test_examples_compile(title: str, compile_example: Callable[..., Plan]) -> None:
+def test_examples_compile(title, compile_example):
     assert compile_example(title).cells
 
 
 @pytest.mark.parametrize("model", MODELS)
-def test_every_key_has_an_example(model: type[BaseModel]) -> None:
+def test_every_key_has_an_example(model):
     keys = {field.alias or name for name, field in model.model_fields.items()} - WRITTEN_OUT
     assert {key for key in keys if not re.search(rf"(?<![\w-]){key}:", "".join(BLOCKS))} == set()
 
 
-def test_the_numbers_that_the_page_suggests(compile_example: Callable[..., Plan]) -> None:
+def test_the_numbers_that_the_page_suggests(compile_example):
     assert len(compile_example("a variant beside its family").cells) == 2
     assert len(compile_example("one load, two ways on").stages) == 3
     assert len(compile_example("large, or small for a try", "smoke").cells) == 1

@@ -5,9 +5,7 @@ import importlib
 import pkgutil
 import re
 import time
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -28,7 +26,7 @@ CUT = {"stepgrid.language.expressions._EXPRESSION"}  # its callers cut off what 
 CALLS = ("match", "fullmatch", "search", "sub", "findall", "finditer", "split")
 
 
-def modules() -> Iterator[Any]:
+def modules():
     results = (
         stepgrid_answers,
         stepgrid_importers,
@@ -43,12 +41,12 @@ def modules() -> Iterator[Any]:
                 yield importlib.import_module(module.name)
 
 
-def patterns() -> dict[str, tuple[re.Pattern[str], set[str]]]:
+def patterns():
     """Collect the patterns of texts at the level of modules, with the methods that their module calls."""
-    collected: dict[str, tuple[re.Pattern[str], set[str]]] = {}
+    collected = {}
     for module in modules():
         tree = ast.parse(Path(module.__file__).read_text(encoding="utf-8"))
-        calls: dict[str, set[str]] = {}
+        calls = {}
         for node in ast.walk(tree):
             if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.attr in CALLS:
                 calls.setdefault(node.value.id, set()).add(node.attr)
@@ -58,7 +56,7 @@ def patterns() -> dict[str, tuple[re.Pattern[str], set[str]]]:
     return collected
 
 
-def literal_beginning(pattern: str) -> str:
+def literal_beginning(pattern):
     """Return the plain characters that a pattern begins with."""
     match = re.match(r"(?:\^|\\b)?((?:[\w :=/,-]|\\[.\[({|-])*)", pattern)
     return match[1].replace("\\", "") if match else ""
@@ -67,7 +65,7 @@ def literal_beginning(pattern: str) -> str:
 PATTERNS = patterns()
 
 
-def seconds(pattern: re.Pattern[str], method: str, text: str) -> float:
+def seconds(pattern, method, text):
     began = time.process_time()
     if method == "sub":
         pattern.sub("", text)
@@ -78,12 +76,12 @@ def seconds(pattern: re.Pattern[str], method: str, text: str) -> float:
     return time.process_time() - began
 
 
-def test_there_are_patterns() -> None:
+def test_there_are_patterns():
     assert len(PATTERNS) > 100
 
 
 @pytest.mark.parametrize("name", sorted(PATTERNS.keys() - CUT))
-def test_a_hostile_text(name: str) -> None:
+def test_a_hostile_text(name):
     pattern, methods = PATTERNS[name]
     for length in LENGTHS:
         slow = [

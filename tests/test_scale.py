@@ -2,7 +2,6 @@
 
 import gc
 import sys
-from collections.abc import Callable
 from contextlib import redirect_stderr, redirect_stdout
 from io import StringIO
 from pathlib import Path
@@ -21,8 +20,8 @@ MOST_CALLS = 3_500_000  # 6.8 million when each step computed its options, each 
 
 
 @pytest.mark.parametrize("command", ["check", "plan", "plan, JSON", "run -n"])
-def test_commands_are_linear_in_cells(command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def run(cells: int) -> int:
+def test_commands_are_linear_in_cells(command, tmp_path, monkeypatch):
+    def run(cells):
         _enter(tmp_path / str(cells), cells, 1, monkeypatch)
         return _calls(lambda: main(budgets.OF_CELLS[command]))
 
@@ -30,14 +29,14 @@ def test_commands_are_linear_in_cells(command: str, tmp_path: Path, monkeypatch:
     assert run(2 * FEW) <= MOST * run(FEW)
 
 
-def test_steps_share_what_is_computed_of_their_layers(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_steps_share_what_is_computed_of_their_layers(monkeypatch):
     monkeypatch.chdir(budgets.ROOT)
     post = "specs/posts/2025-11-sysbench-postgres.yaml"  # the one whose check takes longest
     assert _calls(lambda: main(["check", post])) < MOST_CALLS
 
 
-def test_status_and_report_are_linear_in_results(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def run(cells: int) -> dict[str, int]:
+def test_status_and_report_are_linear_in_results(tmp_path, monkeypatch):
+    def run(cells):
         _enter(tmp_path / str(cells), cells, 2, monkeypatch)
         measured.make("a.yaml", has_summary=False)
         plan = next(Store().plan("_").parent.glob("[!.]*")).name
@@ -53,7 +52,7 @@ def test_status_and_report_are_linear_in_results(tmp_path: Path, monkeypatch: py
     assert {name: many[name] / few[name] for name in few if many[name] > MOST * few[name]} == {}
 
 
-def _enter(folder: Path, cells: int, loads: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def _enter(folder, cells, loads, monkeypatch):
     folder.mkdir()
     monkeypatch.chdir(folder)
     values = ", ".join(map(str, range(cells)))
@@ -61,11 +60,11 @@ def _enter(folder: Path, cells: int, loads: int, monkeypatch: pytest.MonkeyPatch
     run_request.requested_plan.cache_clear()
 
 
-def _calls(action: Callable[[], int]) -> int:
+def _calls(action):
     """Of functions, Python's and C's."""
     calls = 0
 
-    def count(_frame: object, event: str, _argument: object) -> None:
+    def count(_frame, event, _argument):
         nonlocal calls
         calls += event in ("call", "c_call")
 

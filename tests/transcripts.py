@@ -21,11 +21,9 @@ import re
 import shlex
 import subprocess
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import NamedTuple
-
-import pytest
 
 from stepgrid.cli import main
 from stepgrid.language import problems
@@ -41,7 +39,6 @@ NAMED = (
     (re.compile(r"\b202[4-9]-\d\d-\d\d[ T]\d\d:\d\d(:\d\d)?([.\d]+)?(\+00:00|Z| UTC)?"), "TIME"),
     (re.compile(r"(\bpid |\bprocess |/proc/)\d+"), r"\1N"),
 )
-
 Worlds = Mapping[str, Callable[..., str | None]]
 
 
@@ -51,11 +48,11 @@ class Scene(NamedTuple):
     prose: tuple[str, ...]
     commands: tuple[str, ...]  # each with its further lines
 
-    def __str__(self) -> str:
+    def __str__(self):
         return f"{self.file.stem}: {self.name}"
 
 
-def scenes(folder: Path) -> Iterator[Scene]:
+def scenes(folder):
     """All of a folder; what begins each scene of a file is in the first, nameless one."""
     for file in sorted(folder.glob("*.txt")):
         for block in re.split(r"^(?=# )", file.read_text(encoding="utf-8"), flags=re.MULTILINE):
@@ -65,7 +62,7 @@ def scenes(folder: Path) -> Iterator[Scene]:
             yield Scene(file, name[2:], prose, tuple(_commands(lines)))
 
 
-def _commands(lines: list[str]) -> Iterator[str]:
+def _commands(lines):
     command = ""
     for line in lines:
         if line.startswith("  > "):
@@ -80,7 +77,7 @@ def _commands(lines: list[str]) -> Iterator[str]:
         yield command
 
 
-def _first_of_pipe(command: str) -> tuple[str, bool, str]:
+def _first_of_pipe(command):
     """The first command of a pipe, whether there is one, and what its output goes through."""
     for found in re.finditer(r" \| ", command):
         if command[: found.start()].count("'") % 2 == 0:
@@ -91,12 +88,12 @@ def _first_of_pipe(command: str) -> tuple[str, bool, str]:
 class Terminal:
     """Runs the commands of a scene in the current folder."""
 
-    def __init__(self, worlds: Worlds) -> None:
+    def __init__(self, worlds):
         self.worlds, self.names = worlds, dict[str, str]()
         self.folder = str(Path.cwd())
         self.ids: dict[str, str] = {}
 
-    def text(self, scene: Scene) -> str:
+    def text(self, scene):
         """The scene as it is now."""
         lines = [f"# {scene.name}", *(["", *scene.prose] if scene.prose else []), ""]
         for command in scene.commands:
@@ -108,7 +105,7 @@ class Terminal:
             lines += [f"  [{status}]"] if status else []
         return "".join(f"{line}\n" for text in lines for line in [part.rstrip() for part in text.splitlines() or [""]])
 
-    def run(self, command: str) -> tuple[int, str]:
+    def run(self, command):
         before = dict(os.environ)
         try:
             first, pipe, rest = _first_of_pipe(command)
@@ -122,7 +119,7 @@ class Terminal:
             os.environ.clear()
             os.environ.update(before)
 
-    def _stepgrid(self, words: list[str]) -> tuple[int, str]:
+    def _stepgrid(self, words):
         problems._source.cache_clear()
         run_request.requested_plan.cache_clear()
         stream = io.StringIO()
@@ -133,14 +130,14 @@ class Terminal:
                 status = end.code if isinstance(end.code, int) else 1
         return status, stream.getvalue()
 
-    def _world(self, words: list[str]) -> tuple[int, str]:
+    def _world(self, words):
         name, *arguments = words
         value = self.worlds[name](*arguments)
         if value is not None:
             self.names[name.upper()] = value
         return 0, ""
 
-    def _shell(self, command: str, text: str) -> tuple[int, str]:
+    def _shell(self, command, text):
         programs = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
         env = {**os.environ, **self.names, "PATH": programs}
         done = subprocess.run(
@@ -148,7 +145,7 @@ class Terminal:
         )
         return done.returncode, done.stdout
 
-    def normal(self, text: str) -> str:
+    def normal(self, text):
         text = IDS.sub(lambda found: self.ids.setdefault(found[0], f"{found[1]}-{len(self.ids) + 1}"), text)
         text = text.replace(self.folder, "FOLDER").replace(str(Path(self.folder).parent), "ABOVE")
         for pattern, name in NAMED:
@@ -156,7 +153,7 @@ class Terminal:
         return text
 
 
-def check(scene: Scene, beginning: Scene, worlds: Worlds, request: pytest.FixtureRequest) -> None:
+def check(scene, beginning, worlds, request):
     terminal = Terminal(worlds)
     for command in beginning.commands:
         terminal.run(command)

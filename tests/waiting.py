@@ -4,15 +4,13 @@ import resource
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
 
 LONG = 300.0  # only a test that fails waits as long
 SOON = 25.0  # for the end of what would end by itself after 30 or 60 s
 
 
-def until(condition: Callable[[], Any], seconds: float = LONG) -> Any:
+def until(condition, seconds=LONG):
     """What the condition gives, once that is something."""
     end = time.monotonic() + seconds
     while not (found := condition()):
@@ -21,13 +19,13 @@ def until(condition: Callable[[], Any], seconds: float = LONG) -> Any:
     return found
 
 
-def in_time(took: float, seconds: float) -> bool:
+def in_time(took, seconds):
     """Whether a quiet machine would have taken less than `seconds`, by how long a small job takes on this one now."""
     return took < seconds or took < seconds * 3 * _slowdown()
 
 
 @contextmanager
-def busy(processes: int) -> Iterator[None]:
+def busy(processes):
     """Beside processes that never rest."""
     started = [subprocess.Popen([sys.executable, "-S", "-c", "while True: pass"]) for _ in range(processes)]
     try:
@@ -38,7 +36,7 @@ def busy(processes: int) -> Iterator[None]:
             process.wait()
 
 
-def _slowdown() -> float:
+def _slowdown():
     """Time that passes for a second of CPU time."""
     began, before = time.monotonic(), _used()
     for _ in range(5):
@@ -46,6 +44,6 @@ def _slowdown() -> float:
     return (time.monotonic() - began) / (_used() - before)
 
 
-def _used() -> float:
+def _used():
     children = resource.getrusage(resource.RUSAGE_CHILDREN)
     return children.ru_utime + children.ru_stime

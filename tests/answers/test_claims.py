@@ -1,10 +1,7 @@
 """What becomes of claims: what holds, what fails, what nobody can tell yet."""
 
 import re
-from collections.abc import Sequence
 from itertools import product
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -16,10 +13,7 @@ from stepgrid.model.records import replace
 from stepgrid.store import stage_requests
 from stepgrid.summarize import claims
 from stepgrid.summarize.claims import ClaimCase, JudgedClaim
-from stepgrid.summarize.data.points import Point
-from stepgrid.summarize.report import Report
 from stepgrid.summarize.report_files import read_report, write_report
-from stepgrid.summarize.report_tables import Caveat
 from stepgrid_answers.claim_judgement import MORE_LOADS, ClaimEvidence
 from stepgrid_answers.claims import judge_claims
 from tests.summarize import made, scenario
@@ -29,34 +23,34 @@ from tests.summarize.synthetic import Experiment
 READS = {"step": "readww", "threads": "1", "build": NEW}
 
 
-def make_report(found: Experiment) -> Report:
+def make_report(found):
     collect(found.store, found.plan)
     return read_report(found.store, found.plan.digest)
 
 
 @pytest.fixture(scope="module")
-def report(tmp_path_factory: pytest.TempPathFactory) -> Report:
+def report(tmp_path_factory):
     return make_report(scenario.experiment(tmp_path_factory.mktemp("claims")))
 
 
 def claim(
-    report: Report,
-    expect: str,
-    evidence: ClaimEvidence = ClaimEvidence(),  # noqa: B008
-    caveat: Caveat = lambda *_: None,
-    **where: Any,
-) -> JudgedClaim:
+    report,
+    expect,
+    evidence=ClaimEvidence(),  # noqa: B008
+    caveat=lambda *_: None,
+    **where,
+):
     points = [point for section in report.comparisons.sections for point in section.points]
     claims = [{"claim": "c", "expect": expect, "where": where}]
     return judge_claims(claims, report.setup.axes, points, caveat, evidence)[0]
 
 
-def numbers(found: JudgedClaim) -> list[str]:
+def numbers(found):
     """Of all cases; behind the last of a case what is to be known of them, marks apart."""
     return [said for case in found.cases for said in _numbers(case)]
 
 
-def _numbers(case: ClaimCase) -> list[str]:
+def _numbers(case):
     marks = [note for note in case.notes if note.startswith("*")]
     return [
         *case.numbers[:-1],
@@ -73,14 +67,12 @@ def _numbers(case: ClaimCase) -> list[str]:
         ("qps(cache='hyper') > qps(cache='lru')", "undecided"),
     ],
 )
-def test_within_the_noise_floor_two_figures_are_similar_and_nothing_else_is_known(
-    report: Report, expect: str, result: str
-) -> None:
+def test_within_the_noise_floor_two_figures_are_similar_and_nothing_else_is_known(report, expect, result):
     evidence = ClaimEvidence(floor=lambda *_: 0.6)
     assert claim(report, expect, evidence=evidence, **READS).result == result
 
 
-def test_sides_are_told_apart_by_their_labels_or_metrics(report: Report) -> None:
+def test_sides_are_told_apart_by_their_labels_or_metrics(report):
     per_time = "qps(cache='{0}') / p50_us(cache='{0}')".format
     (arms,) = numbers(claim(report, f"{per_time('hyper')} > {per_time('lru')}", **READS))
     assert re.fullmatch(r"cache=hyper [\d,.]+ against cache=lru [\d,.]+: 2\.25× .*", arms)
@@ -89,7 +81,7 @@ def test_sides_are_told_apart_by_their_labels_or_metrics(report: Report) -> None
 
 
 @pytest.mark.parametrize(("strict", "status"), [(None, 0), ("fails", 0), ("undecided", 4)])
-def test_an_undecided_claim_fails_a_gate_that_asks_for_it(report: Report, strict: str | None, status: int) -> None:
+def test_an_undecided_claim_fails_a_gate_that_asks_for_it(report, strict, status):
     undecided = claim(report, "qps(cache='hyper') >= 1.5 * qps(cache='lru')", **READS)
     judged = replace(report, comparisons=replace(report.comparisons, claims=(undecided,)))
     assert output.claim_status(judged, strict) == status
@@ -99,13 +91,13 @@ AXES = [PlannedAxis("arm", ("a", "b"))]
 FASTER = "qps(arm='b') >= {least} * qps(arm='a')"
 
 
-def two_arms(base: Sequence[float], arm: Sequence[float]) -> list[Point]:
+def two_arms(base, arm):
     """Make arms of these QPS by load."""
     rows = {"a": base, "b": arm}
     return [made.point(*(made.run(name, load, qps) for load, qps in enumerate(row, 1))) for name, row in rows.items()]
 
 
-def judge(expect: str, points: Sequence[Point], floor: float | None = None, **claim: Any) -> ClaimCase:
+def judge(expect, points, floor=None, **claim):
     evidence = ClaimEvidence(lambda _, __, ___: floor)
     [judged] = judge_claims([{"claim": "c", "expect": expect, **claim}], AXES, points, evidence=evidence)
     [case] = judged.cases
@@ -113,7 +105,7 @@ def judge(expect: str, points: Sequence[Point], floor: float | None = None, **cl
 
 
 @pytest.mark.parametrize(("metric", "result"), [("p50_us", "undecided"), ("qps", "fails")])
-def test_any_metric_has_its_own_noise_floor(report: Report, metric: str, result: str) -> None:
+def test_any_metric_has_its_own_noise_floor(report, metric, result):
     evidence = ClaimEvidence(lambda name, _, __: 1.0 if name == metric else 0.01)
     [found] = claim(report, "p50_us(cache='hyper') > p50_us(cache='lru')", evidence=evidence, **READS).cases
     assert found.result == result
@@ -125,7 +117,7 @@ CONFIRM = {"first": 3, "fresh": 3}
 
 
 @pytest.mark.parametrize(("hyper", "loads"), [(8_000, 6), (10_000, None)])
-def test_fresh_loads_are_asked_for_where_it_fails(tmp_path: Path, hyper: float, loads: int | None) -> None:
+def test_fresh_loads_are_asked_for_where_it_fails(tmp_path, hyper, loads):
     claim = {"claim": "is no slower", "expect": "qps(cache='hyper') >= 0.95 * qps(cache='lru')",
              "where": {"step": "readww", "threads": "1"}, "confirm": CONFIRM}  # fmt: skip
     found = Experiment(tmp_path, loads=3, threads=("1",), claims=[claim])
@@ -146,7 +138,7 @@ def test_fresh_loads_are_asked_for_where_it_fails(tmp_path: Path, hyper: float, 
 # Equal arms on a noisy host: a claim fails no more often than its interval says.
 
 
-def failures(expect: str, noise: float, loads: int) -> list[str]:
+def failures(expect, noise, loads):
     """Judge 200 reports whose blocks differ by as much as their loads do."""
     chance = np.random.default_rng(5)
     outcomes = []
@@ -158,17 +150,17 @@ def failures(expect: str, noise: float, loads: int) -> list[str]:
 
 
 @pytest.mark.parametrize(("noise", "loads"), [*product((0.03, 0.1, 0.3), (2, 3, 5))])
-def test_half_of_what_an_interval_leaves_out_fails_at_most(noise: float, loads: int) -> None:
+def test_half_of_what_an_interval_leaves_out_fails_at_most(noise, loads):
     """Of 95 % intervals 2.5 % lie below 1: 5 of 200 reports, and no more than 13 but once in 1,000 such tests."""
     assert failures(FASTER.format(least=1), noise, loads).count("fails") <= 13
 
 
 @pytest.mark.parametrize("loads", [3, 5])
-def test_a_claim_that_leaves_room_for_the_noise_does_not_fail(loads: int) -> None:
+def test_a_claim_that_leaves_room_for_the_noise_does_not_fail(loads):
     assert failures(FASTER.format(least=0.9), 0.03, loads).count("fails") == 0
 
 
-def test_what_all_points_have_in_common_is_said_once() -> None:
+def test_what_all_points_have_in_common_is_said_once():
     notes = "one load decides nothing", "more loads may decide it"
     cases = ClaimCase("holds", "q1", ("2", "3"), notes[:1]), ClaimCase("undecided", "q2", ("1", "4"), notes)
     found = JudgedClaim("c", "e", "undecided", cases, "l.i1, data=cached")
@@ -187,7 +179,7 @@ def test_what_all_points_have_in_common_is_said_once() -> None:
     ]
 
 
-def test_where_it_comes_out_otherwise_is_named() -> None:
+def test_where_it_comes_out_otherwise_is_named():
     cases = (
         *(ClaimCase("fails", f"q{at}", ("1",)) for at in range(4)),
         *(ClaimCase("holds", f"l{at}", ("2",)) for at in range(8)),
@@ -207,7 +199,7 @@ def test_where_it_comes_out_otherwise_is_named() -> None:
     ]
 
 
-def test_a_claim_has_one_line_of_a_brief_list() -> None:
+def test_a_claim_has_one_line_of_a_brief_list():
     alone = JudgedClaim(
         "is fast", "e", "holds", (ClaimCase("holds", "q1", ("1.50× [1.49, 1.51] (claimed ≥ 1.4×)", "2")),)
     )

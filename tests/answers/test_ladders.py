@@ -1,17 +1,10 @@
 """Stages that were measured on several days: the day on which a point changed."""
 
-from collections.abc import Mapping, Sequence
-from pathlib import Path
-
-import pytest
-
 from stepgrid.model.plan import PlannedAxis
 from stepgrid.model.records import replace
 from stepgrid.store import store as store_module
 from stepgrid.summarize import summary_text
 from stepgrid.summarize.comparisons.judgement import RatioEvidence
-from stepgrid.summarize.comparisons.ladders import Ladder
-from stepgrid.summarize.data.points import Point
 from stepgrid.summarize.data.tables_reader import PastFigure, Tables
 from stepgrid_answers.ladders import date_ladder
 from stepgrid_page import html_page
@@ -22,20 +15,19 @@ AXES = [PlannedAxis("arm", ("a", "b"))]
 DAYS = ("20261116", "20261117", "20261118", "20261119", "20261120")
 NOISE = (1.001, 0.999, 1.0, 1.002)
 HOST = {"host": {"s/1": {"hostname": "here"}}}
-Rates = Mapping[str, Sequence[float]]  # arm -> QPS of each day
 
 
 class Floor:
     """A noise floor that is the same everywhere."""
 
-    def __init__(self, height: float | None) -> None:
+    def __init__(self, height):
         self.height = height
 
-    def floor(self, *_: object) -> float | None:
+    def floor(self, *_):
         return self.height
 
 
-def ladder(rates: Rates, loads: int = 3, host: str = "here", floor: float | None = None) -> Ladder | None:
+def ladder(rates, loads=3, host="here", floor=None):
     """The newest day is that of the report."""
     points, past = [], list[PastFigure]()
     for arm, days in rates.items():
@@ -43,38 +35,36 @@ def ladder(rates: Rates, loads: int = 3, host: str = "here", floor: float | None
         points.append(found)
         past += [older(found, load, at, days[at], host) for at in range(len(days) - 1) for load in range(loads)]
     tables = Tables(tuple(run for point in points for run in point.runs), {}, HOST, history=tuple(past))
-    return date_ladder(AXES, points, tables, RatioEvidence({}, 0.02, Floor(floor)))  # type: ignore[arg-type]
+    return date_ladder(AXES, points, tables, RatioEvidence({}, 0.02, Floor(floor)))
 
 
-def run(arm: str, load: int, days: Sequence[float]) -> made.Run:
+def run(arm, load, days):
     return replace(made.run(arm, load, days[-1] * NOISE[load % 4]), attempt=attempt(len(days) - 1))
 
 
-def attempt(day: int) -> str:
+def attempt(day):
     return f"{DAYS[day]}T101500.000000Z"
 
 
-def older(point: Point, load: int, day: int, qps: float, host: str) -> PastFigure:
+def older(point, load, day, qps, host):
     place, noise = point.runs[load].place, NOISE[(day + load) % 4]
     known = made.past("c", load, qps * noise, host=host)
     return replace(known, place=place, attempt=attempt(day))
 
 
-def test_two_days_another_host_and_single_loads_are_no_ladder() -> None:
+def test_two_days_another_host_and_single_loads_are_no_ladder():
     assert ladder({"a": [1000, 900]}) is None
     assert ladder({"a": [1000, 1000, 900]}, host="elsewhere") is None
     found = ladder({"a": [1000, 1000, 900, 900]}, loads=1)
-    assert found is not None
     assert found.changes == (), "nothing tells the noise"
 
 
-def test_what_is_within_the_noise_floor_is_no_change() -> None:
+def test_what_is_within_the_noise_floor_is_no_change():
     found = ladder({"a": [1000, 1000, 900, 900, 900]}, floor=0.2)
-    assert found is not None
     assert found.changes == ()
 
 
-def test_results_of_a_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_results_of_a_store(tmp_path, monkeypatch):
     """One arm is slower from the third day on."""
     found = Experiment(tmp_path, threads=("1",))
     build = found.builds[0]
@@ -95,9 +85,8 @@ def test_results_of_a_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     assert "<h2>Changes along date</h2>" in html_page.page(report)
 
 
-def test_a_point_that_did_nothing_on_a_day_is_not_judged() -> None:
+def test_a_point_that_did_nothing_on_a_day_is_not_judged():
     found = ladder({"a": [1000, 0, 900, 900, 900], "b": [500] * 5})
-    assert found is not None
     assert found.sentences == [
         "no change from one date to the next in 2026-11-16 to 2026-11-20",
         "not judged: readww, arm=a: a load did nothing (0 QPS) on 2026-11-17",

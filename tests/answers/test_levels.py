@@ -5,22 +5,20 @@ import math
 import numpy as np
 import pytest
 
-from stepgrid.summarize.statistics.confidence_intervals import Array
 from stepgrid_answers.levels import changes, two_levels, two_levels_of_loads
 
 TRIES, EFFECT, ALPHA = 300, 0.02, 0.05
 
 
-def grid(chance: np.random.Generator, versions: int, loads: int, noise: float, blocks: float = 0.0, **steps: float):
+def grid(chance, versions, loads, noise, blocks=0.0, **steps):
     """`at4=0.95`: from the fourth version on."""
     level = np.zeros(versions)
     for name, ratio in steps.items():
         level[int(name[2:]) :] += math.log(ratio)
-    drawn: Array = level[:, None] + chance.normal(0, noise, (versions, loads)) + chance.normal(0, blocks, loads)
-    return drawn
+    return level[:, None] + chance.normal(0, noise, (versions, loads)) + chance.normal(0, blocks, loads)
 
 
-def found(**said: float):
+def found(**said):
     chance = np.random.default_rng(21)
     shape = {"versions": 13, "loads": 3, "noise": 0.01, **said}
     versions, loads = int(shape.pop("versions")), int(shape.pop("loads"))
@@ -29,12 +27,12 @@ def found(**said: float):
 
 
 @pytest.mark.parametrize(("versions", "loads", "noise"), [(3, 2, 0.03), (6, 3, 0.03), (13, 3, 0.01), (13, 5, 0.05)])
-def test_equal_versions_have_no_change(versions: int, loads: int, noise: float):
+def test_equal_versions_have_no_change(versions, loads, noise):
     assert sum(map(bool, found(versions=versions, loads=loads, noise=noise))) <= ALPHA / 2 * TRIES
 
 
 @pytest.mark.parametrize("blocks", [0.0, 0.05])
-def test_five_percent_is_found_where_it_is(blocks: float):
+def test_five_percent_is_found_where_it_is(blocks):
     assert found(at6=0.95, blocks=blocks).count((6,)) >= 0.98 * TRIES
     assert found(at4=0.95, at9=1.08, blocks=blocks).count((4, 9)) >= 0.98 * TRIES
 
@@ -64,7 +62,7 @@ def test_days_of_their_own_have_the_noise_of_days():
     """Loads of a day agree; the days do not."""
     chance = np.random.default_rng(8)
 
-    def found(size: float, step: float) -> list[int]:
+    def found(size, step):
         level = np.where(np.arange(12) < 7, 0.0, math.log(step)) + chance.normal(0, size, 12)
         days = level[:, None] + chance.normal(0, 0.001, (12, 3))
         return [change.at for change in changes(days, EFFECT, ALPHA, is_apart=True)]
@@ -76,7 +74,7 @@ def test_days_of_their_own_have_the_noise_of_days():
     assert changes(coarse, EFFECT, ALPHA, is_apart=True) == [], "a clock of 1 ms"
 
 
-def test_noise_has_no_two_levels() -> None:
+def test_noise_has_no_two_levels():
     """Of 1,000 series of each kind; a process that changes between two speeds is told in all but a few."""
     generator = np.random.default_rng(1)
     noises = [

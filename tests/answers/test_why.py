@@ -1,7 +1,6 @@
 """Causes of a difference, from the files beside a step to the table of reasons; others are in reports.yaml."""
 
 import json
-from pathlib import Path
 
 from stepgrid_answers.why import why_table
 from tests.summarize import scenario
@@ -11,7 +10,7 @@ OLD, NEW = "rocksdb-6.11.4", "rocksdb-7.8.3"
 ALIKE = {"route": "debian", "suite": "trixie"}
 
 
-def test_waits_of_sessions_come_from_the_files_beside_a_step_to_the_table(tmp_path: Path) -> None:
+def test_waits_of_sessions_come_from_the_files_beside_a_step_to_the_table(tmp_path):
     """Tables have them as counters of a source of their own."""
     found = Experiment(tmp_path, builds=(OLD, NEW), caches=("lru",), threads=("1",), base={"build": OLD}, seconds=1)
     for build in (OLD, NEW):
@@ -27,5 +26,4 @@ def test_waits_of_sessions_come_from_the_files_beside_a_step_to_the_table(tmp_pa
     made = scenario.report(found)
     (comparison,) = made.comparisons.all
     table = why_table(comparison, made.setup, made.data.details)
-    assert table is not None
     assert table.rows[0][-1].text.startswith("waiting for row locks (transactionid) 0 → 1,79")

@@ -11,20 +11,18 @@ from bench import power_cut
 from bench.power_cut_disk import EMPTY, LOST, Disk, Event
 from tests.needs import needs
 
-Found = dict[str, str | None]
 
-
-def states(*events: tuple[str, ...]) -> tuple[Found, Found]:
+def states(*events):
     disk = Disk("/x")
     for event in events:
         disk.apply(Event(*event))
     return tuple(
         {path: "folder" if node is None else node.target or node.copy for path, node in disk.state(kind).items()}
         for kind in (LOST, EMPTY)
-    )  # type: ignore[return-value]
+    )
 
 
-def test_what_is_not_synced_is_lost_or_has_no_bytes() -> None:
+def test_what_is_not_synced_is_lost_or_has_no_bytes():
     made = [("create", "/x/a"), ("mkdir", "/x/d"), ("create", "/x/d/b")]
     assert states(*made) == ({}, {"a": None, "d": "folder", "d/b": None})
     synced = [*made, ("sync", "/x/d/b", "1"), ("sync", "/x/d")]
@@ -32,7 +30,7 @@ def test_what_is_not_synced_is_lost_or_has_no_bytes() -> None:
     assert states(*synced, ("sync", "/x"))[0] == {"a": None, "d": "folder", "d/b": "1"}
 
 
-def test_a_rename_is_whole_or_not_there() -> None:
+def test_a_rename_is_whole_or_not_there():
     made = [("mkdir", "/x/d"), ("mkdir", "/x/e"), ("create", "/x/d/a"), ("sync", "/x/d"), ("sync", "/x")]
     moved = [*made, ("rename", "/x/d/a", "/x/e/b")]
     assert states(*moved)[0] == {"d": "folder", "d/a": None, "e": "folder"}
@@ -40,7 +38,7 @@ def test_a_rename_is_whole_or_not_there() -> None:
         assert states(*moved, ("sync", folder))[0] == {"d": "folder", "e": "folder", "e/b": None}
 
 
-def test_a_file_that_replaces_another_keeps_the_old_bytes_until_its_name_is_synced() -> None:
+def test_a_file_that_replaces_another_keeps_the_old_bytes_until_its_name_is_synced():
     old = [("create", "/x/a"), ("sync", "/x/a", "old"), ("sync", "/x")]
     new = [*old, ("create", "/x/.a"), ("sync", "/x/.a", "new"), ("rename", "/x/.a", "/x/a")]
     assert states(*new) == ({"a": "old"}, {"a": "new"})
@@ -61,7 +59,7 @@ shutil.rmtree("d/e")
 
 
 @needs("cc")
-def test_each_call_is_seen(tmp_path: Path) -> None:
+def test_each_call_is_seen(tmp_path):
     shim, work, log = power_cut.shim(tmp_path), tmp_path / "run", tmp_path / "log"
     work.mkdir()
     subprocess.run(
@@ -76,14 +74,14 @@ def test_each_call_is_seen(tmp_path: Path) -> None:
     assert (tmp_path / "copies" / found[7][2]).read_text() == "text"
 
 
-def test_promised_results_are_those_whose_name_is_synced() -> None:
+def test_promised_results_are_those_whose_name_is_synced():
     publish = [Event("rename", "/x/outputs/attempts/s-1/t", "/x/outputs/results/s-1/t")]
     assert power_cut.promised(publish, "/x") == set()
     assert power_cut.promised([*publish, Event("sync", "/x/outputs/results/s-1")], "/x") == {"s-1/t"}
 
 
 @pytest.mark.parametrize("kind", [LOST, EMPTY])
-def test_a_state_is_written_as_files(tmp_path: Path, kind: str) -> None:
+def test_a_state_is_written_as_files(tmp_path, kind):
     from bench.power_cut_disk import write
 
     (tmp_path / "copies").mkdir()

@@ -4,7 +4,6 @@ import json
 import re
 import subprocess
 from argparse import Namespace
-from pathlib import Path
 
 import pytest
 
@@ -23,7 +22,7 @@ esac
 
 
 @pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def folder(tmp_path, monkeypatch):
     """As a run leaves it after the build."""
     monkeypatch.chdir(tmp_path)
     build = tmp_path / "outputs/builds/b-1"
@@ -35,7 +34,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @needs("cc")
-def test_the_specs_are_fine(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_specs_are_fine(folder, capsys):
     why_cases.prepare(folder)
     for case in why_cases.cases(folder):
         (folder / f"{case.name}.yaml").write_text(case.spec(3, 4))
@@ -49,13 +48,13 @@ def test_the_specs_are_fine(folder: Path, capsys: pytest.CaptureFixture[str]) ->
 @pytest.mark.nightly
 @needs("apt", "cc", "perf")
 @pytest.mark.parametrize("case", ["default", "cache", "fsync", "patch"])
-def test_the_planted_cause_comes_first(tmp_path: Path, case: str) -> None:
+def test_the_planted_cause_comes_first(tmp_path, case):
     """Real engines; `patch` compiles PostgreSQL, and its function has its name and its cost in a profile."""
     assert why.measured(tmp_path, Namespace(cases=[case], loads=4, seconds=4)) == [True]
 
 
 @needs("cc")
-def test_the_fork_has_another_default_and_says_so(folder: Path) -> None:
+def test_the_fork_has_another_default_and_says_so(folder):
     why_cases.prepare(folder)
     fork = folder / "fork/db_bench"
     said = [subprocess.check_output([fork, word], text=True) for word in ("--help", "x")]

@@ -9,7 +9,7 @@ from stepgrid.plan.assembly import CompileContext, compile_spec
 from stepgrid_investigate.bisect.measurement import override_spec
 from stepgrid_investigate.bisect.question import SearchError, Words, find_claim, list_candidates, make_request
 from tests.build.repository import Repository
-from tests.conftest import HOST, Compile
+from tests.conftest import HOST
 
 SPEC = """\
 title: two families
@@ -39,11 +39,11 @@ ONE = (
 )
 
 
-def spec(repository: Repository | None = None) -> str:
+def spec(repository=None):
     return ONE.replace("URL", repository.url if repository else "https://host.example/a.git")
 
 
-def test_releases_of_the_spec(compile_text: Compile):
+def test_releases_of_the_spec(compile_text):
     plan = compile_text(spec())
     request = make_request(WORDS, plan)
     assert (request.commits, request.family, request.good, request.bad) == (False, "ours", "1", "3.10")
@@ -51,7 +51,7 @@ def test_releases_of_the_spec(compile_text: Compile):
     assert make_request(replace(WORDS, good="ours-1"), plan) == request
 
 
-def test_commits_between_two_tags(compile_text: Compile, tmp_path: Path):
+def test_commits_between_two_tags(compile_text, tmp_path):
     repository = Repository(tmp_path / "repository")
     made = [repository.commit(tag=f"w{each}", a_c=str(each)) for each in range(3)]
     plan = compile_text(spec(repository))
@@ -75,7 +75,7 @@ def test_commits_between_two_tags(compile_text: Compile, tmp_path: Path):
 
 
 @pytest.mark.parametrize("repeat", ["", "repeat: 2\n", "repeat: {until: decided, most: 4, within: 1h}\n"])
-def test_the_search_says_how_many_loads(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, repeat: str):
+def test_the_search_says_how_many_loads(tmp_path, monkeypatch, repeat):
     monkeypatch.chdir(tmp_path)
     Path("a.yaml").write_text(spec() + repeat)
     request = make_request(WORDS, compile_spec("a.yaml", None, HOST))
@@ -85,7 +85,7 @@ def test_the_search_says_how_many_loads(tmp_path: Path, monkeypatch: pytest.Monk
     assert [(cell.labels["build"], len(cell.repeats)) for cell in plan.cells] == [("ours-1", 3), ("ours-2", 3)]
 
 
-def test_a_claim_is_about_each_build(compile_text: Compile):
+def test_a_claim_is_about_each_build(compile_text):
     plan = compile_text(spec())
     assert find_claim(plan, "Fast enough") == {
         "claim": "fast enough",
@@ -113,21 +113,21 @@ def test_a_claim_is_about_each_build(compile_text: Compile):
         ({"good": "2", "bad": "1"}, "`2` does not stand before `1` in the spec: list old versions first"),
     ],
 )  # fmt: skip
-def test_refused(compile_text: Compile, words: dict[str, str], why: str):
+def test_refused(compile_text, words, why):
     plan = compile_text(spec())
     with pytest.raises(SearchError) as caught:
         list_candidates(make_request(replace(WORDS, **words), plan), plan)
     assert str(caught.value) == why
 
 
-def test_of_several_cells_one_is_chosen(compile_text: Compile):
+def test_of_several_cells_one_is_chosen(compile_text):
     plan = compile_text(SPEC.replace("URL", "https://host.example/a.git"))
     with pytest.raises(SearchError) as caught:
         make_request(WORDS, plan)
     assert str(caught.value) == "`run` has 2 cells for each build: choose one, such as --only \"n == 'few'\""
 
 
-def test_no_versions_and_no_repository(compile_text: Compile):
+def test_no_versions_and_no_repository(compile_text):
     plan = compile_text(spec().replace("build: [ours]", "build: [ours, other]"))
     with pytest.raises(SearchError) as caught:
         make_request(replace(WORDS, build="other"), plan)

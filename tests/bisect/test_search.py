@@ -42,7 +42,7 @@ class Made:
     samples: dict[int, tuple[float, ...]] = field(default_factory=dict)
     tried: list[int] = field(default_factory=list)
 
-    def search(self, question: Question) -> Found | Unanswered:
+    def search(self, question):
         dice = np.random.default_rng(self.seed)
         while isinstance(step := next_step(question, self.evidence), Measure):
             for place in step.candidates:
@@ -55,12 +55,12 @@ class Made:
         return step
 
     @property
-    def evidence(self) -> Evidence:
+    def evidence(self):
         broken = frozenset(self.broken).intersection(self.tried)
         return Evidence(self.samples, broken)
 
     @property
-    def loads(self) -> int:
+    def loads(self):
         return sum(map(len, self.samples.values()))
 
 
@@ -97,7 +97,7 @@ def test_a_noise_that_hides_it():
 
 
 @pytest.mark.parametrize(("place", "end"), [(0, "good"), (64, "bad")])
-def test_an_end_that_does_not_build(place: int, end: str):
+def test_an_end_that_does_not_build(place, end):
     assert Made(broken=(place,)).search(Question(65, FIVE)) == Unanswered(f"the {end} end cannot be measured")
 
 
@@ -162,16 +162,14 @@ def test_by_integrating_the_levels_out():
 
 
 @given(st.dictionaries(st.integers(1, 8), LOGS), LOGS, LOGS, st.floats(-5, 5))
-def test_another_unit_changes_nothing(
-    between: dict[int, list[float]], good: list[float], bad: list[float], shift: float
-):
+def test_another_unit_changes_nothing(between, good, bad, shift):
     samples = {0: good, 9: bad, **between}
     moved = {place: [log + shift for log in logs] for place, logs in samples.items()}
     assert change_point(10, moved).probability == pytest.approx(change_point(10, samples).probability, abs=1e-6)
 
 
 @given(st.dictionaries(st.integers(1, 8), LOGS), LOGS, LOGS)
-def test_seen_from_the_other_end(between: dict[int, list[float]], good: list[float], bad: list[float]):
+def test_seen_from_the_other_end(between, good, bad):
     samples = {0: good, 9: bad, **between}
     mirrored = {9 - place: logs for place, logs in samples.items()}
     back = change_point(10, mirrored).probability[::-1]

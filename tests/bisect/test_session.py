@@ -1,7 +1,5 @@
 """Decisions of a search survive its process."""
 
-from pathlib import Path
-
 from stepgrid.model.records import replace
 from stepgrid.store.store import Store
 from stepgrid_investigate.bisect.question import BisectRequest, Candidate
@@ -11,7 +9,7 @@ from stepgrid_investigate.bisect.session import State, load_state
 REQUEST = BisectRequest("a.yaml", None, None, (), "ours", "1", False, "1", "3.10", "run", "ops", "", 0.05)
 
 
-def test_decisions_are_kept(tmp_path: Path):
+def test_decisions_are_kept(tmp_path):
     store = Store(tmp_path / "outputs")
     assert load_state(store, REQUEST) is None
     state = State(store.bisect(REQUEST.key), REQUEST, [Candidate("1", "1"), Candidate("2", "2", "2024-05-06", "x")])

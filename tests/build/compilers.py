@@ -1,12 +1,9 @@
 """What the tests that compile need: a compiler, and the smallest tree that a recipe of RocksDB takes for one."""
 
-from pathlib import Path
-
 from tests.needs import needs
 
 needs_compiler = needs("cc", "c++", "make")
 needs_cmake = needs("cc", "c++", "cmake", "ninja")
-
 _VERSION = """\
 #define ROCKSDB_MAJOR 9
 #define ROCKSDB_MINOR 8
@@ -43,7 +40,7 @@ add_custom_target(db_bench DEPENDS db_bench_tiny)
 """
 
 
-def tree(folder: Path) -> Path:
+def tree(folder):
     files = {
         "include/rocksdb/version.h": _VERSION,
         "tools/db_bench.cc": _BENCH,

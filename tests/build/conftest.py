@@ -1,19 +1,15 @@
 """A small git repository with a history, and a fetch from it."""
 
-from pathlib import Path
-from typing import Any
-
 import pytest
 
-from stepgrid.build.recipe import Material, load_source
+from stepgrid.build.recipe import load_source
 from stepgrid.model.site import Site
-from tests.build.fetching import Fetch
 from tests.build.ordering import order
 from tests.build.repository import Repository
 
 
 @pytest.fixture(scope="module")
-def origin(tmp_path_factory: pytest.TempPathFactory) -> Repository:
+def origin(tmp_path_factory):
     """Three commits: v1, a nameless one, v2 which is main."""
     made = Repository(tmp_path_factory.mktemp("git") / "origin")
     made.commit("v1", main_c="1\n")
@@ -23,13 +19,13 @@ def origin(tmp_path_factory: pytest.TempPathFactory) -> Repository:
 
 
 @pytest.fixture
-def repository(tmp_path: Path, origin: Repository) -> Repository:
+def repository(tmp_path, origin):
     return Repository.copied(origin, tmp_path / "origin")
 
 
 @pytest.fixture
-def fetch(tmp_path: Path, repository: Repository) -> Fetch:
-    def fetched(ref: str, url: str = "", submodules: str = "", pins: Any = None, site: Site | None = None) -> Material:
+def fetch(tmp_path, repository):
+    def fetched(ref, url="", submodules="", pins=None, site=None):
         source = {"git": url or repository.url, "ref": ref, **({"submodules": submodules} if submodules else {})}
         folder = tmp_path / "attempt"
         asked = order(folder, source, pins={f"git {source['git']} {ref}": pins} if pins else {}, site=site or Site())

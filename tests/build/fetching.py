@@ -1,8 +1,6 @@
 """What the tests of the git source ask of a fetch."""
 
 from collections.abc import Callable
-from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -12,11 +10,11 @@ from stepgrid.build.recipe import Material
 Fetch = Callable[..., Material]
 
 
-def log(tmp_path: Path) -> str:
+def log(tmp_path):
     return (tmp_path / "attempt" / "build.log").read_text()
 
 
-def refused(fetch: Fetch, *given: Any, **more: Any) -> str:
+def refused(fetch, *given, **more):
     with pytest.raises(BuildError) as caught:
         fetch(*given, **more)
     return str(caught.value)

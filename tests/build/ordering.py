@@ -1,12 +1,8 @@
 """Orders for the tests of sources and recipes: a build in a folder of the test's own."""
 
-from collections.abc import Mapping
-from pathlib import Path
-from typing import Any
-
 from stepgrid.build import ready_programs
 from stepgrid.build.commands import Commands
-from stepgrid.build.recipe import Order, Recipe
+from stepgrid.build.recipe import Order
 from stepgrid.model.plan import PlannedBuild
 from stepgrid.model.site import Site
 from stepgrid.plugins.registry import require_builder
@@ -16,11 +12,11 @@ from tests.build.snake import Snake
 class Engine(Snake):
     """The snake, with programs of a test's choice."""
 
-    def __init__(self, *programs: str) -> None:
+    def __init__(self, *programs):
         self.programs = programs or Snake.programs
 
 
-def order(folder: Path, source: Mapping[str, Any], *programs: str, **fields: Any) -> Order:
+def order(folder, source, *programs, **fields):
     """`fields`: of the planned build, and `site`."""
     folder.mkdir(parents=True, exist_ok=True)
     site = fields.pop("site", Site())
@@ -31,5 +27,5 @@ def order(folder: Path, source: Mapping[str, Any], *programs: str, **fields: Any
     return Order(build, engine, folder, Commands(folder / "build.log", folder), site)
 
 
-def recipe_of(build: PlannedBuild) -> Recipe | None:
+def recipe_of(build):
     return ready_programs.recipe_of(build, require_builder(build.engine))

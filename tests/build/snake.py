@@ -2,13 +2,12 @@
 
 import re
 import sys
-from collections.abc import Mapping
 
 from stepgrid.build.pins import pin
 from stepgrid.language.sources import source_key
 from stepgrid.model.plan import PlannedBuild
 from stepgrid.plan.identity import build_id
-from stepgrid.plugins.engine import Identity, OptionInfo, Run
+from stepgrid.plugins.engine import Identity, OptionInfo
 
 VERSION = sys.version.split()[0]
 
@@ -19,20 +18,20 @@ class Snake:
     kinds = ("command",)
     immutable = ()
 
-    def capabilities(self, version: str) -> frozenset[str]:
+    def capabilities(self, version):
         return frozenset()
 
-    def identify(self, run: Run) -> Identity:
+    def identify(self, run):
         stdout, _ = run("python", ["--version"])
         return Identity(stdout.split()[1], ("slow on purpose",), False, {"said": stdout.strip()})
 
-    def catalogue(self, run: Run) -> Mapping[str, OptionInfo]:
+    def catalogue(self, run):
         stdout, _ = run("python", ["-E", "--help"])
         found = re.findall(r"^(-\w)\s+: (.+)", stdout, re.MULTILINE)
         return {name: OptionInfo(name, "bool", "false", text) for name, text in found}
 
 
-def planned(program: str = sys.executable, version: str = VERSION) -> PlannedBuild:
+def planned(program=sys.executable, version=VERSION):
     source = {"system": program}
     held = pin(source)
     node = build_id("snake", version, source, held)

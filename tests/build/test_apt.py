@@ -23,12 +23,12 @@ DEBIAN = "http://mirror.example/debian"
 
 
 @pytest.fixture
-def etc(tmp_path: Path) -> Path:
+def etc(tmp_path):
     (tmp_path / "sources.list.d").mkdir()
     return tmp_path
 
 
-def test_the_distribution_comes_first_and_security_archives_never(etc: Path):
+def test_the_distribution_comes_first_and_security_archives_never(etc):
     (etc / "sources.list").write_text(
         "deb [signed-by=/usr/share/keyrings/vendor.gpg] http://vendor.example/apt bookworm main\n"
         "deb http://security.example/debian-security bookworm-security main\n"
@@ -46,7 +46,7 @@ needs_private_apt = needs("apt-get")
 
 
 @pytest.fixture
-def mirror(tmp_path: Path) -> Mirror:
+def mirror(tmp_path):
     """A real mirror on disk: suite `one` with a package and what it depends on."""
     root = tmp_path / "mirror"
     index = "\n".join(_package(root, name, depends) for name, depends in (("tool", "tool-lib"), ("tool-lib", "")))
@@ -63,14 +63,14 @@ def mirror(tmp_path: Path) -> Mirror:
 
 
 @pytest.fixture
-def tree(tmp_path: Path) -> PrivateApt:
+def tree(tmp_path):
     (tmp_path / "build").mkdir()
     commands = Commands(tmp_path / "log", tmp_path / "build")
     return PrivateApt(tmp_path / "build" / "apt", commands, _architecture(tmp_path))
 
 
 @needs_private_apt
-def test_a_package_and_what_it_needs(tree: PrivateApt, mirror: Mirror):
+def test_a_package_and_what_it_needs(tree, mirror):
     tree.update([mirror], "one")
     files = tree.download(["tool"], "one")
     assert [file.name for file in files] == ["tool-lib_1.0_all.deb", "tool_1.0_all.deb"]
@@ -82,14 +82,14 @@ def test_a_package_and_what_it_needs(tree: PrivateApt, mirror: Mirror):
 
 
 @needs_private_apt
-def test_the_next_mirror_is_asked(tree: PrivateApt, mirror: Mirror, tmp_path: Path):
+def test_the_next_mirror_is_asked(tree, mirror, tmp_path):
     empty = Mirror(f"copy:{tmp_path / 'empty'}", ("one",), ("main",), mirror.trust)
     tree.update([empty, mirror], "one")
     assert len(tree.download(["tool"], "one")) == 2
 
 
 @needs_private_apt
-def test_a_package_that_is_not_what_the_index_says(tree: PrivateApt, mirror: Mirror, tmp_path: Path):
+def test_a_package_that_is_not_what_the_index_says(tree, mirror, tmp_path):
     path = tmp_path / "mirror/pool/tool_1.0_all.deb"
     content = path.read_bytes()
     path.write_bytes(content[:-1] + bytes([content[-1] ^ 1]))
@@ -100,7 +100,7 @@ def test_a_package_that_is_not_what_the_index_says(tree: PrivateApt, mirror: Mir
 
 
 @needs_private_apt
-def test_a_machine_without_mirrors(tree: PrivateApt):
+def test_a_machine_without_mirrors(tree):
     with pytest.raises(BuildError) as caught:
         tree.update([], "one")
     assert str(caught.value) == (
@@ -112,7 +112,7 @@ def test_a_machine_without_mirrors(tree: PrivateApt):
 _NAMES = ("tool-lib", "tool")
 
 
-def _package(root: Path, name: str, depends: str) -> str:
+def _package(root, name, depends):
     """Builds it, and gives its stanza of the index."""
     control = f"Package: {name}\nVersion: 1.0\nArchitecture: all\nMaintainer: m\nDescription: d\n"
     control += f"Depends: {depends}\n" if depends else ""
@@ -126,14 +126,14 @@ def _package(root: Path, name: str, depends: str) -> str:
     return f"{control}Filename: pool/{file.name}\nSize: {len(content)}\nSHA256: {digest}\n"
 
 
-def _architecture(folder: Path) -> str:
+def _architecture(folder):
     return architecture(Commands(folder / "log", folder))
 
 
 debian = needs("dpkg-deb")
 
 
-def test_files_of_an_unmerged_suite_end_in_usr(tmp_path: Path):
+def test_files_of_an_unmerged_suite_end_in_usr(tmp_path):
     """As bullseye's libc: files in /lib, an absolute link to the loader, relative links between the two trees."""
     _write(tmp_path / "lib/multi/ld-2.31.so", "loader")
     _write(tmp_path / "usr/lib/multi/liba.so.1.0", "a")
@@ -147,22 +147,22 @@ def test_files_of_an_unmerged_suite_end_in_usr(tmp_path: Path):
 
 
 @debian
-def test_what_is_no_package(tmp_path: Path):
+def test_what_is_no_package(tmp_path):
     (tmp_path / "x.deb").write_text("no package")
     with pytest.raises(BuildError, match=r"^x\.deb cannot be unpacked: dpkg-deb: error: "):
         unpack_packages([tmp_path / "x.deb"], tmp_path / "prefix", Commands(tmp_path / "log", tmp_path))
 
 
-def _write(path: Path, text: str) -> None:
+def _write(path, text):
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text)
 
 
-def _link(path: Path, target: str) -> None:
+def _link(path, target):
     path.parent.mkdir(parents=True, exist_ok=True)
     path.symlink_to(target)
 
 
 @pytest.mark.parametrize(("said", "message"), rows(__file__, "update"))
-def test_update(said: str, message: str):
+def test_update(said, message):
     assert explain_update("nosuch", said) == message

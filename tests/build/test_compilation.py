@@ -2,15 +2,12 @@
 
 import hashlib
 import subprocess
-from pathlib import Path
 
 import pytest
 
 from stepgrid.build import apt, compilation
 from stepgrid.build.apt import Mirror
-from stepgrid.build.compilation import (
-    development,
-)
+from stepgrid.build.compilation import development
 from stepgrid.build.elf import SWITCHES, codegen, published_codegen, read_elf, strings
 from stepgrid.build.error import BuildError
 from stepgrid.build.recipe import require
@@ -23,7 +20,7 @@ from tests.needs import needs
 @pytest.mark.parametrize(
     ("tool", "package"), [("c++", "g++"), ("ninja", "ninja-build"), ("clang-16", "clang-16"), ("mvn", "maven")]
 )
-def test_a_missing_program_says_what_to_install(tmp_path: Path, tool: str, package: str):
+def test_a_missing_program_says_what_to_install(tmp_path, tool, package):
     with pytest.raises(BuildError) as error:
         require(order(tmp_path, {}, site=Site(tools={tool: "no-such-program"})), tool)
     assert str(error.value) == (
@@ -33,7 +30,7 @@ def test_a_missing_program_says_what_to_install(tmp_path: Path, tool: str, packa
 
 
 @pytest.fixture
-def mirror(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def mirror(tmp_path, monkeypatch):
     """A real mirror on disk with one package: a header, a header of the platform's own, a library in both forms."""
     arch = subprocess.run(["dpkg", "--print-architecture"], capture_output=True, text=True, check=True).stdout.strip()
     made, root = tmp_path / "made", tmp_path / "mirror"
@@ -65,7 +62,7 @@ def mirror(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @needs("apt-get", "dpkg-deb")
 @pytest.mark.usefixtures("mirror")
-def test_headers_and_static_libraries_and_nothing_else(tmp_path: Path):
+def test_headers_and_static_libraries_and_nothing_else(tmp_path):
     found = development(order(tmp_path / "build", {}), ["libx-dev"], "one")
     assert found.folder == tmp_path / "build" / "devel"
     files = sorted(str(path.relative_to(found.folder)) for path in found.folder.rglob("*") if path.is_file())
@@ -79,7 +76,7 @@ def test_headers_and_static_libraries_and_nothing_else(tmp_path: Path):
 
 
 @needs_compiler
-def test_programs_stay_and_trees_go(tmp_path: Path):
+def test_programs_stay_and_trees_go(tmp_path):
     (tmp_path / "tree").mkdir()
     program = compiled(tmp_path / "tree", "-frecord-gcc-switches", "-g")
     library = tmp_path / "tree" / "libx.so"
@@ -94,19 +91,19 @@ def test_programs_stay_and_trees_go(tmp_path: Path):
 
 
 @pytest.mark.parametrize("content", [b"", b"#!/bin/sh\necho\n", b"\x7fELF\x01" + bytes(80), b"\x7fELF\x02\x01"])
-def test_what_is_no_elf_file(tmp_path: Path, content: bytes):
+def test_what_is_no_elf_file(tmp_path, content):
     (tmp_path / "x").write_bytes(content)
     assert read_elf(tmp_path / "x") is None
 
 
-def compiled(folder: Path, *flags: str) -> Path:
+def compiled(folder, *flags):
     (folder / "x.c").write_text("int main(void) { return 0; }\n")
     subprocess.run(["cc", *flags, str(folder / "x.c"), "-o", str(folder / "x")], check=True)
     return folder / "x"
 
 
 @needs_compiler
-def test_the_last_option_counts(tmp_path: Path):
+def test_the_last_option_counts(tmp_path):
     found = codegen(compiled(tmp_path, "-frecord-gcc-switches", "-O3", "-O1"))
     assert found["optimisation"] == "-O1"
     assert found["march"] != "unknown"
@@ -114,7 +111,7 @@ def test_the_last_option_counts(tmp_path: Path):
 
 
 @needs_compiler
-def test_what_is_known_of_one_that_was_published(tmp_path: Path):
+def test_what_is_known_of_one_that_was_published(tmp_path):
     found = published_codegen(compiled(tmp_path, "-O2"))
     assert str(found["compiler"]).startswith("GCC ")
     assert (found["optimisation"], found["march"]) == ("as published", "as published")

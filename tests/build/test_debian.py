@@ -3,8 +3,6 @@
 import hashlib
 import shutil
 import subprocess
-from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -12,7 +10,7 @@ from stepgrid.build import apt
 from stepgrid.build.apt import Mirror
 from stepgrid.build.commands import Commands
 from stepgrid.build.error import BuildError
-from stepgrid.build.recipe import Artifact, Material, load_source
+from stepgrid.build.recipe import Artifact, load_source
 from stepgrid_registries.debian import DebianSource, read_package
 from tests.build.ordering import order
 from tests.needs import needs
@@ -20,7 +18,7 @@ from tests.needs import needs
 ONE = {"debian": "rocksdb-tools", "suite": "trixie"}
 
 
-def test_a_machine_that_is_no_debian(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_a_machine_that_is_no_debian(tmp_path, monkeypatch):
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(BuildError) as caught:
         load_source("debian").fetch(ONE, tmp_path, order(tmp_path, ONE, "db_bench"))
@@ -34,15 +32,13 @@ needs_deb_read = needs("dpkg-deb")
 
 
 @needs_deb_read
-def test_what_is_no_package_is_refused(tmp_path: Path) -> None:
+def test_what_is_no_package_is_refused(tmp_path):
     (tmp_path / "b.deb").write_text("<html>an error page</html>")
     with pytest.raises(BuildError, match=r"^b\.deb is no Debian package: "):
         read_package(Commands(tmp_path / "log", tmp_path), tmp_path / "b.deb")
 
 
 needs_debian_source = needs("apt-get", "dpkg-source")
-
-
 CONTROL = """\
 Source: thing
 Section: misc
@@ -59,14 +55,14 @@ PATCH = "--- a/main.c\n+++ b/main.c\n@@ -1 +1 @@\n-int upstream;\n+int debian;\n
 
 
 @pytest.fixture(scope="module")
-def package(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def package(tmp_path_factory):
     pool = tmp_path_factory.mktemp("pool")
     _source_package(pool)
     return pool
 
 
 @pytest.fixture
-def mirror(tmp_path: Path, package: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def mirror(tmp_path, package, monkeypatch):
     root = tmp_path / "mirror"
     pool = root / "pool"
     shutil.copytree(package, pool)
@@ -86,7 +82,7 @@ def mirror(tmp_path: Path, package: Path, monkeypatch: pytest.MonkeyPatch) -> Pa
     return root
 
 
-def _source_package(pool: Path) -> None:
+def _source_package(pool):
     tree = pool / "thing-1.0"
     for name, text in {
         "main.c": "int upstream;\n",
@@ -105,18 +101,18 @@ def _source_package(pool: Path) -> None:
     shutil.rmtree(tree)
 
 
-def obtain(tmp_path: Path, **more: Any) -> Material:
+def obtain(tmp_path, **more):
     source = {"debian-source": "thing", "suite": "one", **more}
     return DebianSource().fetch(source, tmp_path / "attempt", order(tmp_path / "attempt", source))
 
 
-def digest(mirror: Path) -> str:
+def digest(mirror):
     return hashlib.sha256((mirror / "pool/thing_1.0-2.dsc").read_bytes()).hexdigest()
 
 
 @needs_debian_source
 @pytest.mark.parametrize(("more", "content"), [({}, "int debian;\n"), ({"patched": "false"}, "int upstream;\n")])
-def test_the_tree(tmp_path: Path, mirror: Path, more: dict[str, str], content: str) -> None:
+def test_the_tree(tmp_path, mirror, more, content):
     material = obtain(tmp_path, version="1.0-2", sha256=digest(mirror), **more)
     assert material.tree is not None
     assert (material.tree / "main.c").read_text() == content
@@ -127,7 +123,7 @@ def test_the_tree(tmp_path: Path, mirror: Path, more: dict[str, str], content: s
 
 
 @needs_debian_source
-def test_a_wrong_checksum(tmp_path: Path, mirror: Path) -> None:
+def test_a_wrong_checksum(tmp_path, mirror):
     with pytest.raises(BuildError) as caught:
         obtain(tmp_path, sha256="0" * 64)
     assert str(caught.value) == (
@@ -137,7 +133,7 @@ def test_a_wrong_checksum(tmp_path: Path, mirror: Path) -> None:
 
 
 @needs_debian_source
-def test_a_file_that_is_not_what_the_index_says(tmp_path: Path, mirror: Path) -> None:
+def test_a_file_that_is_not_what_the_index_says(tmp_path, mirror):
     path = mirror / "pool/thing_1.0.orig.tar.gz"
     path.write_bytes(path.read_bytes()[:-1] + b"x")
     with pytest.raises(BuildError, match=r"^apt could not fetch thing of suite one from its mirror: "):

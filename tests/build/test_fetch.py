@@ -41,6 +41,6 @@ COMPLAINTS = [
 
 
 @pytest.mark.parametrize(("said", "expected"), COMPLAINTS)
-def test_the_clients_own_words(said: str, expected: str) -> None:
+def test_the_clients_own_words(said, expected):
     client, _, words = said.partition(": ")
     assert str(explain_client(client, "x 1", CommandResult(7, "", words), OWN[client])) == expected

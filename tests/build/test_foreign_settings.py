@@ -3,7 +3,6 @@
 import shlex
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -21,7 +20,7 @@ from tests.build.repository import Repository
 from tests.needs import needs
 
 CLIENTS = ("cargo", "go", "mvn", "node", "npm", "python", "rustc", "uv")
-SOURCES: dict[str, dict[str, Any]] = {
+SOURCES = {
     "crate": {"crate": "thing", "version": "1.0"},
     "cargo": {"cargo": "thing", "version": "1.0"},
     "go": {"go": "host.example/thing", "version": "v1.0.0"},
@@ -40,7 +39,7 @@ steps: [{{name: say, kind: command, argv: [say.sh]}}]
 
 
 @pytest.fixture
-def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def checkout(tmp_path, monkeypatch):
     """The current folder; the temporary folder is one that others can write to as well."""
     for name in ("checkout/outputs", "tmp"):
         (tmp_path / name).mkdir(parents=True)
@@ -52,7 +51,7 @@ def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.mark.parametrize("source", SOURCES.values(), ids=SOURCES)
 @pytest.mark.parametrize("command", ["lock", "outdated", "build"])
-def test_no_client_runs_where_others_may_leave_settings(command: str, source: dict[str, Any], checkout: Path) -> None:
+def test_no_client_runs_where_others_may_leave_settings(command, source, checkout):
     recorder = checkout.parent / "recorder"
     recorder.write_text(f'#!/bin/sh\necho "$PWD" >>{recorder}.log\nexit 1\n')
     recorder.chmod(0o755)
@@ -71,7 +70,7 @@ def test_no_client_runs_where_others_may_leave_settings(command: str, source: di
         assert {*log.read_text().splitlines()} == {"/"}
 
 
-def plant(folder: Path) -> Path:
+def plant(folder):
     """Settings of cargo, rustup and mvn that start a program or stop the client; the file that the program writes."""
     canary, wrapper = folder / "canary", folder / "wrapper"
     wrapper.write_text(f'#!/bin/sh\necho "$@" >>{canary}\nexec "$@"\n')
@@ -95,9 +94,7 @@ def plant(folder: Path) -> Path:
         pytest.param("{maven: 'org.slf4j:slf4j-api:1.7.36'}", id="maven", marks=[needs("maven"), pytest.mark.nightly]),
     ],
 )
-def test_settings_of_a_temporary_folder_or_a_checkout(
-    source: str, place: str, checkout: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_settings_of_a_temporary_folder_or_a_checkout(source, place, checkout, capsys):
     canary = plant(checkout.with_name(place))
     Path("a.yaml").write_text(SPEC.format(build=f"source: {source}, flags: {{programs: say.sh}}"))
     if place == "checkout":
@@ -117,14 +114,14 @@ CRATE = {
 }
 
 
-def make_tree(source: str, command: str) -> int:
+def make_tree(source, command):
     build = f"source: {source}, flags: {{command: '{command}', programs: target/release/say}}"
     Path("a.yaml").write_text(SPEC.format(build=build).replace("[say.sh]", "[echo]"))
     return make(Store(), host_plan.compile_for_host("a.yaml", None).builds[0])
 
 
 @needs("cargo")
-def test_a_crate_reads_no_settings_above_its_tree(checkout: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_crate_reads_no_settings_above_its_tree(checkout, capsys):
     canary = plant(checkout)
     (checkout / "rust-toolchain.toml").unlink()
     for name, text in CRATE.items():
@@ -152,9 +149,7 @@ def test_a_crate_reads_no_settings_above_its_tree(checkout: Path, capsys: pytest
         ("package.json", "say.sh", 'sh -c "npm ci"'),
     ],
 )
-def test_settings_above_a_tree_are_refused(
-    above: str, own: str, command: str, checkout: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_settings_above_a_tree_are_refused(above, own, command, checkout, capsys):
     for path in (checkout / above, checkout / "say" / own):
         path.parent.mkdir(parents=True, exist_ok=True)
         path.touch()
@@ -162,7 +157,7 @@ def test_settings_above_a_tree_are_refused(
     assert f" would read {checkout}/{above.partition('/')[0]}, which is no part of the build" in capsys.readouterr().err
 
 
-def test_settings_of_home_and_those_that_the_tree_has_are_none(checkout: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_settings_of_home_and_those_that_the_tree_has_are_none(checkout, monkeypatch):
     monkeypatch.setenv("HOME", str(checkout.parent))
     tree = checkout / "say"
     for path in (checkout.parent / "go.work", checkout / "go.mod", tree / "sub/go.mod", tree / "target/release/say"):
@@ -174,7 +169,7 @@ def test_settings_of_home_and_those_that_the_tree_has_are_none(checkout: Path, m
     assert make_tree("{path: say}", "go build ./sub") == 0
 
 
-def test_a_build_sees_no_repository_around_its_attempt(checkout: Path, tmp_path: Path) -> None:
+def test_a_build_sees_no_repository_around_its_attempt(checkout, tmp_path):
     origin = Repository(tmp_path / "origin")
     origin.commit("v1", say_sh="#!/bin/sh\n")
     around = Repository(tmp_path / "around")
@@ -189,7 +184,7 @@ def test_a_build_sees_no_repository_around_its_attempt(checkout: Path, tmp_path:
     assert make(Store(), host_plan.compile_for_host("a.yaml", None).builds[0]) == 0
 
 
-def test_git_fetches_nothing_to_list_the_files_of_a_folder(tmp_path: Path) -> None:
+def test_git_fetches_nothing_to_list_the_files_of_a_folder(tmp_path):
     """An archive may bring a repository that lacks an object, and a command that gets it."""
     tree = Repository(tmp_path / "tree")
     tree.commit(sub__a_py="x")
@@ -213,7 +208,7 @@ def test_git_fetches_nothing_to_list_the_files_of_a_folder(tmp_path: Path) -> No
 
 
 @needs("cargo")
-def test_the_user_s_own_settings_hold(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_user_s_own_settings_hold(tmp_path, monkeypatch):
     """A machine may reach its registry by those alone."""
     (tmp_path / "config.toml").write_text("[net]\noffline = true\n")
     monkeypatch.setenv("CARGO_HOME", str(tmp_path))

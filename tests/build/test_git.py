@@ -9,17 +9,17 @@ from stepgrid.build.git import GitSource, checkout, fetch_submodules
 from stepgrid.build.job import remove_history
 from stepgrid.build.recipe import Artifact
 from stepgrid.model.site import Site
-from tests.build.fetching import Fetch, log, refused
+from tests.build.fetching import log, refused
 from tests.build.ordering import order
 from tests.build.repository import Repository
 
 
-def resolved(repository: Repository, ref: str, tmp_path: Path) -> str:
+def resolved(repository, ref, tmp_path):
     source = {"git": repository.url, "ref": ref}
     return GitSource().resolve(source, order(tmp_path / "asked", source))
 
 
-def test_the_tree_of_a_tag(fetch: Fetch, repository: Repository):
+def test_the_tree_of_a_tag(fetch, repository):
     ref, commit = "v2", repository.git("rev-parse", "HEAD")
     material = fetch(ref)
     assert material.tree is not None
@@ -32,19 +32,19 @@ def test_the_tree_of_a_tag(fetch: Fetch, repository: Repository):
 
 
 @pytest.mark.parametrize("ref", ["{commit}", "{short}", "v2~1", "main^"])
-def test_a_commit_without_a_name(ref: str, repository: Repository, tmp_path: Path):
+def test_a_commit_without_a_name(ref, repository, tmp_path):
     commit = repository.git("rev-parse", "v2^")
     assert resolved(repository, ref.format(commit=commit, short=commit[:7]), tmp_path) == commit
 
 
-def test_a_branch_of_the_remote_of_a_clone(repository: Repository, tmp_path: Path):
+def test_a_branch_of_the_remote_of_a_clone(repository, tmp_path):
     repository.git("update-ref", "refs/remotes/origin/main", "v2^")
     repository.git("update-ref", "refs/remotes/origin/topic", "v2^")
     for ref in ("origin/main", "topic"):
         assert resolved(repository, ref, tmp_path) == repository.git("rev-parse", "v2^")
 
 
-def test_the_tree_of_a_commit_without_a_name(fetch: Fetch, repository: Repository, tmp_path: Path):
+def test_the_tree_of_a_commit_without_a_name(fetch, repository, tmp_path):
     commit = repository.git("rev-parse", "v2^")
     material = fetch("v2^")
     assert material.artifacts[0].digest == commit
@@ -52,7 +52,7 @@ def test_the_tree_of_a_commit_without_a_name(fetch: Fetch, repository: Repositor
     assert sorted(path.name for path in (tmp_path / "attempt").iterdir()) == ["build.log", "tmp", "tree"]
 
 
-def test_a_ref_that_is_not_there(fetch: Fetch, repository: Repository):
+def test_a_ref_that_is_not_there(fetch, repository):
     url = repository.url
     assert refused(fetch, "v22") == f"{url} has no tag, branch or commit v22; did you mean v2?"
     assert refused(fetch, "feedface") == f"{url} has no tag, branch or commit feedface"
@@ -60,7 +60,7 @@ def test_a_ref_that_is_not_there(fetch: Fetch, repository: Repository):
     assert refused(fetch, nowhere) == f"{url} has no commit {nowhere}: check it, or ask for a tag or a branch"
 
 
-def test_a_repository_that_is_not_there(fetch: Fetch, tmp_path: Path):
+def test_a_repository_that_is_not_there(fetch, tmp_path):
     url = f"file://{tmp_path}/none"
     assert refused(fetch, "v1", url) == (
         f"git cannot read {url}: '{tmp_path}/none' does not appear to be a git repository; "
@@ -68,7 +68,7 @@ def test_a_repository_that_is_not_there(fetch: Fetch, tmp_path: Path):
     )
 
 
-def test_a_pin_holds_though_the_tag_has_moved(fetch: Fetch, repository: Repository, tmp_path: Path):
+def test_a_pin_holds_though_the_tag_has_moved(fetch, repository, tmp_path):
     old = repository.git("rev-parse", "v1^{commit}")
     repository.git("tag", "--force", "v1", "v2^{commit}")
     now = repository.git("rev-parse", "v2^{commit}")
@@ -78,7 +78,7 @@ def test_a_pin_holds_though_the_tag_has_moved(fetch: Fetch, repository: Reposito
     assert f"v1 is commit {now} by now; built is {old}, to which the lock file holds it\n" in log(tmp_path)
 
 
-def test_the_site_file_says_where_it_is_really_from(fetch: Fetch, repository: Repository, tmp_path: Path):
+def test_the_site_file_says_where_it_is_really_from(fetch, repository, tmp_path):
     url = "https://example.org/a.git"
     material = fetch("v2", url, site=Site(mirrors={url: str(repository.folder)}))
     assert material.artifacts[0].name == url
@@ -99,7 +99,7 @@ def test_the_site_file_says_where_it_is_really_from(fetch: Fetch, repository: Re
         ("", "v1..v2", "is not a tag, a branch or a commit"),
     ],
 )
-def test_nothing_is_taken_for_a_flag(url: str, ref: str, why: str, fetch: Fetch, tmp_path: Path):
+def test_nothing_is_taken_for_a_flag(url, ref, why, fetch, tmp_path):
     canary = str(tmp_path / "canary")
     said = refused(fetch, ref.replace("CANARY", canary), url.replace("CANARY", canary))
     assert said.startswith("the source cannot be used: ")
@@ -108,9 +108,7 @@ def test_nothing_is_taken_for_a_flag(url: str, ref: str, why: str, fetch: Fetch,
     assert not (tmp_path / "attempt" / "build.log").exists(), "no program was started"
 
 
-def test_no_hook_and_no_filter_is_run(
-    fetch: Fetch, repository: Repository, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-):
+def test_no_hook_and_no_filter_is_run(fetch, repository, tmp_path, monkeypatch):
     canary, home = tmp_path / "canary", tmp_path / "home"
     (home / "hooks").mkdir(parents=True)
     for hook in ("post-checkout", "reference-transaction", "post-index-change"):
@@ -129,7 +127,7 @@ def test_no_hook_and_no_filter_is_run(
     assert not canary.exists()
 
 
-def test_a_password_of_the_site_file_is_in_no_log(fetch: Fetch, tmp_path: Path):
+def test_a_password_of_the_site_file_is_in_no_log(fetch, tmp_path):
     url = "https://example.org/a.git"
     said = refused(fetch, "v1", url, site=Site(mirrors={url: "https://me:secret@127.0.0.1:1/a.git"}))
     assert said.startswith(f"git cannot read {url} (by the site file: https://***@127.0.0.1:1/a.git): ")
@@ -139,7 +137,7 @@ def test_a_password_of_the_site_file_is_in_no_log(fetch: Fetch, tmp_path: Path):
     assert "secret" not in said + log(tmp_path)
 
 
-def test_a_host_that_says_nothing_is_not_waited_for(fetch: Fetch, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_a_host_that_says_nothing_is_not_waited_for(fetch, tmp_path, monkeypatch):
     ssh = tmp_path / "ssh"
     ssh.write_text(f'#!/bin/sh\necho "$@" >> {tmp_path}/asked\necho "ssh: Connection timed out" >&2\nexit 255\n')
     ssh.chmod(0o755)
@@ -152,7 +150,7 @@ def test_a_host_that_says_nothing_is_not_waited_for(fetch: Fetch, tmp_path: Path
 
 
 @pytest.fixture(scope="module")
-def family(tmp_path_factory: pytest.TempPathFactory, origin: Repository) -> Repository:
+def family(tmp_path_factory, origin):
     """`outer` has `origin` as third/party, by a relative URL; and that has a submodule of its own."""
     folder = tmp_path_factory.mktemp("family")
     inner = Repository(folder / "inner")
@@ -168,14 +166,14 @@ def family(tmp_path_factory: pytest.TempPathFactory, origin: Repository) -> Repo
 
 
 @pytest.fixture
-def nested(tmp_path: Path, family: Repository) -> Repository:
+def nested(tmp_path, family):
     """`outer`, to be changed."""
     shutil.rmtree(tmp_path / "origin", ignore_errors=True)  # git's objects cannot be written over, but by root
     shutil.copytree(family.folder.with_name("origin"), tmp_path / "origin", symlinks=True)
     return Repository.copied(family, tmp_path / "outer")
 
 
-def test_submodules_are_there_when_asked_for(fetch: Fetch, nested: Repository, family: Repository, tmp_path: Path):
+def test_submodules_are_there_when_asked_for(fetch, nested, family, tmp_path):
     material = fetch("v1", nested.url, submodules="true")
     tree = tmp_path / "attempt" / "tree"
     assert (tree / "third" / "party" / "main.c").read_text() == "3\n"
@@ -187,7 +185,7 @@ def test_submodules_are_there_when_asked_for(fetch: Fetch, nested: Repository, f
     assert [*tree.rglob(".git")] == []
 
 
-def test_a_submodule_on_this_machine_of_a_repository_that_is_elsewhere(fetch: Fetch, nested: Repository):
+def test_a_submodule_on_this_machine_of_a_repository_that_is_elsewhere(fetch, nested):
     """It would copy what the user can read into a build."""
     url, there = "https://host.example/outer.git", nested.folder
     nested.git("config", "--file=.gitmodules", "submodule.third/party.url", "file:///srv/private")
@@ -198,7 +196,7 @@ def test_a_submodule_on_this_machine_of_a_repository_that_is_elsewhere(fetch: Fe
     )
 
 
-def test_a_submodule_behind_a_link(tmp_path: Path, nested: Repository):
+def test_a_submodule_behind_a_link(tmp_path, nested):
     """A tree that holds both has to be made by hand: what is removed for the submodule must be of the tree."""
     (tmp_path / "outside" / "party").mkdir(parents=True)
     asked = order(tmp_path / "attempt", {"git": nested.url, "ref": "v1"})
@@ -218,7 +216,7 @@ def test_a_submodule_behind_a_link(tmp_path: Path, nested: Repository):
         ("../../../../../../../../-x", "does not appear to be a git repository"),
     ],
 )
-def test_a_submodule_of_evil(url: str, why: str, fetch: Fetch, nested: Repository, tmp_path: Path):
+def test_a_submodule_of_evil(url, why, fetch, nested, tmp_path):
     canary = str(tmp_path / "canary")
     nested.git("config", "--file=.gitmodules", "submodule.third/party.url", url.replace("CANARY", canary))
     nested.commit("v2")

@@ -1,8 +1,6 @@
 """Patches of a spec on the tree of a build: in order, exactly, and inside the tree alone."""
 
 import hashlib
-from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -15,21 +13,21 @@ from tests.build.repository import Repository
 TEXT = "one\ntwo\nthree\nfour\nfive\n"
 
 
-def change(name: str, old: str, new: str) -> str:
+def change(name, old, new):
     """Of a line of TEXT, with all of it as context."""
     body = "".join(f"-{line}\n+{new}\n" if line == old else f" {line}\n" for line in TEXT.split())
     return f"--- a/{name}\n+++ b/{name}\n@@ -1,5 +1,5 @@\n{body}"
 
 
 @pytest.fixture
-def tree(tmp_path: Path) -> Path:
+def tree(tmp_path):
     made = tmp_path / "attempt" / "tree"
     made.mkdir(parents=True)
     (made / "a.txt").write_text(TEXT)
     return made
 
 
-def patched(tmp_path: Path, *texts: str, **fields: Any) -> Material:
+def patched(tmp_path, *texts, **fields):
     """`sha256`: of the first patch, as the plan has it."""
     listed = []
     for index, text in enumerate(texts):
@@ -42,13 +40,13 @@ def patched(tmp_path: Path, *texts: str, **fields: Any) -> Material:
     )
 
 
-def refused(tmp_path: Path, *texts: str, **fields: Any) -> str:
+def refused(tmp_path, *texts, **fields):
     with pytest.raises(BuildError) as caught:
         patched(tmp_path, *texts, **fields)
     return str(caught.value)
 
 
-def test_in_order(tmp_path: Path, tree: Path):
+def test_in_order(tmp_path, tree):
     second = change("a.txt", "two", "TWO").replace("three", "THREE")
     material = patched(tmp_path, change("a.txt", "three", "THREE"), second)
     assert (tree / "a.txt").read_text() == "one\nTWO\nTHREE\nfour\nfive\n"
@@ -57,14 +55,14 @@ def test_in_order(tmp_path: Path, tree: Path):
     assert sorted(path.name for path in tree.parent.iterdir()) == ["build.log", "tmp", "tree"]
 
 
-def test_one_that_does_not_fit(tmp_path: Path, tree: Path):
+def test_one_that_does_not_fit(tmp_path, tree):
     good = change("a.txt", "two", "TWO")
     assert refused(tmp_path, good, change("a.txt", "four", "FOUR")) == (
         f"the patch {tmp_path}/1.patch is refused: its hunk at a.txt:1 does not fit"
     )
 
 
-def test_one_that_fits_only_with_fuzz(tmp_path: Path, tree: Path):
+def test_one_that_fits_only_with_fuzz(tmp_path, tree):
     text = change("a.txt", "three", "THREE").replace(" one\n", " ONE\n")
     assert refused(tmp_path, text) == f"the patch {tmp_path}/0.patch is refused: its hunk at a.txt:1 does not fit"
     assert (tree / "a.txt").read_text() == TEXT
@@ -83,7 +81,7 @@ def test_one_that_fits_only_with_fuzz(tmp_path: Path, tree: Path):
         (change("a.txt", "two", "TWO")[:-12], "corrupt patch at line 8"),
     ],
 )
-def test_one_that_is_wrong(text: str, why: str, tmp_path: Path, tree: Path):
+def test_one_that_is_wrong(text, why, tmp_path, tree):
     assert refused(tmp_path, text) == f"the patch {tmp_path}/0.patch is refused: {why}"
 
 
@@ -92,7 +90,7 @@ NEW = "diff --git a/../canary b/../canary\nnew file mode 100644\n--- /dev/null\n
 
 @pytest.mark.parametrize("text", [NEW, NEW.replace("../canary", "x/../../canary"), change("../there", "two", "TWO")])
 @pytest.mark.parametrize("kind", ["repository", "plain"])
-def test_one_that_leads_out_of_the_tree(text: str, kind: str, tmp_path: Path, tree: Path):
+def test_one_that_leads_out_of_the_tree(text, kind, tmp_path, tree):
     if kind == "repository":
         Repository(tmp_path / "x")
         (tmp_path / "x" / ".git").rename(tree / ".git")
@@ -103,7 +101,7 @@ def test_one_that_leads_out_of_the_tree(text: str, kind: str, tmp_path: Path, tr
     assert not (tree.parent / "canary").exists()
 
 
-def test_one_that_goes_through_a_link(tmp_path: Path, tree: Path):
+def test_one_that_goes_through_a_link(tmp_path, tree):
     (tmp_path / "outside").mkdir()
     (tmp_path / "outside" / "a.txt").write_text(TEXT)
     (tree / "way").symlink_to(tmp_path / "outside")
@@ -112,7 +110,7 @@ def test_one_that_goes_through_a_link(tmp_path: Path, tree: Path):
     assert (tmp_path / "outside" / "a.txt").read_text() == TEXT
 
 
-def test_a_checkout_around_the_tree_does_not_matter(tmp_path: Path, tree: Path):
+def test_a_checkout_around_the_tree_does_not_matter(tmp_path, tree):
     """git leaves out, in silence, what is not in its own folder of a repository."""
     (tmp_path / "repository").mkdir()
     tree.parent.rename(tmp_path / "repository" / "attempt")
@@ -122,12 +120,12 @@ def test_a_checkout_around_the_tree_does_not_matter(tmp_path: Path, tree: Path):
     assert "TWO" in (tmp_path / "repository" / "attempt" / "tree" / "a.txt").read_text()
 
 
-def test_one_that_changed_after_the_spec_was_compiled(tmp_path: Path, tree: Path):
+def test_one_that_changed_after_the_spec_was_compiled(tmp_path, tree):
     said = refused(tmp_path, change("a.txt", "two", "TWO"), sha256="0" * 64)
     assert said == f"the patch {tmp_path}/0.patch changed after the spec was compiled: run the same command again"
 
 
-def test_a_repository_that_came_with_the_tree_starts_nothing(tmp_path: Path, tree: Path):
+def test_a_repository_that_came_with_the_tree_starts_nothing(tmp_path, tree):
     """An archive may hold a `.git`, whose settings name programs that git runs on files."""
     canary = tmp_path / "canary"
     brought = Repository(tmp_path / "x")

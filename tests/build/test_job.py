@@ -4,7 +4,6 @@ import json
 import os
 import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -15,7 +14,6 @@ from stepgrid.host.processes.signals import Interrupted
 from stepgrid.language.files import tree_checksum
 from stepgrid.model.plan import PlannedBuild
 from stepgrid.model.records import replace
-from stepgrid.plugins.engine import Identity, Run
 from stepgrid.store.builds import build_record
 from stepgrid.store.store import Store
 from stepgrid_databases.engines.program import AnyProgram
@@ -25,13 +23,13 @@ ID = planned().id
 
 
 @pytest.fixture
-def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Store:
+def store(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(job, "require_builder", lambda name: {"snake": Snake()}[name])
     return Store()
 
 
-def test_a_build_is_published_with_its_mark(store: Store, capsys: pytest.CaptureFixture[str]):
+def test_a_build_is_published_with_its_mark(store, capsys):
     assert job.make(store, planned()) == 0
     record = json.loads(store.mark(ID).read_text())
     assert record == json.loads((store.build(ID) / "build.json").read_text())
@@ -44,7 +42,7 @@ def test_a_build_is_published_with_its_mark(store: Store, capsys: pytest.Capture
     assert line.removeprefix(begin).removesuffix(end).isdigit(), line
 
 
-def test_a_version_that_is_not_the_declared_one(store: Store, capsys: pytest.CaptureFixture[str]):
+def test_a_version_that_is_not_the_declared_one(store, capsys):
     other = planned(version="1.2.3")
     assert job.make(store, other) == 1
     assert not store.has_build(other.id)
@@ -62,14 +60,14 @@ def test_a_version_that_is_not_the_declared_one(store: Store, capsys: pytest.Cap
     assert said[-1] == f"  log: {attempt / 'build.log'}"
 
 
-def test_the_beginning_of_a_version_is_enough(store: Store):
+def test_the_beginning_of_a_version_is_enough(store):
     """A suite of packages has another 11.8 from month to month; 3.1 is no 3.11."""
     short = planned(version=VERSION.rpartition(".")[0])
     assert job.make(store, short) == 0
     assert job.make(store, planned(version=VERSION.rpartition(".")[0][:-1])) == 1
 
 
-def test_a_failed_attempt_is_kept_and_the_next_starts_clean(store: Store, monkeypatch: pytest.MonkeyPatch):
+def test_a_failed_attempt_is_kept_and_the_next_starts_clean(store, monkeypatch):
     with monkeypatch.context() as patch:
         patch.setattr(Snake, "programs", ("python", "no_sibling_of_python"))
         assert job.make(store, planned()) == 1
@@ -78,9 +76,7 @@ def test_a_failed_attempt_is_kept_and_the_next_starts_clean(store: Store, monkey
     assert sorted(path.name for path in attempt.iterdir()) == ["failure.json"]
 
 
-def test_a_binary_that_was_replaced_after_the_spec_was_compiled_is_not_the_planned_build(
-    store: Store, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-):
+def test_a_binary_that_was_replaced_after_the_spec_was_compiled_is_not_the_planned_build(store, tmp_path, capsys):
     program = tmp_path / "python"
     program.write_text(f'#!/bin/sh\nexec {sys.executable} "$@"\n')
     program.chmod(0o755)
@@ -92,8 +88,8 @@ def test_a_binary_that_was_replaced_after_the_spec_was_compiled_is_not_the_plann
     assert said in capsys.readouterr().err
 
 
-def test_an_interrupted_build_says_so(store: Store, monkeypatch: pytest.MonkeyPatch):
-    def identify(self: Snake, run: Run) -> Identity:
+def test_an_interrupted_build_says_so(store, monkeypatch):
+    def identify(self, run):
         raise Interrupted(15)
 
     monkeypatch.setattr(Snake, "identify", identify)
@@ -102,7 +98,7 @@ def test_an_interrupted_build_says_so(store: Store, monkeypatch: pytest.MonkeyPa
     assert (failure["status"], failure["message"]) == ("interrupted", "the build was stopped (SIGTERM)")
 
 
-def test_a_binary_that_changes_later_is_noticed(store: Store, tmp_path: Path):
+def test_a_binary_that_changes_later_is_noticed(store, tmp_path):
     program = tmp_path / "python"
     program.write_text(f'#!/bin/sh\nexec {sys.executable} "$@"\n')
     program.chmod(0o755)
@@ -118,14 +114,14 @@ def test_a_binary_that_changes_later_is_noticed(store: Store, tmp_path: Path):
     )
 
 
-def unknown(tree: Path, **fields: Any) -> PlannedBuild:
+def unknown(tree, **fields):
     """A build of an engine that nobody knows."""
     recipe = {"flags": {"programs": "run"}}
     return PlannedBuild("b-1", "mine", "program", "", {"path": str(tree)}, recipe=recipe, **fields)
 
 
 @pytest.fixture
-def tree(tmp_path: Path) -> Path:
+def tree(tmp_path):
     made = tmp_path / "mine"
     (made / ".git").mkdir(parents=True)
     (made / "run").write_text("#!/bin/sh\ntouch started\n")
@@ -133,7 +129,7 @@ def tree(tmp_path: Path) -> Path:
     return made
 
 
-def test_a_program_that_cannot_be_asked(store: Store, tree: Path, monkeypatch: pytest.MonkeyPatch):
+def test_a_program_that_cannot_be_asked(store, tree, monkeypatch):
     monkeypatch.setattr(job, "require_builder", lambda name: AnyProgram())
     assert job.make(store, unknown(tree)) == 0
     folder = store.build("b-1")
@@ -144,9 +140,7 @@ def test_a_program_that_cannot_be_asked(store: Store, tree: Path, monkeypatch: p
     assert not [*folder.rglob("started")]
 
 
-def test_a_tree_that_changed_after_the_spec_was_compiled(
-    store: Store, tree: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-):
+def test_a_tree_that_changed_after_the_spec_was_compiled(store, tree, monkeypatch, capsys):
     monkeypatch.setattr(job, "require_builder", lambda name: AnyProgram())
     build = unknown(tree, pins={f"path {tree}": tree_checksum(tree)})
     (tree / "run").write_text("#!/bin/sh\n")
@@ -165,14 +159,7 @@ FULL = "b: No space left on device"
         ("exit 1", "the build's command ./run ended with exit status 1\n"),
     ],
 )
-def test_a_compile_that_fills_the_disk(
-    script: str,
-    said: str,
-    store: Store,
-    tree: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-):
+def test_a_compile_that_fills_the_disk(script, said, store, tree, monkeypatch, capsys):
     monkeypatch.setattr(job, "require_builder", lambda name: AnyProgram())
     (tree / "run").write_text(f"#!/bin/sh\n{script}\n")
     recipe = {"flags": {"programs": "run", "command": "./run"}}
@@ -182,10 +169,8 @@ def test_a_compile_that_fills_the_disk(
     assert told.count("; free some, or use another disk\n") == (FULL in script)
 
 
-def test_a_client_that_fills_the_disk(
-    store: Store, tree: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-):
-    def fill(*_: object) -> None:
+def test_a_client_that_fills_the_disk(store, tree, monkeypatch, capsys):
+    def fill(*_):
         raise BuildError(f"git cannot fetch it: {FULL}")
 
     monkeypatch.setattr(job, "produce", fill)
@@ -194,7 +179,7 @@ def test_a_client_that_fills_the_disk(
     assert f"failed: build mine\n  the disk of {attempt} is full: " in capsys.readouterr().err
 
 
-def test_no_history_stays(tmp_path: Path):
+def test_no_history_stays(tmp_path):
     for name in ("tree/.git", "tree/lib/.git", "tree/src"):
         (tmp_path / name).mkdir(parents=True)
         (tmp_path / name / "x").touch()
@@ -209,7 +194,7 @@ def test_no_history_stays(tmp_path: Path):
     ]
 
 
-def test_a_folder_that_a_program_made_read_only_goes_too(tmp_path: Path):
+def test_a_folder_that_a_program_made_read_only_goes_too(tmp_path):
     """As an ordinary user; root may do anything."""
     (tmp_path / "attempt" / "cache" / "deep").mkdir(parents=True)
     (tmp_path / "attempt" / "cache" / "deep" / "file").touch()
@@ -219,7 +204,7 @@ def test_a_folder_that_a_program_made_read_only_goes_too(tmp_path: Path):
     assert [*(tmp_path / "attempt").iterdir()] == []
 
 
-def test_what_was_killed_during_a_run_is_cleared_up_too(tmp_path: Path):
+def test_what_was_killed_during_a_run_is_cleared_up_too(tmp_path):
     """The run has written its failure.json, and knows nothing of builds."""
     store = Store(tmp_path / "outputs")
     killed = store.new_attempt("b-0")

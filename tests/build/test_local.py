@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from stepgrid.build.error import BuildError
-from stepgrid.build.recipe import Artifact, Material, load_source, source_of
+from stepgrid.build.recipe import Artifact, load_source, source_of
 from stepgrid.language.files import tree_checksum
 from tests.build.ordering import order
 
@@ -11,7 +11,7 @@ SCRIPT = "#!/bin/sh\n"
 
 
 @pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def folder(tmp_path, monkeypatch):
     """A folder on PATH with a family of programs."""
     (tmp_path / "bin").mkdir()
     for name in ("server", "client"):
@@ -21,7 +21,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def obtain(folder: Path, given: str, *programs: str) -> Material:
+def obtain(folder, given, *programs):
     source = {"system": given}
     return load_source("system").fetch(source, folder, order(folder, source, *programs))
 
@@ -34,14 +34,14 @@ def obtain(folder: Path, given: str, *programs: str) -> Material:
         ("./x", "`system: ./x` is neither a program's name nor an absolute path"),
     ],
 )
-def test_what_is_not_there(folder: Path, given: str, message: str):
+def test_what_is_not_there(folder, given, message):
     with pytest.raises(BuildError) as caught:
         obtain(folder, given, "x")
     assert str(caught.value) == message
 
 
 @pytest.fixture
-def tree(tmp_path: Path) -> Path:
+def tree(tmp_path):
     made = tmp_path / "mine"
     (made / ".git").mkdir(parents=True)
     (made / "src").mkdir()
@@ -52,13 +52,13 @@ def tree(tmp_path: Path) -> Path:
     return made
 
 
-def path_obtain(tmp_path: Path, tree: Path, held: str = "") -> Material:
+def path_obtain(tmp_path, tree, held=""):
     source = {"path": str(tree)}
     asked = order(tmp_path / "attempt", source, pins={f"path {tree}": held} if held else {})
     return source_of(source).fetch(source, tmp_path / "attempt", asked)
 
 
-def test_a_copy_without_its_history(tmp_path: Path, tree: Path):
+def test_a_copy_without_its_history(tmp_path, tree):
     material = path_obtain(tmp_path, tree, tree_checksum(tree))
     copy = tmp_path / "attempt" / "tree"
     assert material.tree == copy
@@ -71,7 +71,7 @@ def test_a_copy_without_its_history(tmp_path: Path, tree: Path):
     assert (tree / "src" / "main.c").read_text() == "int main;\n"
 
 
-def test_one_that_changed_after_it_was_planned(tmp_path: Path, tree: Path):
+def test_one_that_changed_after_it_was_planned(tmp_path, tree):
     held = tree_checksum(tree)
     (tree / "src" / "main.c").write_text("other\n")
     with pytest.raises(BuildError) as caught:
@@ -79,13 +79,13 @@ def test_one_that_changed_after_it_was_planned(tmp_path: Path, tree: Path):
     assert str(caught.value) == f"{tree} changed after the spec was compiled: run the same command again"
 
 
-def test_one_that_is_not_there(tmp_path: Path):
+def test_one_that_is_not_there(tmp_path):
     with pytest.raises(BuildError) as caught:
         path_obtain(tmp_path, tmp_path / "none", "not found")
     assert str(caught.value) == f"`path: {tmp_path / 'none'}`: there is no such folder"
 
 
-def test_one_that_holds_the_builds(tmp_path: Path):
+def test_one_that_holds_the_builds(tmp_path):
     with pytest.raises(BuildError) as caught:
         path_obtain(tmp_path, tmp_path)
     expected = f"`path: {tmp_path}` holds the folder that builds are made in: "

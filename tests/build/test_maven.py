@@ -2,13 +2,10 @@ import hashlib
 import platform
 import stat
 import zipfile
-from pathlib import Path
-from typing import Any
 
 import pytest
 
 from stepgrid.build.error import BuildError
-from stepgrid.build.recipe import Material
 from stepgrid.model.site import Site
 from stepgrid_registries.maven import Maven, open_jar
 from tests.build.ordering import order
@@ -25,7 +22,7 @@ for word; do case $word in -DoutputDirectory=*) cp {folder}/c.jar "${{word#*=}}/
 
 
 @pytest.fixture
-def mvn(tmp_path: Path) -> Path:
+def mvn(tmp_path):
     program = tmp_path / "mvn"
     program.write_text(MVN.format(folder=tmp_path))
     program.chmod(program.stat().st_mode | stat.S_IXUSR)
@@ -33,17 +30,17 @@ def mvn(tmp_path: Path) -> Path:
     return program
 
 
-def obtain(mvn: Path, source: dict[str, Any], **fields: Any) -> Material:
+def obtain(mvn, source, **fields):
     folder = mvn.with_name("attempt")
     wanted = order(folder, source, site=Site(tools={"mvn": str(mvn)}), **fields)
     return Maven().fetch(source, folder, wanted)
 
 
-def digest(mvn: Path) -> str:
+def digest(mvn):
     return hashlib.sha256(mvn.with_name("c.jar").read_bytes()).hexdigest()
 
 
-def test_a_home_that_is_not_there(mvn: Path) -> None:
+def test_a_home_that_is_not_there(mvn):
     """mvn takes the home of the user database, whatever HOME says."""
     mvn.write_text(
         "#!/bin/sh\necho '[ERROR] Could not create local repository at /home/x/.m2/repository -> [Help 1]'\nexit 1\n"
@@ -60,11 +57,11 @@ JAVA = [("META-INF/MANIFEST.MF", 0o644, "m"), ("org/x/A.class", 0o644, "c")]
 
 
 @pytest.fixture(autouse=True)
-def machine(monkeypatch: pytest.MonkeyPatch) -> None:
+def machine(monkeypatch):
     monkeypatch.setattr(platform, "machine", lambda: "x86_64")
 
 
-def holding(folder: Path, *names: str) -> Path:
+def holding(folder, *names):
     """A jar with archives of these names, each with a program that says which one it is of."""
     path = zipped(folder / "a-1.jar", *JAVA)
     with zipfile.ZipFile(path, "a") as archive:
@@ -76,11 +73,11 @@ def holding(folder: Path, *names: str) -> Path:
     return path
 
 
-def names(prefix: Path) -> list[str]:
+def names(prefix):
     return sorted(str(path.relative_to(prefix)) for path in prefix.rglob("*") if path.is_file())
 
 
-def test_the_programs_for_this_machine(tmp_path: Path) -> None:
+def test_the_programs_for_this_machine(tmp_path):
     path = holding(tmp_path, "mysql-Linux-amd64.tar.gz", "mysql-Mac_OS_X-x86_64.tar.gz", "mysql-linux-arm64.tgz")
     open_jar(path, tmp_path / "prefix")
     assert names(tmp_path / "prefix") == ["bin/x", "share/y"]  # no link to where the packer's own files were
@@ -96,7 +93,7 @@ def test_the_programs_for_this_machine(tmp_path: Path) -> None:
         (["p-linux.txz", "q-linux.txz"], "several archives"),
     ],
 )
-def test_no_archive_or_several(tmp_path: Path, archives: list[str], count: str) -> None:
+def test_no_archive_or_several(tmp_path, archives, count):
     with pytest.raises(BuildError) as caught:
         open_jar(holding(tmp_path, *archives), tmp_path / "prefix")
     listed = ", ".join(sorted(archives))

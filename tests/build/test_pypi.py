@@ -2,13 +2,11 @@
 
 import gzip
 import hashlib
-from pathlib import Path
-from typing import Any
 
 import pytest
 
 from stepgrid.build.error import BuildError
-from stepgrid.build.recipe import Artifact, Material
+from stepgrid.build.recipe import Artifact
 from stepgrid_registries.pypi import Pypi
 from tests.build.ordering import order
 from tests.build.test_archive import file, tar, zipped
@@ -19,7 +17,7 @@ METADATA = "Metadata-Version: 2.1\nName: thing\nVersion: 1.0\n"
 
 
 @pytest.fixture
-def index(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def index(tmp_path, monkeypatch):
     folder = tmp_path / "index"
     folder.mkdir()
     monkeypatch.setenv("PIP_NO_INDEX", "1")
@@ -28,7 +26,7 @@ def index(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
-def sdist(index: Path, *more: str) -> Path:
+def sdist(index, *more):
     """One whose code says that it ran."""
     canary = str(index.with_name("canary"))
     members = [file(f"thing-1.0/{name}", PROJECT.encode()) for name in more]
@@ -45,7 +43,7 @@ def sdist(index: Path, *more: str) -> Path:
     return packed
 
 
-def wheel(index: Path, tag: str = "py3-none-any") -> Path:
+def wheel(index, tag="py3-none-any"):
     info = "thing-1.0.dist-info"
     return zipped(
         index / f"thing-1.0-{tag}.whl",
@@ -56,17 +54,17 @@ def wheel(index: Path, tag: str = "py3-none-any") -> Path:
     )
 
 
-def obtain(tmp_path: Path, **more: Any) -> Material:
+def obtain(tmp_path, **more):
     source = {"pypi": "thing", "version": "1.0", **more}
     return Pypi().fetch(source, tmp_path / "attempt", order(tmp_path / "attempt", source))
 
 
-def digest(path: Path) -> str:
+def digest(path):
     return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
 @pytest.mark.parametrize("more", [(), ("pyproject.toml",)])
-def test_the_source_of_which_nothing_is_run(tmp_path: Path, index: Path, more: tuple[str, ...]) -> None:
+def test_the_source_of_which_nothing_is_run(tmp_path, index, more):
     wheel(index)
     path = sdist(index, *more)
     found = digest(path)
@@ -80,7 +78,7 @@ def test_the_source_of_which_nothing_is_run(tmp_path: Path, index: Path, more: t
     assert sorted(entry.name for entry in (tmp_path / "attempt").iterdir()) == ["build.log", "tmp", "tree"]
 
 
-def test_a_wrong_checksum(tmp_path: Path, index: Path) -> None:
+def test_a_wrong_checksum(tmp_path, index):
     path = wheel(index)
     with pytest.raises(BuildError) as caught:
         obtain(tmp_path, sha256="0" * 64)
@@ -102,7 +100,7 @@ def test_a_wrong_checksum(tmp_path: Path, index: Path) -> None:
         ({"version": ""}, "`pypi: thing` names no version: add `version:`"),
     ],
 )
-def test_what_the_index_has_not(tmp_path: Path, index: Path, more: dict[str, str], message: str) -> None:
+def test_what_the_index_has_not(tmp_path, index, more, message):
     wheel(index)
     with pytest.raises(BuildError) as caught:
         obtain(tmp_path, kind="wheel", **more)

@@ -7,7 +7,6 @@ import os
 import re
 import shutil
 import subprocess
-from collections.abc import Mapping
 from pathlib import Path
 from types import MappingProxyType
 
@@ -18,7 +17,6 @@ from stepgrid.build.job import make
 from stepgrid.cli import main
 from stepgrid.language import lock_file
 from stepgrid.language.problems import Problems
-from stepgrid.model.plan import PlannedBuild
 from stepgrid.store.paths import BUILD_FILE
 from stepgrid.store.store import Store
 from stepgrid.workflow import host_plan
@@ -39,7 +37,7 @@ steps: [{{name: say, kind: command, argv: ["{{program:{program}}}", hello]}}]
 
 
 @pytest.fixture(params=["pip", "uv"])
-def index(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def index(request, tmp_path, monkeypatch):
     """The folder that the client takes packages from: `thing` needs `part`."""
     if request.param == "uv" and (reason := lacking(["uv"])):
         pytest.skip(reason)
@@ -61,14 +59,7 @@ def index(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.Mo
     return folder
 
 
-def wheel(
-    folder: Path,
-    name: str,
-    version: str,
-    tag: str = "py3-none-any",
-    needs: tuple[str, ...] = (),
-    files: Mapping[str, str] = MappingProxyType({}),
-) -> Path:
+def wheel(folder, name, version, tag="py3-none-any", needs=(), files=MappingProxyType({})):
     info = f"{name}-{version}.dist-info"
     required = "".join(f"Requires-Dist: {other}\n" for other in needs)
     files = {
@@ -85,38 +76,38 @@ def wheel(
     return zipped(folder / f"{name}-{version}-{tag}.whl", *entries)
 
 
-def planned(build: str, program: str = "say.py") -> PlannedBuild:
+def planned(build, program="say.py"):
     Path("a.yaml").write_text(SPEC.format(build=build, program=program))
     return host_plan.compile_for_host("a.yaml", None).builds[0]
 
 
-def answer(build: PlannedBuild, program: str) -> str:
+def answer(build, program):
     """Make a build, and start its program where it was published."""
     assert make(Store(), build) == 0
     argv = record.programs(Store().build(build.id))[program]
     return subprocess.run([*argv, "hello"], capture_output=True, text=True, check=True).stdout.strip()
 
 
-def facts(build: PlannedBuild) -> dict[str, object]:
-    return json.loads((Store().build(build.id) / BUILD_FILE).read_text())  # type: ignore[no-any-return]
+def facts(build):
+    return json.loads((Store().build(build.id) / BUILD_FILE).read_text())
 
 
 IN_TREE = "source: {path: bench}, flags: {programs: say.py}"
 
 
-def test_a_script_with_libraries(index: Path) -> None:
+def test_a_script_with_libraries(index):
     build = planned(f"{IN_TREE}, requirements: [thing == 1.0]")
     assert answer(build, "say.py") == "thing 1.0, hello"
     content = facts(build)
-    assert {"libraries": "part 0.1, thing 1.0"}.items() <= content["facts"].items()  # type: ignore[attr-defined]
+    assert {"libraries": "part 0.1, thing 1.0"}.items() <= content["facts"].items()
     digest = hashlib.sha256((index / "thing-1.0-py3-none-any.whl").read_bytes()).hexdigest()
-    assert {"name": "thing", "version": "1.0", "digest": digest} in content["artifacts"]  # type: ignore[operator]
+    assert {"name": "thing", "version": "1.0", "digest": digest} in content["artifacts"]
     text = (Store().build(build.id) / "environment/pyvenv.cfg").read_text()
     assert "attempts" not in text
     assert [*Store().build(build.id).rglob("thing.cpython-*.pyc")]
 
 
-def test_nothing_of_a_package_runs_while_its_build_is_made(index: Path) -> None:
+def test_nothing_of_a_package_runs_while_its_build_is_made(index):
     canary = Path("canary").absolute()
     code = f"open({str(canary)!r}, 'a').write('ran ')"
     evil = {
@@ -133,7 +124,7 @@ def test_nothing_of_a_package_runs_while_its_build_is_made(index: Path) -> None:
     assert not canary.exists()
 
 
-def test_nor_where_it_takes_the_interpreter_s_place(index: Path) -> None:
+def test_nor_where_it_takes_the_interpreter_s_place(index):
     canary = Path("canary").absolute()
     script = f"#!/bin/sh\necho ran >>{canary}\n"
     wheel(index, "thing", "2.0", files={f"thing-2.0.data/scripts/{name}": script for name in ("python", "python3")})
@@ -142,7 +133,7 @@ def test_nor_where_it_takes_the_interpreter_s_place(index: Path) -> None:
     assert not canary.exists()
 
 
-def test_a_lock_file_holds_what_was_chosen(index: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_lock_file_holds_what_was_chosen(index, capsys):
     before = planned(f"{IN_TREE}, requirements: [thing]")
     assert answer(before, "say.py") == "thing 1.1, hello"
     assert main(["lock", "a.yaml"]) == 0
@@ -164,9 +155,7 @@ def test_a_lock_file_holds_what_was_chosen(index: Path, capsys: pytest.CaptureFi
         ("[thing==1.0, part==0.2]", "the index has no part 0.2|no version of part==0.2"),
     ],
 )
-def test_what_the_index_has_not(
-    index: Path, capsys: pytest.CaptureFixture[str], requirements: str, message: str
-) -> None:
+def test_what_the_index_has_not(index, capsys, requirements, message):
     build = planned(f"{IN_TREE}, requirements: {requirements}")
     assert make(Store(), build) == 1
     assert re.search(message, " ".join(capsys.readouterr().err.split()))

@@ -3,14 +3,12 @@
 import io
 import json
 import tarfile
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from stepgrid.cli import main
 from stepgrid.host.files import make_folder, write_json
-from stepgrid.model.plan import Plan, PlannedStage
 from stepgrid.model.records import plain
 from stepgrid.store import results
 from stepgrid.store.store import Store
@@ -23,7 +21,7 @@ Capture = pytest.CaptureFixture[str]
 Members = dict[str, tuple[tarfile.TarInfo, bytes]]
 
 
-def measured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def measured(tmp_path, monkeypatch):
     """The checkout that everything was measured in; `two`, the other one, is empty."""
     for name in ("one", "two"):
         (tmp_path / name).mkdir()
@@ -41,15 +39,15 @@ def measured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "one"
 
 
-def other(one: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[], Store]:
-    def enter() -> Store:
+def other(one, monkeypatch):
+    def enter():
         monkeypatch.chdir(one.parent / "two")
         return Store()
 
     return enter
 
 
-def result(stage: PlannedStage) -> Path:
+def result(stage):
     attempt = Store().new_attempt(stage.id)
     for index, step in enumerate(stage.steps):
         folder = attempt / "steps" / f"{index}-{step.name}"
@@ -61,7 +59,7 @@ def result(stage: PlannedStage) -> Path:
     return Store().publish_result(stage.id, attempt)
 
 
-def sealed(plan: Plan) -> None:
+def sealed(plan):
     """As results are published: with the checksums of their files."""
     for stage in plan.stages:
         (folder,) = Store().results(stage.id)
@@ -71,17 +69,17 @@ def sealed(plan: Plan) -> None:
         write_json(folder / "result.json", {**record, "files": plain(results.result_checksums(folder))})
 
 
-def planned() -> Plan:
+def planned():
     return host_plan.compile_for_host("a.yaml", None)
 
 
-def export(capsys: Capture, *more: str, name: str = "x.tar.gz") -> Path:
+def export(capsys, *more, name="x.tar.gz"):
     file = Path.cwd().parent / name
     assert main(["export", "a.yaml", str(file), *more]) == 0, capsys.readouterr().err
     return file
 
 
-def rewrite(file: Path, change: Callable[[Members], None]) -> Path:
+def rewrite(file, change):
     """The same archive, with other members."""
     with tarfile.open(file) as tar:
         members = {

@@ -1,24 +1,20 @@
 """What the tests of the command line share."""
 
-from collections.abc import Callable
-from pathlib import Path
-
 import pytest
 
 from stepgrid.language import problems
-from stepgrid.store.store import Store
 from tests.cli import bundles
 from tests.cli.samples import SPEC
 
 
 @pytest.fixture(autouse=True)
-def sources_are_read_again() -> None:
+def sources_are_read_again():
     """Every test has another `a.yaml`; a process of its own has read none before."""
     problems._source.cache_clear()
 
 
 @pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> Path:
+def folder(tmp_path, monkeypatch, request):
     """A checkout with a spec, the module's own if it has one, and nothing made."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "outputs").mkdir()
@@ -27,12 +23,12 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.Fixt
 
 
 @pytest.fixture
-def one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def one(tmp_path, monkeypatch):
     """The current folder: a checkout in which all is measured."""
     return bundles.measured(tmp_path, monkeypatch)
 
 
 @pytest.fixture
-def two(one: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[], Store]:
+def two(one, monkeypatch):
     """Goes to another checkout, in which nothing is."""
     return bundles.other(one, monkeypatch)

@@ -7,7 +7,6 @@ import pytest
 
 from stepgrid.cli import main
 from stepgrid.host.locks import locked
-from stepgrid.model.plan import Plan
 from stepgrid.store.store import Store
 from tests.cli.worlds import built, kept, measured
 
@@ -17,13 +16,13 @@ TIME = "20260101T000000.000000Z"
 
 
 @pytest.fixture
-def account(monkeypatch: pytest.MonkeyPatch) -> None:
+def account(monkeypatch):
     """Whoever runs the tests: a longer name breaks lines elsewhere."""
     monkeypatch.setenv("LOGNAME", "me")
 
 
 @pytest.fixture
-def plan() -> Plan:
+def plan():
     """All of it is measured."""
     plan = kept()
     built(plan)
@@ -31,14 +30,14 @@ def plan() -> Plan:
     return plan
 
 
-def out(capsys: Capture, *words: str, status: int = 0) -> str:
+def out(capsys, *words, status=0):
     assert main(list(words)) == status
     said = capsys.readouterr()
     text = said.err if status else said.out
     return re.sub(r"s-[0-9a-f]{20}", "s-ID", re.sub(r"by me, \d{4}-\d\d-\d\d \d\d:\d\d UTC", "by me, TIME", text))
 
 
-def test_retract_wants_a_result_and_a_reason(plan: Plan, capsys: Capture) -> None:
+def test_retract_wants_a_result_and_a_reason(plan, capsys):
     stage = plan.stages[0].id
     assert out(capsys, "retract", f"{stage}/{TIME}", status=2) == (
         "say why: the report does, beside the figures that are left\n"
@@ -57,7 +56,7 @@ def test_retract_wants_a_result_and_a_reason(plan: Plan, capsys: Capture) -> Non
     assert Store().result(stage)
 
 
-def test_a_damaged_image_is_planned_with_why(plan: Plan, capsys: Capture) -> None:
+def test_a_damaged_image_is_planned_with_why(plan, capsys):
     from stepgrid.run.images import SavingRules, save
 
     load = next(stage for stage in plan.stages if stage.parent is None and "7.8.3" in stage.title)

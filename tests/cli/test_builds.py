@@ -6,10 +6,8 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -28,7 +26,7 @@ steps: [{name: hi, kind: command, argv: ["{program:hello}"], when: "build == 'go
 
 
 @pytest.fixture(autouse=True)
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "tree").mkdir()
     script = tmp_path / "tree" / "hello"
@@ -38,14 +36,14 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def listed(capsys: Capture, *arguments: str) -> dict[str, Any]:
+def listed(capsys, *arguments):
     capsys.readouterr()
     assert main(["builds", *arguments, "--format", "json"]) == 0
     return {each["names"][0]: each for each in json.loads(capsys.readouterr().out)}
 
 
 @contextmanager
-def _held_by_another(lock: Path) -> Iterator[None]:
+def _held_by_another(lock):
     hold = "import sys; from pathlib import Path; from stepgrid.host.locks import locked\n"
     hold += "with locked(Path(sys.argv[1])): print(flush=True); sys.stdin.read()"
     with subprocess.Popen([sys.executable, "-c", hold, str(lock)], stdin=-1, stdout=-1) as other:
@@ -55,7 +53,7 @@ def _held_by_another(lock: Path) -> Iterator[None]:
         other.kill()
 
 
-def test_the_states(capsys: Capture) -> None:
+def test_the_states(capsys):
     assert {name: each["state"] for name, each in listed(capsys, "a.yaml").items()} == {
         "good": "missing",
         "bad": "missing",
@@ -74,7 +72,7 @@ def test_the_states(capsys: Capture) -> None:
         assert listed(capsys, "a.yaml")["bad"]["state"] == "running"
 
 
-def test_warnings_are_of_the_commands_that_measure(folder: Path, capsys: Capture) -> None:
+def test_warnings_are_of_the_commands_that_measure(folder, capsys):
     (folder / "a.yaml").write_text(SPEC + "allow: {ref-open: nothing}\n")
     assert main(["check", "a.yaml"]) == 0
     assert "warning[allow-unused]" in capsys.readouterr().err
@@ -82,7 +80,7 @@ def test_warnings_are_of_the_commands_that_measure(folder: Path, capsys: Capture
     assert capsys.readouterr().err == ""
 
 
-def test_what_is_stopped_goes_on_with_the_same_command(folder: Path) -> None:
+def test_what_is_stopped_goes_on_with_the_same_command(folder):
     """Nothing is left running; the build that was being made says that it was interrupted."""
     (folder / "tree" / "make.sh").write_text("#!/bin/sh\necho > $STARTED\n[ ! -e $SLOW ] || sleep 300\n")
     (folder / "tree" / "make.sh").chmod(0o755)

@@ -6,7 +6,6 @@ import platform
 import subprocess
 import tarfile
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -16,7 +15,7 @@ from stepgrid.cli import main
 from stepgrid.store.store import Store
 from stepgrid.workflow import host_plan
 from stepgrid_share import build_bundle
-from tests.cli.bundles import Members, rewrite
+from tests.cli.bundles import rewrite
 
 Capture = pytest.CaptureFixture[str]
 SPEC = """\
@@ -28,7 +27,7 @@ steps: [{name: hi, kind: command, argv: ["{program:hello}"]}]
 
 
 @pytest.fixture
-def exported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> Path:
+def exported(tmp_path, monkeypatch, capsys):
     """The file, with an empty checkout elsewhere as the current folder."""
     home = tmp_path / "one"
     (home / "tree" / "bin").mkdir(parents=True)
@@ -49,23 +48,23 @@ def exported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture) -
     return file
 
 
-def node(file: Path) -> str:
+def node(file):
     return build_bundle.read_build_manifest(file).id
 
 
-def with_manifest(members: Members, **fields: Any) -> None:
+def with_manifest(members, **fields):
     info, content = members["export.json"]
     members["export.json"] = (info, json.dumps({**json.loads(content), **fields}).encode())
 
 
-def refused(file: Path, capsys: Capture) -> str:
+def refused(file, capsys):
     assert main(["builds", "import", str(file), "--run"]) == 3
     assert not list(Store().root.glob("builds/*"))
     assert not list(Store().root.glob("attempts/*"))
     return capsys.readouterr().err.replace(str(file), "FILE")
 
 
-def test_it_runs_in_another_checkout(exported: Path, capsys: Capture) -> None:
+def test_it_runs_in_another_checkout(exported, capsys):
     assert main(["builds", "import", str(exported), "--run"]) == 0
     build = Store().build(node(exported))
     assert capsys.readouterr().out == f"{build}: tool, program 1.0\n"
@@ -76,7 +75,7 @@ def test_it_runs_in_another_checkout(exported: Path, capsys: Capture) -> None:
     assert capsys.readouterr().err == f"build {build.name} is there already: {build}; nothing was changed\n"
 
 
-def test_the_spec_of_another_checkout_finds_it(exported: Path, capsys: Capture) -> None:
+def test_the_spec_of_another_checkout_finds_it(exported, capsys):
     """The tree itself is not needed any more where the build is; another tree is another build."""
     home = exported.parent / "one"
     (Path.cwd() / "a.yaml").write_text(SPEC)
@@ -86,8 +85,8 @@ def test_the_spec_of_another_checkout_finds_it(exported: Path, capsys: Capture) 
     assert Store().has_build(build.id)
 
 
-def test_a_file_that_was_changed(exported: Path, capsys: Capture) -> None:
-    def change(members: Members) -> None:
+def test_a_file_that_was_changed(exported, capsys):
+    def change(members):
         info, _ = members["build/tree/words"]
         members["build/tree/words"] = (info, b"hello from nowhere!\n")
 
@@ -95,12 +94,12 @@ def test_a_file_that_was_changed(exported: Path, capsys: Capture) -> None:
     assert refused(rewrite(exported, change), capsys) == said
 
 
-def test_a_file_that_is_missing_and_one_too_many(exported: Path, capsys: Capture) -> None:
+def test_a_file_that_is_missing_and_one_too_many(exported, capsys):
     gone = rewrite(exported, lambda members: members.pop("build/tree/words") and None)
     assert "link out of its folder" not in (said := refused(gone, capsys))
     assert said == "FILE is not imported: its file tree/words is missing\n"
 
-    def add(members: Members) -> None:
+    def add(members):
         members["build/zz"] = (tarfile.TarInfo(), b"x")
 
     assert refused(rewrite(exported, add), capsys) == (
@@ -108,12 +107,12 @@ def test_a_file_that_is_missing_and_one_too_many(exported: Path, capsys: Capture
     )
 
 
-def test_another_machine(exported: Path, capsys: Capture) -> None:
+def test_another_machine(exported, capsys):
     changed = rewrite(exported, lambda members: with_manifest(members, machine="vax"))
     assert refused(changed, capsys) == f"FILE was built for vax, this machine is {platform.machine()}\n"
 
 
-def test_another_id(exported: Path, capsys: Capture) -> None:
+def test_another_id(exported, capsys):
     """What build.json declares decides which build it is."""
     other = "b-" + "0" * 20
     changed = rewrite(exported, lambda members: with_manifest(members, id=other))
@@ -130,15 +129,15 @@ def test_another_id(exported: Path, capsys: Capture) -> None:
         ("/evil", "changed.tar.gz is not unpacked: its entry '/evil' is an absolute path\n"),
     ],
 )
-def test_paths_are_not_trusted(name: str, said: str, exported: Path, capsys: Capture) -> None:
-    def add(members: Members) -> None:
+def test_paths_are_not_trusted(name, said, exported, capsys):
+    def add(members):
         members[name] = (tarfile.TarInfo(), b"x")
 
     assert refused(rewrite(exported, add), capsys) == said
     assert not list(exported.parent.rglob("evil"))
 
 
-def test_a_program_of_the_machine_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:
+def test_a_program_of_the_machine_stays(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     Path("a.yaml").write_text(SPEC.replace("{path: tree, files: .}, flags: {programs: bin/hello}", "{system: sh}"))
     assert main(["builds", "a.yaml", "--yes"]) == 0
@@ -148,7 +147,7 @@ def test_a_program_of_the_machine_stays(tmp_path: Path, monkeypatch: pytest.Monk
     assert not list(tmp_path.glob("*x.tar*"))
 
 
-def test_nothing_of_it_runs_until_somebody_agrees(exported: Path, capsys: Capture, monkeypatch: Any) -> None:
+def test_nothing_of_it_runs_until_somebody_agrees(exported, capsys, monkeypatch):
     monkeypatch.setattr(Commands, "run", lambda *_: pytest.fail("it ran"))
     user = getpass.getuser()
     assert main(["builds", "import", str(exported)]) == 3
@@ -159,14 +158,14 @@ def test_nothing_of_it_runs_until_somebody_agrees(exported: Path, capsys: Captur
     assert not list(Store().root.glob("builds/*"))
 
 
-def test_on_a_terminal_it_asks(exported: Path, capsys: Capture, monkeypatch: Any) -> None:
+def test_on_a_terminal_it_asks(exported, capsys, monkeypatch):
     monkeypatch.setattr("sys.stdin.isatty", lambda: True, raising=False)
     for answer, status in (("", 3), ("n", 3), ("y", 0)):
         monkeypatch.setattr("builtins.input", lambda _, answer=answer: answer)
         assert main(["builds", "import", str(exported)]) == status
 
 
-def test_results_bring_no_programs(exported: Path, capsys: Capture) -> None:
+def test_results_bring_no_programs(exported, capsys):
     assert main(["import", str(exported)]) == 2
     said = f"{exported} holds a build, not results: `stepgrid builds import {exported}`"
     assert capsys.readouterr().err == f"{said} (it says what would run, and asks)\n"

@@ -4,7 +4,6 @@ import resource
 import subprocess
 import sys
 from itertools import repeat
-from pathlib import Path
 
 import pytest
 
@@ -16,7 +15,7 @@ from tests.cli.samples import SPEC
 KINDS = (resource.RLIMIT_AS, resource.RLIMIT_CPU)
 
 
-def test_memory() -> None:
+def test_memory():
     before = [resource.getrlimit(kind) for kind in KINDS]
     with (
         pytest.raises(LimitError, match=r"^s.yaml: it takes more than 1 GiB of memory; "),
@@ -26,16 +25,16 @@ def test_memory() -> None:
     assert [resource.getrlimit(kind) for kind in KINDS] == before
 
 
-def test_processor_time() -> None:
+def test_processor_time():
     with pytest.raises(LimitError, match=r"^s.yaml: it takes more than 1 s of processor time; "), limited("s.yaml", 1):
         all(count() for _ in repeat(None))
 
 
-def count() -> int:
+def count():
     return sum(range(1, 1000))
 
 
-def test_a_tool_that_is_started_meanwhile_has_the_former_limits() -> None:
+def test_a_tool_that_is_started_meanwhile_has_the_former_limits():
     words = [sys.executable, "-c", "import resource; print(resource.getrlimit(resource.RLIMIT_AS)[0])"]
     outside = subprocess.check_output(words)
     with limited("s.yaml"), unlimited():
@@ -45,9 +44,7 @@ def test_a_tool_that_is_started_meanwhile_has_the_former_limits() -> None:
 
 
 @pytest.mark.parametrize("words", ["check", "plan", "status", "explain", "outdated", "builds", "report", "gc"])
-def test_every_command_that_reads_a_spec(
-    words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_every_command_that_reads_a_spec(words, tmp_path, monkeypatch, capsys):
     """The compiler asks for more than there may be, in place of a spec that has it ask."""
     (tmp_path / "outputs").mkdir()
     (tmp_path / "my.yaml").write_text(SPEC)

@@ -19,7 +19,7 @@ WRONG = ["", "{", "[]", "null", "[" * 100_000, "[" + "1" * 5000 + "]", '{"id": {
 
 
 @pytest.fixture(scope="module")
-def sound(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
+def sound(tmp_path_factory):
     """A checkout with results and a report; and what the report says."""
     folder = tmp_path_factory.mktemp("sound")
     (folder / "outputs").mkdir()
@@ -31,20 +31,20 @@ def sound(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
 
 
 @pytest.fixture(autouse=True)
-def folder(sound: tuple[Path, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+def folder(sound, tmp_path, monkeypatch):
     """A copy of it, to be damaged; and what the report says."""
     shutil.copytree(sound[0], tmp_path, symlinks=True, dirs_exist_ok=True)
     monkeypatch.chdir(tmp_path)
     return sound[1]
 
 
-def plan() -> Path:
+def plan():
     (found,) = (path for path in Path("outputs/plans").iterdir() if (path / "plan.jsonl").is_file())
     return found
 
 
 @pytest.mark.parametrize("text", WRONG)
-def test_the_file_of_a_plan(text: str, folder: str, capsys: Capture) -> None:
+def test_the_file_of_a_plan(text, folder, capsys):
     (plan() / "plan.jsonl").write_text(text)
     assert not is_intact(plan())
     assert main(["report", "a.yaml"]) == 0
@@ -52,7 +52,7 @@ def test_the_file_of_a_plan(text: str, folder: str, capsys: Capture) -> None:
     assert is_intact(plan())
 
 
-def test_a_pipe_in_place_of_the_file_of_a_plan(folder: str, capsys: Capture) -> None:
+def test_a_pipe_in_place_of_the_file_of_a_plan(folder, capsys):
     file = plan() / "plan.jsonl"
     file.unlink()
     os.mkfifo(file)
@@ -63,7 +63,7 @@ def test_a_pipe_in_place_of_the_file_of_a_plan(folder: str, capsys: Capture) -> 
     assert capsys.readouterr().out == folder
 
 
-def test_a_plan_without_axes(capsys: Capture) -> None:
+def test_a_plan_without_axes(capsys):
     head, *lines = (plan() / "plan.jsonl").read_text().splitlines()
     head = json.dumps({name: value for name, value in json.loads(head).items() if name != "axes"})
     (plan() / "plan.jsonl").write_text("\n".join([head, *lines]))
@@ -73,7 +73,7 @@ def test_a_plan_without_axes(capsys: Capture) -> None:
 
 
 @pytest.mark.parametrize("name", ["steps", "series", "columns", "environment"])
-def test_a_table_is_made_again(name: str, folder: str, capsys: Capture) -> None:
+def test_a_table_is_made_again(name, folder, capsys):
     (table,) = Path("outputs/summary").glob(f"*/tables/{name}.parquet")
     table.write_bytes(table.read_bytes()[:100])
     assert main(["query", "SELECT count(*) FROM steps"]) == 2
@@ -84,7 +84,7 @@ def test_a_table_is_made_again(name: str, folder: str, capsys: Capture) -> None:
     assert capsys.readouterr().out == folder
 
 
-def test_a_build_whose_record_has_other_types(capsys: Capture) -> None:
+def test_a_build_whose_record_has_other_types(capsys):
     build = json.loads((plan() / "plan.jsonl").read_text().splitlines()[0])["builds"][0]["id"]
     there = Path("outputs/builds") / build
     there.mkdir(parents=True)
@@ -95,8 +95,8 @@ def test_a_build_whose_record_has_other_types(capsys: Capture) -> None:
         assert main(["report", "a.yaml"]) == 0
 
 
-def test_what_nobody_foresaw_is_two_lines(monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:
-    def fails(*_: object) -> None:
+def test_what_nobody_foresaw_is_two_lines(monkeypatch, capsys):
+    def fails(*_):
         raise RuntimeError("a\nb" * 1000)
 
     monkeypatch.setattr("stepgrid.cli.report.write_output", fails)
@@ -112,7 +112,7 @@ def test_what_nobody_foresaw_is_two_lines(monkeypatch: pytest.MonkeyPatch, capsy
 
 
 @pytest.mark.parametrize("field", ["status", "started", "ended", "reason"])
-def test_a_result_whose_record_has_other_types(field: str, capsys: Capture) -> None:
+def test_a_result_whose_record_has_other_types(field, capsys):
     record = next(Path("outputs/results").glob("*/*/result.json"))
     for wrong in (3, True, {}, [1]):
         record.write_text(json.dumps({**json.loads(record.read_text()), field: wrong}))
@@ -121,7 +121,7 @@ def test_a_result_whose_record_has_other_types(field: str, capsys: Capture) -> N
 
 
 @pytest.mark.parametrize("wrong", ["3", "[]", '{"seconds": [1]}', '{"warnings": 3}', '{"probes": [1]}'])
-def test_a_result_whose_steps_have_other_types(wrong: str, capsys: Capture) -> None:
+def test_a_result_whose_steps_have_other_types(wrong, capsys):
     record = next(Path("outputs/results").glob("*/*/result.json"))
     said = json.loads(record.read_text())
     record.write_text(json.dumps({**said, "steps": [json.loads(wrong), *said["steps"][1:]]}))
@@ -131,7 +131,7 @@ def test_a_result_whose_steps_have_other_types(wrong: str, capsys: Capture) -> N
 
 
 @pytest.mark.parametrize("wrong", [[1], {}, "x", True])
-def test_stated_figures_that_are_no_numbers(wrong: object, capsys: Capture) -> None:
+def test_stated_figures_that_are_no_numbers(wrong, capsys):
     result = next(Path("outputs/results").glob("*/*/result.json"))
     said = {"metrics": {"qps": wrong}, "facts": {}, "qps": [], "warnings": [], "failure": ""}
     next(result.parent.glob("steps/0-*")).joinpath("stated.json").write_text(json.dumps(said))
@@ -140,7 +140,7 @@ def test_stated_figures_that_are_no_numbers(wrong: object, capsys: Capture) -> N
     assert "internal error" not in capsys.readouterr().err
 
 
-def test_a_table_whose_column_has_another_name(capsys: Capture) -> None:
+def test_a_table_whose_column_has_another_name(capsys):
     (table,) = Path("outputs/summary").glob("*/tables/counters.parquet")
     table.write_bytes(table.read_bytes().replace(b"attempt", b"attXmpt"))
     assert main(["counters", "a.yaml"]) == 2

@@ -19,7 +19,7 @@ MODULES = ("json", "logging", "re", "selectors", "signal", "stepgrid/__init__", 
 
 
 @pytest.fixture
-def checkout(tmp_path: Path) -> Path:
+def checkout(tmp_path):
     folder = tmp_path / "checkout"
     for name in ("stepgrid", "tree"):
         (folder / name).mkdir(parents=True)
@@ -30,7 +30,7 @@ def checkout(tmp_path: Path) -> Path:
     return folder
 
 
-def say(checkout: Path, *words: str) -> str:
+def say(checkout, *words):
     argv = [str(STEPGRID), *words]
     done = subprocess.run(argv, cwd=checkout, capture_output=True, text=True, timeout=waiting.LONG, check=False)
     assert not checkout.with_name("PWN").exists(), checkout.with_name("PWN").read_text()
@@ -38,13 +38,13 @@ def say(checkout: Path, *words: str) -> str:
     return done.stdout + done.stderr
 
 
-def test_no_module_of_a_checkout_is_ours(checkout: Path) -> None:
+def test_no_module_of_a_checkout_is_ours(checkout):
     for words in (["check"], ["plan"], ["builds", "--yes"], ["run"]):
         said = say(checkout, words[0], "a.yaml", *words[1:])
     assert "[1/1 done]" in said
 
 
-def test_no_profile_of_a_checkout_is_ours(checkout: Path) -> None:
+def test_no_profile_of_a_checkout_is_ours(checkout):
     """Snakemake evaluates expressions of resources."""
     expression = f"open({str(checkout.with_name('PWN'))!r}, 'w').write('profile') and 1"
     for name in ("default", "profiles/default"):

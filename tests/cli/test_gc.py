@@ -3,7 +3,6 @@
 import os
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
@@ -16,21 +15,21 @@ Capture = pytest.CaptureFixture[str]
 
 
 @pytest.fixture(autouse=True)
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "outputs").mkdir()
     (tmp_path / "specs").mkdir()
     (tmp_path / "specs" / "a.yaml").write_text(SPEC)
 
 
-def put(kind: str, name: str) -> Path:
+def put(kind, name):
     folder = Store().root / kind / name
     folder.mkdir(parents=True)
     return folder
 
 
 @pytest.mark.parametrize("action", ["--yes", "--restore"])
-def test_a_run_stops_it(action: str, capsys: Capture) -> None:
+def test_a_run_stops_it(action, capsys):
     gone = put("results", "s-0")
     with locked(Store().lock("run")):
         assert main(["gc", action]) == 3
@@ -39,14 +38,14 @@ def test_a_run_stops_it(action: str, capsys: Capture) -> None:
     assert gone.is_dir()
 
 
-def test_what_a_job_uses_stays(capsys: Capture) -> None:
+def test_what_a_job_uses_stays(capsys):
     put("results", "s-0")
     with locked(Store().lock("s-0")):
         assert main(["gc", "--yes"]) == 0
     assert capsys.readouterr().err == "outputs/results/s-0 stays: it is in use\n"
 
 
-def test_as_a_program_it_ends_without_a_traceback() -> None:
+def test_as_a_program_it_ends_without_a_traceback():
     """The module of the command stood in the way of Python's own `gc`."""
     done = subprocess.run([sys.executable, "-m", "stepgrid.cli", "gc"], check=False, capture_output=True, text=True)
     assert (done.returncode, done.stderr) == (0, "")

@@ -5,22 +5,17 @@ import json
 import re
 import shutil
 import tarfile
-from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 
 from stepgrid.cli import main
-from stepgrid.store.store import Store
-from tests.cli.bundles import Capture, Members, export, planned, rewrite, sealed
+from tests.cli.bundles import export, planned, rewrite, sealed
 
 pytestmark = pytest.mark.usefixtures("one")
 
 
-def test_what_cannot_be_taken_here_is_said_before_it_is_unpacked(
-    two: Callable[[], Store], monkeypatch: pytest.MonkeyPatch, capsys: Capture
-) -> None:
-    def newer(members: Members) -> None:
+def test_what_cannot_be_taken_here_is_said_before_it_is_unpacked(two, monkeypatch, capsys):
+    def newer(members):
         info, manifest = members["export.json"]
         members["export.json"] = (info, json.dumps({**json.loads(manifest), "format": 4}).encode())
 
@@ -38,7 +33,7 @@ def test_what_cannot_be_taken_here_is_said_before_it_is_unpacked(
     )
 
 
-def listed(members: Members, name: str, content: bytes) -> None:
+def listed(members, name, content):
     """Added, or changed, with a manifest that says so too."""
     import hashlib
 
@@ -50,7 +45,7 @@ def listed(members: Members, name: str, content: bytes) -> None:
     members[name] = (tarfile.TarInfo(), content)
 
 
-def refused(file: Path, store: Store, capsys: Capture) -> str:
+def refused(file, store, capsys):
     capsys.readouterr()
     assert main(["import", str(file)]) == 3
     assert not list(store.root.glob("results/*"))
@@ -58,25 +53,25 @@ def refused(file: Path, store: Store, capsys: Capture) -> str:
     return capsys.readouterr().err.replace(str(file), "FILE")
 
 
-def one_of(members: Members, end: str) -> str:
+def one_of(members, end):
     return next(name for name in members if name.startswith("content/results") and name.endswith(end))
 
 
-def test_nothing_is_taken_that_is_not_what_was_exported(two: Callable[[], Store], capsys: Capture) -> None:
+def test_nothing_is_taken_that_is_not_what_was_exported(two, capsys):
     file = export(capsys)
     store = two()
 
-    def changed(members: Members) -> None:
+    def changed(members):
         info, _ = members[one_of(members, "stdout")]
         members[one_of(members, "stdout")] = (info, b"OUTPUT of fillseq"[: info.size])
 
-    def missing(members: Members) -> None:
+    def missing(members):
         del members[one_of(members, "stdout")]
 
-    def added(members: Members) -> None:
+    def added(members):
         members["content/results/s-0/x"] = (tarfile.TarInfo(), b"x")
 
-    def beside(members: Members) -> None:
+    def beside(members):
         members["other"] = (tarfile.TarInfo(), b"x")
 
     assert "is not what was exported: the checksum differs" in refused(rewrite(file, changed), store, capsys)
@@ -89,11 +84,11 @@ def test_nothing_is_taken_that_is_not_what_was_exported(two: Callable[[], Store]
     )
 
 
-def test_nothing_is_taken_that_results_do_not_have(two: Callable[[], Store], capsys: Capture) -> None:
+def test_nothing_is_taken_that_results_do_not_have(two, capsys):
     file = export(capsys)
     store = two()
     path = "s-00000000000000000000/20260101T000000.000000Z/result.json"
-    cases: dict[str, tuple[Callable[[Members], str], bytes]] = {
+    cases = {
         "FILE is not imported: results have no file builds/b-1/bin/db_bench\n": (
             lambda _: "content/builds/b-1/bin/db_bench",
             b"x",
@@ -109,14 +104,14 @@ def test_nothing_is_taken_that_results_do_not_have(two: Callable[[], Store], cap
         ),
     }
     for said, (name, content) in cases.items():
-        assert refused(rewrite(file, lambda m, n=name, c=content: listed(m, n(m), c)), store, capsys) == said  # type: ignore[misc]
+        assert refused(rewrite(file, lambda m, n=name, c=content: listed(m, n(m), c)), store, capsys) == said
     broken = rewrite(file, lambda members: listed(members, one_of(members, "result.json"), b'{"status": "done"}'))
     assert " is broken: result.json cannot be read (Object missing required field `stage`)" in refused(
         broken, store, capsys
     )
 
 
-def test_what_it_is_is_told_by_its_content(two: Callable[[], Store], tmp_path: Path, capsys: Capture) -> None:
+def test_what_it_is_is_told_by_its_content(two, tmp_path, capsys):
     store = two()
     file = tmp_path / "x.tar.gz"
     with tarfile.open(file, "w:gz") as tar:
@@ -132,7 +127,7 @@ def test_what_it_is_is_told_by_its_content(two: Callable[[], Store], tmp_path: P
     assert capsys.readouterr().err == "there is no file nowhere.tar.gz\n"
 
 
-def test_checksums_travel_and_are_checked(two: Callable[[], Store], capsys: Capture) -> None:
+def test_checksums_travel_and_are_checked(two, capsys):
     """Those of a result's own record, whatever the archive says of its files."""
     sealed(planned())
     file = export(capsys)
@@ -145,11 +140,11 @@ def test_checksums_travel_and_are_checked(two: Callable[[], Store], capsys: Capt
     assert all("files" in json.loads((result / "result.json").read_text()) for result in results)
 
 
-def test_a_result_of_a_time_that_lies_ahead(two: Callable[[], Store], capsys: Capture) -> None:
+def test_a_result_of_a_time_that_lies_ahead(two, capsys):
     """It would count for ever, and no other could follow it."""
     last = "99991231T235959.999999Z"
 
-    def renamed(members: Members) -> None:
+    def renamed(members):
         info, manifest = members["export.json"]
         (old, *_) = re.findall(r"\d{8}T\d{6}\.\d{6}Z", one_of(members, "result.json"))
         for name in [name for name in members if old in name]:

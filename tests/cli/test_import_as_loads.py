@@ -4,17 +4,14 @@ import json
 import os
 import random
 import re
-from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
 
 import pytest
 
 from bench import synthetic
 from stepgrid.cli import main
 from stepgrid.host.files import write_json
-from stepgrid.model.plan import Plan
 from stepgrid.model.records import plain, replace
 from stepgrid.model.status import MEASURES, Status
 from stepgrid.plan import plan_file
@@ -25,7 +22,6 @@ from stepgrid.store.store import Store
 from stepgrid.workflow import host_plan, run_request
 from stepgrid_share import commands as transfer
 from stepgrid_share.results import ExportOptions, export_results
-from tests.cli.bundles import Capture
 
 SPEC = """\
 title: a team
@@ -41,7 +37,7 @@ allow: {defaults-differ: a test, load-not-drained: a test, writer-unlimited: a t
 MINE, THEIRS, OTHERS = synthetic.ATTEMPT, "20260102T000000.000000Z", "20260103T000000.000000Z"
 
 
-def enter(folder: Path, monkeypatch: pytest.MonkeyPatch, spec: str = SPEC) -> Plan:
+def enter(folder, monkeypatch, spec=SPEC):
     folder.mkdir(exist_ok=True)
     monkeypatch.chdir(folder)
     Path("a.yaml").write_text(spec)
@@ -49,11 +45,11 @@ def enter(folder: Path, monkeypatch: pytest.MonkeyPatch, spec: str = SPEC) -> Pl
     return host_plan.compile_for_host("a.yaml", None)
 
 
-def planned() -> Plan:
+def planned():
     return host_plan.compile_for_host("a.yaml", None)
 
 
-def measure(plan: Plan, host: str, time: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def measure(plan, host, time, monkeypatch):
     monkeypatch.setattr(synthetic, "HOST", {**synthetic.HOST, "hostname": host})
     monkeypatch.setattr(synthetic, "ATTEMPT", time)
     monkeypatch.setattr(synthetic, "random", SimpleNamespace(Random=lambda text: random.Random(f"{text} {host}")))
@@ -65,16 +61,13 @@ def measure(plan: Plan, host: str, time: str, monkeypatch: pytest.MonkeyPatch) -
         results.result(stage)
 
 
-Measured = Callable[[str, str, str], Path]
-
-
 @pytest.fixture
-def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> Measured:
+def elsewhere(tmp_path, monkeypatch, capsys):
     """Measures the spec in a checkout of its own, and exports it."""
 
     monkeypatch.setattr(transfer, "update_report", lambda *_: None)  # takes seconds
 
-    def measured(name: str, time: str, spec: str = SPEC) -> Path:
+    def measured(name, time, spec=SPEC):
         plan = enter(tmp_path / name, monkeypatch, spec)
         measure(plan, name, time, monkeypatch)
         return export(tmp_path / f"{name}.tar.gz", capsys)
@@ -83,10 +76,10 @@ def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture) 
 
 
 @pytest.fixture
-def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[], Plan]:
+def here(tmp_path, monkeypatch):
     """Enters a checkout in which all of the spec is measured."""
 
-    def entered() -> Plan:
+    def entered():
         plan = enter(tmp_path / "here", monkeypatch)
         measure(plan, "here", MINE, monkeypatch)
         return plan
@@ -94,35 +87,32 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[], Plan]:
     return entered
 
 
-def export(file: Path, capsys: Capture, *more: str) -> Path:
+def export(file, capsys, *more):
     assert main(["export", "a.yaml", str(file), *more]) == 0, capsys.readouterr().err
     return file
 
 
-def imported(file: Path, capsys: Capture) -> str:
+def imported(file, capsys):
     capsys.readouterr()
     assert main(["import", str(file), "--as-loads"]) == 0, capsys.readouterr().err
     return capsys.readouterr().out
 
 
-def report(capsys: Capture) -> dict[str, Any]:
+def report(capsys):
     capsys.readouterr()
     assert main(["report", "a.yaml", "--format", "json"]) == 0
-    document: dict[str, Any] = json.loads(capsys.readouterr().out)
-    return document
+    return json.loads(capsys.readouterr().out)
 
 
-def loads(document: dict[str, Any]) -> list[int]:
+def loads(document):
     return [figure["loads"]["measured"] for figure in document["figures"]]
 
 
-def results_of(plan: Plan) -> set[str]:
+def results_of(plan):
     return {f"{stage.id}/{result.name}" for stage in plan.stages for result in Store().results(stage.id)}
 
 
-def test_a_report_is_over_the_loads_of_all_hosts(
-    elsewhere: Measured, here: Callable[[], Plan], capsys: Capture
-) -> None:
+def test_a_report_is_over_the_loads_of_all_hosts(elsewhere, here, capsys):
     file = elsewhere("theirs", THEIRS)
     plan = here()
     before, mine = report(capsys), results_of(plan)
@@ -145,9 +135,7 @@ def test_a_report_is_over_the_loads_of_all_hosts(
     assert "6 fresh loads (3 imported, of 1 host)" in capsys.readouterr().out
 
 
-def test_nothing_of_it_is_measured_removed_or_added_twice(
-    elsewhere: Measured, here: Callable[[], Plan], capsys: Capture
-) -> None:
+def test_nothing_of_it_is_measured_removed_or_added_twice(elsewhere, here, capsys):
     file = elsewhere("theirs", THEIRS)
     here()
     imported(file, capsys)
@@ -167,25 +155,21 @@ def test_nothing_of_it_is_measured_removed_or_added_twice(
     assert not {stage.id for stage in plan.stages if stage.origin} & {*stage_requests.pending_redos(Store())}
 
 
-def test_what_an_import_put_in_the_place_of_ours_counts_beside_it_again(
-    elsewhere: Measured, here: Callable[[], Plan], capsys: Capture
-) -> None:
+def test_what_an_import_put_in_the_place_of_ours_counts_beside_it_again(elsewhere, here, capsys):
     file = elsewhere("theirs", THEIRS)
     plan = here()
     capsys.readouterr()
     assert main(["import", str(file)]) == 0
     assert f"\n`stepgrid import {file} --as-loads` has both count: " in capsys.readouterr().out
-    assert {Store().result(stage.id).name for stage in plan.stages if not stage.origin} == {THEIRS}  # type: ignore[union-attr]
+    assert {Store().result(stage.id).name for stage in plan.stages if not stage.origin} == {THEIRS}
     output = imported(file, capsys)
     assert "12 results of an earlier import retracted: it counted instead of what was measured here" in output
-    assert {Store().result(stage.id).name for stage in plan.stages} == {MINE}  # type: ignore[union-attr]
+    assert {Store().result(stage.id).name for stage in plan.stages} == {MINE}
     assert [len(cell.repeats) for cell in planned().cells] == [6, 6]
     assert "retracted" not in imported(file, capsys)
 
 
-def test_a_load_whose_result_is_retracted_or_lost_counts_no_more_and_is_not_measured_here(
-    elsewhere: Measured, here: Callable[[], Plan], capsys: Capture
-) -> None:
+def test_a_load_whose_result_is_retracted_or_lost_counts_no_more_and_is_not_measured_here(elsewhere, here, capsys):
     file = elsewhere("theirs", THEIRS)
     here()
     imported(file, capsys)
@@ -204,7 +188,7 @@ def test_a_load_whose_result_is_retracted_or_lost_counts_no_more_and_is_not_meas
     assert len(planned().cells[0].repeats) == 6
 
 
-def test_only_whole_loads_of_one_host_are_taken(elsewhere: Measured, here: Callable[[], Plan], capsys: Capture) -> None:
+def test_only_whole_loads_of_one_host_are_taken(elsewhere, here, capsys):
     elsewhere("theirs", THEIRS)
     plan = planned()
     (moved,) = Store().results(plan.cells[0].repeats[1].stages[-1])
@@ -220,9 +204,7 @@ def test_only_whole_loads_of_one_host_are_taken(elsewhere: Measured, here: Calla
     assert [len(cell.repeats) for cell in planned().cells] == [5, 6]
 
 
-def test_a_bundle_cannot_pass_results_off_as_those_of_another_host(
-    elsewhere: Measured, here: Callable[[], Plan], tmp_path: Path, capsys: Capture
-) -> None:
+def test_a_bundle_cannot_pass_results_off_as_those_of_another_host(elsewhere, here, tmp_path, capsys):
     others = elsewhere("others", OTHERS)
     elsewhere("theirs", THEIRS)
     imported(others, capsys)

@@ -16,7 +16,6 @@ from stepgrid.workflow import host_plan
 from tests.build.repository import Repository
 
 Capture = pytest.CaptureFixture[str]
-
 SPEC = """\
 title: t
 builds: {{r: {{engine: rocksdb, versions: [1.0.1, 1.0.2], source: {{git: "{url}", ref: "v{{{{ version }}}}"}}}}}}
@@ -34,7 +33,7 @@ steps: [{{name: say, kind: command, argv: [say.sh]}}]
 
 
 @pytest.fixture
-def origin(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Repository:
+def origin(tmp_path, monkeypatch):
     made = Repository(tmp_path / "origin")
     for release in ("1.0.1", "1.0.2", "1.0.3"):
         made.commit(f"v{release}", version=release)
@@ -45,22 +44,22 @@ def origin(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Repository:
     return made
 
 
-def commit(origin: Repository, ref: str) -> str:
+def commit(origin, ref):
     return origin.git("rev-parse", f"{ref}^{{commit}}")
 
 
-def held(spec: str = "a.yaml") -> dict[str, str]:
+def held(spec="a.yaml"):
     return dict(lock_file.read(spec, Problems()).pins)
 
 
-def locked(capsys: Capture, *arguments: str, spec: str = "a.yaml") -> tuple[int, str, str]:
+def locked(capsys, *arguments, spec="a.yaml"):
     status = main(["lock", spec, *arguments])
     said = capsys.readouterr()
     looked = [line for line in said.err.splitlines() if not line.endswith(" …")]
     return status, said.out, "\n".join(looked)
 
 
-def test_what_is_held_is_what_is_built(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:
+def test_what_is_held_is_what_is_built(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     origin = Repository(tmp_path / "origin")
     origin.commit("v1.0.2", say_sh="#!/bin/sh\necho first\n")
@@ -73,7 +72,7 @@ def test_what_is_held_is_what_is_built(tmp_path: Path, monkeypatch: pytest.Monke
     assert _built_says() == "second"
 
 
-def _built_says() -> str:
+def _built_says():
     build, store = host_plan.compile_for_host("a.yaml", None).builds[0], Store()
     assert make(store, build) == 0
     return subprocess.run(programs(store.build(build.id))["say.sh"], capture_output=True, text=True).stdout.strip()
@@ -81,9 +80,7 @@ def _built_says() -> str:
 
 @pytest.mark.parametrize("target", ["../.bash_profile", ".git/config", "/proc/self/environ"])
 @pytest.mark.parametrize("content", [None, "", "# mine\n", "export A=p4ss\n", "lock: 1\n"])
-def test_a_link_in_its_place_is_not_followed(
-    target: str, content: str | None, origin: Repository, capsys: Capture
-) -> None:
+def test_a_link_in_its_place_is_not_followed(target, content, origin, capsys):
     if content is not None and not target.startswith("/proc"):
         Path(target).parent.mkdir(exist_ok=True)
         Path(target).write_text(content)
@@ -99,7 +96,7 @@ def test_a_link_in_its_place_is_not_followed(
 
 
 @pytest.mark.parametrize("branch", ["main", "master"])  # one of them is what a new repository begins with
-def test_a_commit_by_its_place_beside_another(branch: str, origin: Repository, capsys: Capture) -> None:
+def test_a_commit_by_its_place_beside_another(branch, origin, capsys):
     origin.git("branch", "--move", "--force", branch)
     Path("a.yaml").write_text(SPEC.format(url=origin.url).replace('"v{{ version }}"', "v1.0.3^"))
     assert locked(capsys)[0] == 0

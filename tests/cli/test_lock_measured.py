@@ -12,7 +12,6 @@ from tests.build.repository import Repository
 from tests.cli.worlds import kept, measured
 
 Capture = pytest.CaptureFixture[str]
-
 SPEC = """\
 title: t
 builds:
@@ -24,7 +23,7 @@ NOTHING = "  to do    nothing\n"
 
 
 @pytest.fixture
-def origin(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Repository:
+def origin(tmp_path, monkeypatch):
     """Its build was made, and measured."""
     origin = Repository(tmp_path / "origin")
     origin.commit("v1.0.2", say_sh="#!/bin/sh\necho first\n")
@@ -37,19 +36,19 @@ def origin(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Repository:
     return origin
 
 
-def planned(capsys: Capture) -> str:
+def planned(capsys):
     capsys.readouterr()
     assert main(["plan", "a.yaml"]) == 0
     return capsys.readouterr().out
 
 
-def move(origin: Repository) -> str:
+def move(origin):
     commit = origin.commit(say_sh="#!/bin/sh\necho second\n")
     origin.git("tag", "--force", "v1.0.2")
     return commit
 
 
-def test_what_was_built_is_held_and_nothing_is_new(origin: Repository, capsys: Capture) -> None:
+def test_what_was_built_is_held_and_nothing_is_new(origin, capsys):
     before = host_plan.compile_for_host("a.yaml", None)
     assert main(["lock", "a.yaml"]) == 0
     now = host_plan.compile_for_host("a.yaml", None)
@@ -58,7 +57,7 @@ def test_what_was_built_is_held_and_nothing_is_new(origin: Repository, capsys: C
     assert NOTHING in planned(capsys)
 
 
-def test_a_ref_that_moved_in_between_is_another_build(origin: Repository, capsys: Capture) -> None:
+def test_a_ref_that_moved_in_between_is_another_build(origin, capsys):
     new = move(origin)
     assert main(["lock", "a.yaml"]) == 0
     said = planned(capsys)
@@ -66,7 +65,7 @@ def test_a_ref_that_moved_in_between_is_another_build(origin: Repository, capsys
     assert f"    build.pin: not set -> {new} (a.yaml:3:3)\n" in said
 
 
-def test_a_build_that_is_made_again_is_of_what_is_held(origin: Repository) -> None:
+def test_a_build_that_is_made_again_is_of_what_is_held(origin):
     main(["lock", "a.yaml"])
     build = host_plan.compile_for_host("a.yaml", None).builds[0]
     move(origin)

@@ -3,9 +3,7 @@
 import os
 import shutil
 import signal
-from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import NoReturn
 
 import pytest
 
@@ -16,10 +14,10 @@ SPARSE = 4 << 40  # bytes of a file that has none
 
 
 @pytest.fixture(autouse=True)
-def patience() -> Iterator[None]:
+def patience():
     """What waits for a writer, or for the end of what has none, is told apart from what is slow."""
 
-    def over(*_: object) -> NoReturn:
+    def over(*_):
         raise AssertionError(f"it goes on after {SECONDS} s")
 
     former = signal.signal(signal.SIGALRM, over)
@@ -30,7 +28,7 @@ def patience() -> Iterator[None]:
 
 
 @pytest.fixture(autouse=True)
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def folder(tmp_path, monkeypatch):
     """A checkout of somebody else."""
     (tmp_path / "checkout" / "outputs").mkdir(parents=True)
     monkeypatch.chdir(tmp_path / "checkout")
@@ -39,31 +37,30 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "checkout"
 
 
-def sparse(name: str) -> None:
+def sparse(name):
     with Path(name).open("wb") as file:
         file.truncate(SPARSE)
     Path(name).chmod(0o755)
 
 
-OBJECTS: dict[str, Callable[[str], object]] = {
+OBJECTS = {
     "pipe": lambda name: os.mkfifo(name, 0o755),
     "folder": lambda name: Path(name).mkdir(),
     "zero": lambda name: Path(name).symlink_to("/dev/zero"),
     "kernel": lambda name: Path(name).symlink_to("/proc/self/pagemap"),
     "sparse": sparse,
 }
-
 BUILD = "builds: {p: {engine: program, version: 1.0.0, source: {system: /bin/true}}}\n"
 STEP = "steps: [{name: s, kind: command, argv: [x], duration: 1s}]\n"
 TITLE = "title: t\n"
 SERVER = "builds: {p: {engine: postgres, version: 17.1, source: {system: postgres}}}\n"
 
 
-def build(source: str, more: str = "") -> str:
+def build(source, more=""):
     return f"{TITLE}builds: {{p: {{engine: program, version: 1.0.0, source: {source}{more}}}}}\n{STEP}"
 
 
-def step(settings: str, builds: str = BUILD) -> str:
+def step(settings, builds=BUILD):
     return f"{TITLE}{builds}steps: [{{name: s, {settings}}}]\n"
 
 
@@ -96,13 +93,13 @@ NAMES = ("x", "x.yaml", "x.txt", "x.py", "x.sql", "x.lua", "x.hdf5")
 READING = ("check", "plan", "status", "explain", "lock", "outdated", "builds", "report", "gc", "results", "doctor")
 
 
-def name_of(text: str) -> str:
+def name_of(text):
     return next(name for name in sorted(NAMES, key=len, reverse=True) if name in text.replace("example", ""))
 
 
 @pytest.mark.parametrize("kind", OBJECTS)
 @pytest.mark.parametrize("key", KEYS)
-def test_a_key_that_names_a_file(key: str, kind: str, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_key_that_names_a_file(key, kind, folder, capsys):
     text = KEYS[key].replace("FOLDER", str(folder))
     OBJECTS[kind](name_of(text))
     Path("s.yaml").write_text(text)
@@ -111,7 +108,7 @@ def test_a_key_that_names_a_file(key: str, kind: str, folder: Path, capsys: pyte
 
 @pytest.mark.parametrize("kind", OBJECTS)
 @pytest.mark.parametrize("name", ["s.yaml", "s.lock.yaml", "site.yaml"])
-def test_a_file_of_ours(name: str, kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_of_ours(name, kind, monkeypatch):
     Path("s.yaml").write_text(f"{TITLE}{BUILD}{STEP}")
     Path(name).unlink(missing_ok=True)
     OBJECTS[kind](name)

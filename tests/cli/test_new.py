@@ -11,14 +11,14 @@ Capture = pytest.CaptureFixture[str]
 
 
 @pytest.fixture(autouse=True)
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
 
 @pytest.mark.parametrize("engine", new.engines())
 @pytest.mark.parametrize("scale", [[], ["--scale", "smoke"]])
-def test_a_new_spec_is_fine_as_it_is(engine: str, scale: list[str], capsys: Capture) -> None:
+def test_a_new_spec_is_fine_as_it_is(engine, scale, capsys):
     assert main(["new", engine]) == 0
     assert capsys.readouterr().out == f"wrote specs/{engine}.yaml; next: stepgrid plan specs/{engine}.yaml\n"
     assert main(["check", f"specs/{engine}.yaml", *scale]) == 0
@@ -27,12 +27,12 @@ def test_a_new_spec_is_fine_as_it_is(engine: str, scale: list[str], capsys: Capt
     assert said.err == ""
 
 
-def test_every_engine_but_the_client_is_offered() -> None:
+def test_every_engine_but_the_client_is_offered():
     assert set(new.engines()) == set(ENGINES.names()) - {"sysbench"}
 
 
 @pytest.mark.parametrize("engine", new.engines())
-def test_what_cannot_be_run_is_said_in_the_spec(engine: str, capsys: Capture) -> None:
+def test_what_cannot_be_run_is_said_in_the_spec(engine, capsys):
     assert main(["new", engine]) == 0
     text = Path(f"specs/{engine}.yaml").read_text(encoding="utf-8")
     planned = "kind: sysbench" in text and registry.runner("sysbench") is None
@@ -41,7 +41,7 @@ def test_what_cannot_be_run_is_said_in_the_spec(engine: str, capsys: Capture) ->
 
 
 @pytest.mark.parametrize("engine", new.engines())
-def test_a_new_spec_is_small_and_planned(engine: str, capsys: Capture) -> None:
+def test_a_new_spec_is_small_and_planned(engine, capsys):
     assert main(["new", engine]) == 0
     text = Path(f"specs/{engine}.yaml").read_text(encoding="utf-8")
     assert len(text.splitlines()) <= 80

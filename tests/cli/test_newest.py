@@ -31,7 +31,7 @@ repeat: 3
 
 
 @pytest.fixture
-def origin(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Repository:
+def origin(tmp_path, monkeypatch):
     repository = Repository(tmp_path / "origin")
     for tag in TAGS:
         repository.commit(tag)
@@ -41,17 +41,17 @@ def origin(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Repository:
     return repository
 
 
-def run(capsys: Capture, *words: str) -> tuple[int, str, str]:
+def run(capsys, *words):
     status = main(words)
     streams = capsys.readouterr()
     return status, streams.out, "".join(line for line in streams.err.splitlines(True) if not line.endswith(" …\n"))
 
 
-def releases() -> list[str]:
+def releases():
     return [version for answer in lock_file.read("a.yaml", Problems()).versions.values() for version in answer]
 
 
-def test_a_run_asks_once_and_the_lock_file_answers_from_then_on(origin: Repository, capsys: Capture) -> None:
+def test_a_run_asks_once_and_the_lock_file_answers_from_then_on(origin, capsys):
     key = f"git {origin.url} v{{{{ version }}}}, newest 1 of each major"
     status, _, err = run(capsys, "plan", "a.yaml")
     assert (status, Path("a.lock.yaml").exists()) == (1, False)
@@ -68,7 +68,7 @@ def test_a_run_asks_once_and_the_lock_file_answers_from_then_on(origin: Reposito
     assert releases() == ["1.10.0", "2.0.0", "3"]
 
 
-def test_an_answer_is_not_written_through_a_link(origin: Repository, capsys: Capture) -> None:
+def test_an_answer_is_not_written_through_a_link(origin, capsys):
     Path("a.lock.yaml").symlink_to("../.bash_profile")
     with (
         host_plan.asking_registries(True),
@@ -83,7 +83,7 @@ NUMBERS = st.lists(st.integers(0, 12), min_size=1, max_size=3)
 
 
 @given(st.sets(NUMBERS.map(lambda parts: ".".join(map(str, parts)))), st.integers(1, 3), st.sampled_from([0, 1, 2]))
-def test_the_newest_of_each_group(versions: set[str], count: int, depth: int) -> None:
+def test_the_newest_of_each_group(versions, count, depth):
     group = ("all", "each major", "each minor")[depth]
     newest = choose(versions, ReleaseQuestion({}, count, group, "2"))
     assert newest == sorted(newest, key=Version)
@@ -106,7 +106,7 @@ REGISTRIES = [
 
 @pytest.mark.integration
 @pytest.mark.parametrize(("source", "release"), REGISTRIES)
-def test_registries_list_their_releases(source: dict[str, object], release: str) -> None:
+def test_registries_list_their_releases(source, release):
     listed = list_releases(source, Site())
     assert release in listed
     assert listed[release] == ("bookworm" if "debian" in source else "")

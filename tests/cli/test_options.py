@@ -4,14 +4,12 @@ import argparse
 import re
 import shlex
 from collections import defaultdict
-from collections.abc import Iterator
 
 import pytest
 
 from stepgrid import cli
 from stepgrid.cli.commands import COMMON, command_parser, every_command
 from stepgrid.package import PACKAGE
-from tests.cli.bundles import Capture
 from tests.cli.worlds import kept
 
 # An option that several commands have takes the same value in each, but for these: they name another thing.
@@ -26,8 +24,8 @@ OTHER_VALUES = {
 OPTIONS = [(name, action) for name in every_command() for action in command_parser(name)._actions]
 
 
-def forms() -> Iterator[tuple[str, dict[tuple[object, ...], list[str]]]]:
-    commands: dict[str, dict[tuple[object, ...], list[str]]] = defaultdict(lambda: defaultdict(list))
+def forms():
+    commands = defaultdict(lambda: defaultdict(list))
     for command, action in OPTIONS:
         for option in action.option_strings:
             if option.startswith("--"):
@@ -35,12 +33,12 @@ def forms() -> Iterator[tuple[str, dict[tuple[object, ...], list[str]]]]:
     return iter(commands.items())
 
 
-def test_an_option_takes_the_same_value_in_every_command() -> None:
+def test_an_option_takes_the_same_value_in_every_command():
     differing = {option: dict(by_form) for option, by_form in forms() if len(by_form) > 1}
     assert differing.keys() <= OTHER_VALUES.keys(), differing
 
 
-def test_each_idea_has_one_word() -> None:
+def test_each_idea_has_one_word():
     options = {option for option, _ in forms()}
     assert not options & {"--spec", "--within", "--budget", "--make", "--evict", "--apply"}
     for command, action in OPTIONS:
@@ -55,9 +53,7 @@ def test_each_idea_has_one_word() -> None:
 
 
 @pytest.mark.parametrize("name", every_command())
-def test_a_help_explains_its_own_options_and_names_the_common_ones_in_one_line(
-    name: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_help_explains_its_own_options_and_names_the_common_ones_in_one_line(name, monkeypatch):
     monkeypatch.setenv("COLUMNS", "120")
     parser = command_parser(name)
     text = parser.format_help()
@@ -72,14 +68,14 @@ def test_a_help_explains_its_own_options_and_names_the_common_ones_in_one_line(
 OFFERED = re.compile(r"`(stepgrid [a-z]+ [^`\n]+)`")
 
 
-def offered() -> Iterator[str]:
+def offered():
     """With words that stand for what is filled in; `…` begins what a reader adds."""
     for path in sorted(PACKAGE.rglob("*.py")):
         for command in OFFERED.findall(path.read_text(encoding="utf-8")):
             yield re.sub(r"\{[^{}]*\}", "x", command).replace(" …", "")
 
 
-def parsed(command: str, monkeypatch: pytest.MonkeyPatch) -> bool:
+def parsed(command, monkeypatch):
     monkeypatch.setattr(cli, "_execute", lambda arguments, name: 0)
     try:
         return cli.main(shlex.split(command)[1:]) == 0
@@ -88,12 +84,12 @@ def parsed(command: str, monkeypatch: pytest.MonkeyPatch) -> bool:
 
 
 @pytest.mark.parametrize("command", sorted(set(offered())))
-def test_an_offered_command_is_one(command: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_offered_command_is_one(command, monkeypatch):
     assert parsed(command, monkeypatch), command
 
 
 @pytest.mark.usefixtures("folder")
-def test_explain_without_a_cell_shows_all(capsys: Capture) -> None:
+def test_explain_without_a_cell_shows_all(capsys):
     kept()
     assert cli.main(["explain", "a.yaml"]) == 0
     whole = capsys.readouterr().out
@@ -101,7 +97,7 @@ def test_explain_without_a_cell_shows_all(capsys: Capture) -> None:
     assert capsys.readouterr().out.rstrip() in whole
 
 
-def test_help_names_every_command(capsys: Capture) -> None:
+def test_help_names_every_command(capsys):
     with pytest.raises(SystemExit) as end:
         cli.main(["--help"])
     assert end.value.code == 0

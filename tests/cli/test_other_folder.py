@@ -10,7 +10,6 @@ from stepgrid.cli.commands import BESIDE_SPEC, every_command
 from stepgrid.pipeline import remaining_work
 from stepgrid.workflow import host_plan, run_request
 from stepgrid.workflow.run_request import Refusal
-from tests.cli.bundles import Capture
 from tests.cli.worlds import kept, measured
 
 WORDS = {
@@ -29,12 +28,12 @@ WORDS = {
 }
 
 
-def say(home: Path, here: Path) -> str:
+def say(home, here):
     return f"no `outputs/` in {here}, but in {home}. Use that: `cd {home}`; or start a new one here: `mkdir outputs`\n"
 
 
 @pytest.fixture
-def below(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def below(folder, monkeypatch):
     """The current folder: below a checkout with a plan."""
     kept()
     (folder / "sub").mkdir()
@@ -43,20 +42,20 @@ def below(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.mark.parametrize("command", [command.name for command in every_command().values() if command.results])
-def test_below_a_checkout_its_folder_is_named(command: str, below: Path, capsys: Capture) -> None:
+def test_below_a_checkout_its_folder_is_named(command, below, capsys):
     words = [word.replace("SPEC", "../a.yaml") for word in WORDS.get(command, [command, "SPEC"])]
     assert main(words) == 2
     assert capsys.readouterr() == ("", say(below.parent, below))
 
 
-def test_a_run_starts_nothing_there(below: Path) -> None:
+def test_a_run_starts_nothing_there(below):
     with pytest.raises(Refusal) as caught:
         remaining_work({"spec": "../a.yaml"})
     assert (f"{caught.value}\n", caught.value.status) == (say(below.parent, below), 2)
     assert [*below.iterdir()] == []
 
 
-def test_a_new_folder_is_begun_by_hand(below: Path, capsys: Capture) -> None:
+def test_a_new_folder_is_begun_by_hand(below, capsys):
     (below / "outputs").mkdir()
     assert main(["status", "../a.yaml"]) == 0
     assert main(["plans"]) == 0
@@ -64,9 +63,7 @@ def test_a_new_folder_is_begun_by_hand(below: Path, capsys: Capture) -> None:
 
 @pytest.mark.parametrize("words", ["status", "report", "plan", "run -n"])
 @pytest.mark.parametrize("has_outputs", [True, False], ids=["outputs of its own", "no outputs"])
-def test_results_of_the_plan_elsewhere_are_named(
-    words: str, has_outputs: bool, folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture
-) -> None:
+def test_results_of_the_plan_elsewhere_are_named(words, has_outputs, folder, monkeypatch, capsys):
     plan = kept()
     measured(plan, plan.stages[:2])
     (folder / "sub").mkdir()
@@ -88,19 +85,19 @@ def test_results_of_the_plan_elsewhere_are_named(
         assert told == say(folder, Path.cwd()).strip()
 
 
-def test_nothing_is_said_where_there_are_results(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_nothing_is_said_where_there_are_results(folder, monkeypatch):
     plan = kept()
     measured(plan, plan.stages[:2])
     assert host_plan.other_results(plan) == ""
 
 
-def test_check_needs_no_results(below: Path) -> None:
+def test_check_needs_no_results(below):
     assert main(["check", "../a.yaml"]) == 0
 
 
 def test_beside_a_checkout_what_reads_the_results_of_a_spec_names_its_folder(
-    folder: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch, capsys: Capture
-) -> None:
+    folder, tmp_path_factory, monkeypatch, capsys
+):
     kept()
     other = tmp_path_factory.mktemp("other")
     monkeypatch.chdir(other)
@@ -112,9 +109,7 @@ def test_beside_a_checkout_what_reads_the_results_of_a_spec_names_its_folder(
     assert main(["plan", str(folder / "a.yaml")]) == 0
 
 
-def test_a_folder_that_is_merely_called_so_is_none(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, folder: Path, capsys: Capture
-) -> None:
+def test_a_folder_that_is_merely_called_so_is_none(tmp_path, monkeypatch, folder, capsys):
     (folder / "sub").mkdir()
     monkeypatch.chdir(folder / "sub")
     assert main(["status", "../a.yaml"]) == 0

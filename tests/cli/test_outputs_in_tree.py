@@ -11,7 +11,6 @@ from stepgrid.workflow import run_request
 from tests.needs import needs
 
 Capture = pytest.CaptureFixture[str]
-
 SPEC = """\
 title: a gate
 builds: {mine: {engine: program, version: 1.0.0, source: SOURCE, flags: {command: 'true', programs: say.sh}}}
@@ -21,7 +20,7 @@ ERROR = "spec.yaml:2:10: error[outputs-in-tree]: build `mine`: the tree `TREE` h
 
 
 @pytest.fixture(autouse=True)
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def folder(tmp_path, monkeypatch):
     (tmp_path / "here").mkdir()
     monkeypatch.chdir(tmp_path / "here")
     Path("say.sh").write_text("#!/bin/sh\n")
@@ -30,20 +29,20 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def write(source: str) -> None:
+def write(source):
     Path("spec.yaml").write_text(SPEC.replace("SOURCE", source))
 
 
-def said(capsys: Capture, *argv: str) -> tuple[int, str]:
+def said(capsys, *argv):
     status = main(list(argv))
     return status, capsys.readouterr().err
 
 
-def answer(monkeypatch: pytest.MonkeyPatch, word: str | None) -> list[str]:
+def answer(monkeypatch, word):
     """Answer questions as at a terminal; None: there is none."""
-    questions: list[str] = []
+    questions = []
 
-    def ask(question: str) -> str:
+    def ask(question):
         questions.append(question)
         assert word is not None
         return word
@@ -54,7 +53,7 @@ def answer(monkeypatch: pytest.MonkeyPatch, word: str | None) -> list[str]:
 
 
 @needs("git")
-def test_run_offers_to_write_the_line(monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:
+def test_run_offers_to_write_the_line(monkeypatch, capsys):
     subprocess.run(["git", "init", "--quiet"], check=True)
     Path(".gitignore").write_text("*.o")
     assert answer(monkeypatch, None) == []

@@ -17,12 +17,12 @@ Capture = pytest.CaptureFixture[str]
 pytestmark = pytest.mark.usefixtures("folder")
 
 
-def told(capsys: Capture, *arguments: str) -> str:
+def told(capsys, *arguments):
     assert main(["plan", "a.yaml", *arguments]) == 0
     return capsys.readouterr().out
 
 
-def test_the_spread_of_repeats_says_what_a_small_difference_needs(folder: Path, capsys: Capture) -> None:
+def test_the_spread_of_repeats_says_what_a_small_difference_needs(folder, capsys):
     (folder / "a.yaml").write_text(SPEC + "repeat: 2\n")
     plan = kept()
     built(plan)
@@ -41,7 +41,7 @@ def test_the_spread_of_repeats_says_what_a_small_difference_needs(folder: Path, 
     [["plan", "a.yaml"], ["parse", "db_bench", "fill.log"], ["run", "a.yaml", "-n"]],
     ids=["plan", "parse", "run"],
 )
-def test_no_heavy_import(words: list[str]) -> None:
+def test_no_heavy_import(words):
     result = "2.559 micros/op 390826 ops/sec 1.279 seconds 500000 operations;   43.2 MB/s"
     Path("fill.log").write_text(f"fillseq      :       {result}\n")
     code = f"import sys; from stepgrid.cli import main; assert main({words}) == 0; print(*sys.modules)"

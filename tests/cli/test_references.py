@@ -1,24 +1,22 @@
 """What stored plans need, by their specs as these are now, wherever they lie."""
 
-from collections.abc import Collection
 from pathlib import Path
 
 import pytest
 
-from stepgrid.model.plan import Plan
 from stepgrid.plan.assembly import compile_spec
 from stepgrid.store import plans
 from stepgrid.store.plans import Request
 from stepgrid.store.store import Store
 from stepgrid.workflow import plan_cache
-from stepgrid_inspect.disk import References, references
+from stepgrid_inspect.disk import references
 from tests.cli.samples import SPEC
 
 OTHER_HOST = {"cpu": "another", "cores": 2, "memory": 2**33}
 
 
 @pytest.fixture(autouse=True)
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def folder(tmp_path, monkeypatch):
     folder = tmp_path / "checkout"
     folder.mkdir()
     monkeypatch.chdir(folder)
@@ -26,22 +24,22 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
-def run(spec: str = "my.yaml", scale: str | None = None, only: str | None = None, sets: tuple[str, ...] = ()) -> Plan:
+def run(spec="my.yaml", scale=None, only=None, sets=()):
     """As a run keeps its plan."""
     plan, _ = plan_cache.load_or_compile(Store(), Request(spec, scale, only, sets))
     plans.publish(Store(), plan)
     return plan
 
 
-def found(*given: str, forgotten: Collection[str] = ()) -> References:
+def found(*given, forgotten=()):
     return references(Store(), given, forgotten)
 
 
-def stages(plan: Plan) -> set[str]:
+def stages(plan):
     return {stage.id for stage in plan.stages}
 
 
-def test_a_stored_plan_names_its_spec(folder: Path) -> None:
+def test_a_stored_plan_names_its_spec(folder):
     elsewhere = folder.parent / "elsewhere.yaml"
     elsewhere.write_text(SPEC.replace("200k", "300k"))
     needed = [run(), run(str(elsewhere)), run("../elsewhere.yaml")]
@@ -53,7 +51,7 @@ def test_a_stored_plan_names_its_spec(folder: Path) -> None:
     assert said.notes == []
 
 
-def test_a_spec_needs_what_it_says_now_and_its_last_plan_stays(folder: Path) -> None:
+def test_a_spec_needs_what_it_says_now_and_its_last_plan_stays(folder):
     first, second = run(), _edited("300k")
     third = _edited("400k")
     (folder / "my.yaml").write_text(SPEC.replace("200k", "500k"))
@@ -64,12 +62,12 @@ def test_a_spec_needs_what_it_says_now_and_its_last_plan_stays(folder: Path) -> 
     assert {first.digest, second.digest}.isdisjoint(said.plans)
 
 
-def _edited(keys: str) -> Plan:
+def _edited(keys):
     Path("my.yaml").write_text(SPEC.replace("200k", keys))
     return run()
 
 
-def test_overrides_are_compiled_again() -> None:
+def test_overrides_are_compiled_again():
     small, one = run(sets=("params.keys=1k",)), run(only="threads == 1", sets=("params.duration=1m",))
     Path("my.yaml").write_text(SPEC.replace("title: t", "title: another"))
     said = found()
@@ -78,7 +76,7 @@ def test_overrides_are_compiled_again() -> None:
 
 
 @pytest.mark.parametrize("text", [None, SPEC.replace("keys:", "kees:"), "title: ["])
-def test_a_spec_that_cannot_be_compiled_keeps_all_results(text: str | None, folder: Path) -> None:
+def test_a_spec_that_cannot_be_compiled_keeps_all_results(text, folder):
     first, second = run(), _edited("300k")
     (folder / "my.yaml").unlink() if text is None else (folder / "my.yaml").write_text(text)
     said = found()
@@ -91,7 +89,7 @@ def test_a_spec_that_cannot_be_compiled_keeps_all_results(text: str | None, fold
     assert found(forgotten=["my.yaml"]).stages == set()
 
 
-def test_results_of_another_machine_stay() -> None:
+def test_results_of_another_machine_stay():
     theirs = compile_spec("my.yaml", None, OTHER_HOST)
     plans.publish(Store(), theirs)
     run()

@@ -1,7 +1,6 @@
 import importlib.util
 import os
 import re
-from pathlib import Path
 
 import pytest
 from snakemake.cli import parse_config
@@ -13,12 +12,12 @@ from stepgrid.workflow import run_request
 
 
 @pytest.mark.parametrize("only", ["build == 'rocksdb-7.8.3'", '"a" == cache', "cache == 'a: #b'", "threads > 1"])
-def test_an_expression_reaches_the_run_as_it_was_written(only: str) -> None:
+def test_an_expression_reaches_the_run_as_it_was_written(only):
     config = parse_config(run.config_words({"spec": "s.yaml", "only": only, "set": ["params.x='1'"]}))
     assert run_request.plan_request(config) == Request("s.yaml", None, only, ("params.x='1'",))
 
 
-def test_until_something_that_is_neither_a_time_nor_a_rule(capsys: pytest.CaptureFixture[str]) -> None:
+def test_until_something_that_is_neither_a_time_nor_a_rule(capsys):
     assert main(["run", "s.yaml", "--until", "yesterday"]) == 2
     assert capsys.readouterr().err == (
         "--until: expected a duration such as 6h, 90m or 1h30m, or a time of day such as 07:30; "
@@ -26,9 +25,7 @@ def test_until_something_that_is_neither_a_time_nor_a_rule(capsys: pytest.Captur
     )
 
 
-def test_a_run_that_does_not_wait_for_the_host(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_run_that_does_not_wait_for_the_host(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "s.yaml").write_text(
         "title: t\nbuilds: {a: {engine: program, version: 1, source: {system: sh}}}\n"
@@ -42,9 +39,7 @@ def test_a_run_that_does_not_wait_for_the_host(
 
 
 @pytest.mark.parametrize("plugin", [True, False])
-def test_what_a_run_on_slurm_lacks(
-    plugin: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_what_a_run_on_slurm_lacks(plugin, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: plugin or None)
     assert main(["run", "s.yaml", "--on", "slurm"]) == 2

@@ -2,7 +2,6 @@
 
 import re
 import subprocess
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -17,14 +16,14 @@ Capture = pytest.CaptureFixture[str]
 pytestmark = needs("ssh-keygen")
 
 
-def key(folder: Path, name: str) -> Path:
+def key(folder, name):
     path = folder / name
     subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", name, "-f", str(path)], check=True)
     return path
 
 
 @pytest.fixture
-def alice(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def alice(tmp_path, monkeypatch):
     """Her key; the site file takes what she signed."""
     found = key(tmp_path, "alice")
     (tmp_path / "signers").write_text(f"alice@lab {found.with_suffix('.pub').read_text()}")
@@ -32,18 +31,16 @@ def alice(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return found
 
 
-def site(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def site(folder, monkeypatch):
     monkeypatch.setenv("STEPGRID_SITE", str(folder / "site.yaml"))
 
 
-def refused(file: Path, capsys: Capture) -> str:
+def refused(file, capsys):
     assert main(["import", str(file)]) == 3
     return capsys.readouterr().err.strip().removeprefix(f"{file} is not imported: ")
 
 
-def test_what_she_signed(
-    alice: Path, one: Path, two: Callable[[], Store], monkeypatch: pytest.MonkeyPatch, capsys: Capture
-) -> None:
+def test_what_she_signed(alice, one, two, monkeypatch, capsys):
     file = one.parent / "x.tar.gz"
     assert main(["export", "a.yaml", str(file), "--sign", str(alice)]) == 0
     assert f"  signed: {file}.sig is beside it\n" in capsys.readouterr().out
@@ -53,9 +50,7 @@ def test_what_she_signed(
     assert "\nsigned by alice@lab\n" in capsys.readouterr().out
 
 
-def test_a_report_says_who_measured(
-    alice: Path, one: Path, two: Callable[[], Store], monkeypatch: pytest.MonkeyPatch, capsys: Capture
-) -> None:
+def test_a_report_says_who_measured(alice, one, two, monkeypatch, capsys):
     file = one.parent / "x.tar.gz"
     assert main(["export", "a.yaml", str(file), "--sign", str(alice)]) == 0
     two()
@@ -67,7 +62,7 @@ def test_a_report_says_who_measured(
     assert "<dt>Measured</dt><dd>nothing yet; imported: 6 results signed by alice@lab</dd>" in page
 
 
-def test_a_report_says_that_nobody_signed(one: Path, two: Callable[[], Store], capsys: Capture) -> None:
+def test_a_report_says_that_nobody_signed(one, two, capsys):
     """Whatever the bundle says of itself."""
     result = Store().results(bundles.planned().stages[0].id)[0]
     note = f"content/results/{result.parent.name}/{result.name}/imported.json"
@@ -77,15 +72,13 @@ def test_a_report_says_that_nobody_signed(one: Path, two: Callable[[], Store], c
     assert "; imported: 6 results without a verified signature\n" in reported(capsys)
 
 
-def reported(capsys: Capture) -> str:
+def reported(capsys):
     capsys.readouterr()
     assert main(["report", "a.yaml"]) == 0
     return next(Path("outputs/summary").glob("*/summary.txt")).read_text()
 
 
-def test_what_nobody_or_somebody_else_signed_or_what_changed_since(
-    alice: Path, one: Path, two: Callable[[], Store], monkeypatch: pytest.MonkeyPatch, capsys: Capture
-) -> None:
+def test_what_nobody_or_somebody_else_signed_or_what_changed_since(alice, one, two, monkeypatch, capsys):
     file = bundles.export(capsys)
     two()
     site(one.parent, monkeypatch)

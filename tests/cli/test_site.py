@@ -9,7 +9,6 @@ from stepgrid import pipeline
 from stepgrid.cli import main
 from stepgrid.host import facts
 from stepgrid.language.problems import Problems, SpecError
-from stepgrid.model.plan import Plan
 from stepgrid.run.images import live_database
 from stepgrid.store import trash
 from stepgrid.store.store import Store
@@ -17,7 +16,6 @@ from stepgrid.store.trash import NeededNames, list_entries, unreferenced_entries
 from stepgrid.workflow import host_plan, run_request
 
 Capture = pytest.CaptureFixture[str]
-
 SPEC = """\
 title: "t"
 hardware: {id: big, cores: 4000}
@@ -34,7 +32,7 @@ scales:
 
 
 @pytest.fixture(autouse=True)
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def folder(tmp_path, monkeypatch):
     monkeypatch.delenv("STEPGRID_SITE")
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     (tmp_path / "checkout").mkdir()
@@ -45,16 +43,16 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def planned(scale: str | None = None) -> Plan:
+def planned(scale=None):
     assert host_plan.use_site_file(None) == []
     return host_plan.compile_for_host("a.yaml", scale, Problems())
 
 
-def allow() -> None:
+def allow():
     Path("site.yaml").write_text("allow_other_hardware: true\n")
 
 
-def test_databases_and_images_are_in_the_data_folder_by_checkout(folder: Path) -> None:
+def test_databases_and_images_are_in_the_data_folder_by_checkout(folder):
     own, other = (Store(folder / name / "outputs", folder / "fast") for name in ("checkout", "other"))
     for store in (own, other):
         store.root.mkdir(parents=True)
@@ -68,7 +66,7 @@ def test_databases_and_images_are_in_the_data_folder_by_checkout(folder: Path) -
     assert not (own.root / "images").exists()
 
 
-def test_gc_sees_images_in_both_places_and_nothing_of_other_checkouts(folder: Path) -> None:
+def test_gc_sees_images_in_both_places_and_nothing_of_other_checkouts(folder):
     store, other = Store("outputs", folder / "fast"), Store("elsewhere/outputs", folder / "fast")
     for each in (store, Store("outputs"), other):
         each.publish_image("s-1", each.new_image("s-1"))
@@ -79,7 +77,7 @@ def test_gc_sees_images_in_both_places_and_nothing_of_other_checkouts(folder: Pa
     assert other.image("s-1").is_dir()
 
 
-def test_other_hardware_runs_under_the_hosts_own_id() -> None:
+def test_other_hardware_runs_under_the_hosts_own_id():
     own = planned("own")
     assert {stage.hardware for stage in planned().stages} == {"big"}
     allow()
@@ -93,7 +91,7 @@ def test_other_hardware_runs_under_the_hosts_own_id() -> None:
     assert threads == [1, 2], "settings follow the machine that is described"
 
 
-def test_a_host_that_is_the_described_machine_is_no_other(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_host_that_is_the_described_machine_is_no_other(monkeypatch):
     allow()
     monkeypatch.setattr(facts, "hardware", lambda *_: {"cores": 4000})
     plan = planned()
@@ -101,7 +99,7 @@ def test_a_host_that_is_the_described_machine_is_no_other(monkeypatch: pytest.Mo
     assert not any("stands in" in warning for warning in plan.warnings)
 
 
-def test_the_rest_of_a_site_file_is_no_part_of_an_identity(folder: Path) -> None:
+def test_the_rest_of_a_site_file_is_no_part_of_an_identity(folder):
     before = planned()
     Path("site.yaml").write_text("data: ../fast\ntools: {git: git2}\nmirrors: {'https://a/': /}\nnoise: leave\n")
     with Path("site.yaml").open("a") as site:
@@ -120,7 +118,7 @@ steps: [{name: say, kind: command, argv: [x]}]
 
 
 @pytest.fixture
-def canary(folder: Path) -> Path:
+def canary(folder):
     """What the cargo of a checkout's site file writes."""
     cargo = Path("cargo")
     cargo.write_text(f"#!/bin/sh\necho ran >>{folder}/canary\nexit 1\n")
@@ -134,7 +132,7 @@ COMMANDS = ("check", "lock", "outdated", "plan", "run")
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-def test_tools_of_a_file_that_nobody_named_are_not_started(command: str, canary: Path, capsys: Capture) -> None:
+def test_tools_of_a_file_that_nobody_named_are_not_started(command, canary, capsys):
     assert main([command, "a.yaml"]) == 1
     said = capsys.readouterr().err
     assert "site.yaml:1:1: error[file-outside]: the site file `site.yaml` has `tools`: it may have come with" in said
@@ -142,7 +140,7 @@ def test_tools_of_a_file_that_nobody_named_are_not_started(command: str, canary:
     assert not canary.exists()
 
 
-def test_a_named_file_is_used(canary: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_named_file_is_used(canary, monkeypatch):
     assert main(["lock", "a.yaml", "--site", ""]) == 3
     assert not canary.exists()
     monkeypatch.delenv("STEPGRID_SITE")
@@ -154,12 +152,12 @@ def test_a_named_file_is_used(canary: Path, monkeypatch: pytest.MonkeyPatch) -> 
     assert canary.exists()
 
 
-def test_a_user_is_asked_once(folder: Path, canary: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:
-    answers: list[str] = []
+def test_a_user_is_asked_once(folder, canary, monkeypatch, capsys):
+    answers = []
     monkeypatch.setattr("sys.stdin.isatty", lambda: True, raising=False)
     monkeypatch.setattr("builtins.input", lambda question: answers.pop(0))
 
-    def locked(*words: str) -> int:
+    def locked(*words):
         answers[:] = words
         monkeypatch.delenv("STEPGRID_SITE", raising=False)
         status = main(["lock", "a.yaml"])
@@ -183,9 +181,7 @@ def test_a_user_is_asked_once(folder: Path, canary: Path, monkeypatch: pytest.Mo
     assert locked("") == 1
 
 
-def test_a_file_that_starts_nothing_is_used_unless_it_is_another_user_s(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_file_that_starts_nothing_is_used_unless_it_is_another_user_s(folder, monkeypatch):
     Path("site.yaml").write_text("data: ../fast\n")
     assert host_plan.use_site_file(None) == []
     monkeypatch.delenv("STEPGRID_SITE")
@@ -197,14 +193,14 @@ def test_a_file_that_starts_nothing_is_used_unless_it_is_another_user_s(
 @pytest.mark.parametrize(
     "entry", ["mirrors: {'https://a/': /}", "noise: fix", "signers: site.yaml", "client: {host: b, listen: '::1'}"]
 )
-def test_sources_settings_of_the_host_and_signers_are_asked_about(entry: str, capsys: Capture) -> None:
+def test_sources_settings_of_the_host_and_signers_are_asked_about(entry, capsys):
     Path("site.yaml").write_text(f"{entry}\n")
     assert main(["check", "a.yaml"]) == 1
     key = entry.partition(":")[0]
     assert f"the site file `site.yaml` has `{key}`: it may have come with" in capsys.readouterr().err
 
 
-def test_a_link_shows_no_line_of_what_it_leads_to(folder: Path, capsys: Capture) -> None:
+def test_a_link_shows_no_line_of_what_it_leads_to(folder, capsys):
     secret = folder / "secret.yaml"
     secret.write_text("token: p4ss\n")
     Path("site.yaml").symlink_to(secret)
@@ -214,7 +210,7 @@ def test_a_link_shows_no_line_of_what_it_leads_to(folder: Path, capsys: Capture)
     assert "p4ss" not in said
 
 
-def test_another_machine_is_refused_before_anything_starts(capsys: Capture) -> None:
+def test_another_machine_is_refused_before_anything_starts(capsys):
     assert main(["run", "a.yaml", "--dry-run"]) == 3
     said = capsys.readouterr().err
     cores = host_plan.host_facts(host_plan.store())["cores"]
@@ -228,7 +224,7 @@ def test_another_machine_is_refused_before_anything_starts(capsys: Capture) -> N
 
 @pytest.mark.parametrize("command", [["check", "a.yaml"], ["plan", "a.yaml"], ["gc", "a.yaml"], ["run", "a.yaml"],
                                      ["explain", "a.yaml", "build=rocksdb"]])  # fmt: skip
-def test_every_command_says_what_is_wrong_with_it(command: list[str], capsys: Capture) -> None:
+def test_every_command_says_what_is_wrong_with_it(command, capsys):
     Path("mine.yaml").write_text("dta: x\n")
     assert main([*command, "--site", "mine.yaml"]) == 1
     said = capsys.readouterr().err
@@ -236,7 +232,7 @@ def test_every_command_says_what_is_wrong_with_it(command: list[str], capsys: Ca
     assert "   = did you mean `data`?\n" in said
 
 
-def test_a_job_with_a_wrong_one_is_a_sentence(monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:
+def test_a_job_with_a_wrong_one_is_a_sentence(monkeypatch, capsys):
     monkeypatch.setenv("STEPGRID_SITE", "/not/there.yaml")
     assert pipeline.run_stage("p", "s-1") == 1
     assert capsys.readouterr().err.startswith("the site file cannot be used: [Errno 2] No such file")

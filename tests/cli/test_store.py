@@ -6,7 +6,6 @@ import re
 import signal
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -16,7 +15,7 @@ from stepgrid.host.files import sha256
 from stepgrid.store import plans
 from stepgrid.store.paths import IMPORTED
 from stepgrid.store.store import Store
-from tests.cli.bundles import Capture, planned, result
+from tests.cli.bundles import planned, result
 from tests.cli.test_signature import alice as alice
 from tests.cli.test_signature import site
 from tests.needs import needs
@@ -24,7 +23,7 @@ from tests.needs import needs
 ROOT = Path(__file__).resolve().parents[2]
 
 
-def contents(store: Store) -> dict[str, str]:
+def contents(store):
     """Every file of every result; figures are parsed again where they come to."""
     files = (path for path in (store.root / "results").rglob("*") if path.is_file())
     return {
@@ -35,14 +34,14 @@ def contents(store: Store) -> dict[str, str]:
 
 
 @pytest.fixture
-def shared(one: Path) -> Path:
+def shared(one):
     """One checkout has pushed what it has."""
     plans.publish(Store(), planned())
     assert main(["store", "push", "../shared", "--host"]) == 0
     return one.parent / "shared"
 
 
-def test_what_one_pushes_another_pulls(one: Path, two: Callable[[], Store], capsys: Capture) -> None:
+def test_what_one_pushes_another_pulls(one, two, capsys):
     shared = one.parent / "shared"
     plans.publish(Store(), planned())
     assert main(["store", "push", "../shared", "--host"]) == 0
@@ -58,9 +57,7 @@ def test_what_one_pushes_another_pulls(one: Path, two: Callable[[], Store], caps
     assert not (store.root / "cache" / "transfer").exists()
 
 
-def test_a_bundle_that_was_damaged_is_left_and_the_others_are_taken(
-    shared: Path, two: Callable[[], Store], monkeypatch: pytest.MonkeyPatch, capsys: Capture
-) -> None:
+def test_a_bundle_that_was_damaged_is_left_and_the_others_are_taken(shared, two, monkeypatch, capsys):
     monkeypatch.chdir(shared.parent / "one")
     new = result(planned().stages[0])
     assert main(["store", "push", "../shared", "--host"]) == 0
@@ -77,7 +74,7 @@ def test_a_bundle_that_was_damaged_is_left_and_the_others_are_taken(
     assert capsys.readouterr().err == f"the bundle {digest} is missing\n"
 
 
-def index(shared: Path, bundle: Path) -> str:
+def index(shared, bundle):
     return (shared / "index" / bundle.name.replace(".tar.gz", ".json")).read_text()
 
 
@@ -85,7 +82,7 @@ RESULT = "s-00000000000000000000/20200101T000000.000000Z"
 NO_DIGEST = "its `bundle` is not the digest that the file is named by"
 
 
-def entry(name: str, **more: object) -> str:
+def entry(name, **more):
     return json.dumps({"format": 1, "bundle": name, "results": [RESULT], **more})
 
 
@@ -111,9 +108,7 @@ def entry(name: str, **more: object) -> str:
         ("[]", "Expected `object`, got `array`"),
     ],
 )
-def test_an_entry_that_is_none_is_skipped_and_the_others_are_taken(
-    text: str, fault: str, shared: Path, two: Callable[[], Store], capsys: Capture
-) -> None:
+def test_an_entry_that_is_none_is_skipped_and_the_others_are_taken(text, fault, shared, two, capsys):
     thesis = shared.parent / "thesis.tar.gz"
     thesis.write_text("years of work")
     text = text.replace("/home/me/thesis", str(thesis).removesuffix(".tar.gz"))
@@ -128,9 +123,7 @@ def test_an_entry_that_is_none_is_skipped_and_the_others_are_taken(
 
 
 @pytest.mark.parametrize("fault", ["lost", "damaged", "claimed"])
-def test_a_push_mends_what_was_lost(
-    fault: str, shared: Path, two: Callable[[], Store], monkeypatch: pytest.MonkeyPatch, capsys: Capture
-) -> None:
+def test_a_push_mends_what_was_lost(fault, shared, two, monkeypatch, capsys):
     (bundle,) = (shared / "bundles").iterdir()
     if fault == "lost":
         bundle.unlink()
@@ -152,9 +145,7 @@ def test_a_push_mends_what_was_lost(
 
 
 @needs("ssh-keygen")
-def test_a_site_that_names_signers_takes_what_they_signed(
-    alice: Path, one: Path, two: Callable[[], Store], monkeypatch: pytest.MonkeyPatch, capsys: Capture
-) -> None:
+def test_a_site_that_names_signers_takes_what_they_signed(alice, one, two, monkeypatch, capsys):
     plans.publish(Store(), planned())
     assert main(["store", "push", "../signed", "--sign", str(alice)]) == 0
     assert main(["store", "push", "../unsigned"]) == 0
@@ -173,7 +164,7 @@ def test_a_site_that_names_signers_takes_what_they_signed(
     assert len(contents(store)) == 6 * 3
 
 
-def test_a_url_without_its_package(one: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:
+def test_a_url_without_its_package(one, monkeypatch, capsys):
     monkeypatch.setitem(sys.modules, "fsspec", None)
     assert main(["store", "pull", "s3://bucket/folder"]) == 3
     assert capsys.readouterr().err == (
@@ -212,7 +203,7 @@ main(["store", "{verb}", "../shared", *["--host"][:"{verb}" == "push"]])
         ("pull", 5),
     ],
 )
-def test_a_kill_between_any_two_files_loses_nothing(verb: str, calls: int, one: Path, two: Callable[[], Store]) -> None:
+def test_a_kill_between_any_two_files_loses_nothing(verb, calls, one, two):
     """The same command goes on, until it is through."""
     plans.publish(Store(), planned())
     before, kills = contents(Store()), 0
@@ -230,6 +221,6 @@ def test_a_kill_between_any_two_files_loses_nothing(verb: str, calls: int, one: 
     assert not (store.root / "cache" / "transfer").exists()
 
 
-def interrupted(code: str) -> int:
+def interrupted(code):
     environment = {**os.environ, "PYTHONPATH": str(ROOT / "compiler")}
     return subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, check=False).returncode

@@ -1,6 +1,5 @@
 """What was retracted after it was pushed counts no more where it was pulled, and again once that was undone."""
 
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -10,16 +9,14 @@ from stepgrid.store import plans, stage_requests
 from stepgrid.store.active_run import hold_run_lock
 from stepgrid.store.store import Store
 from stepgrid_share import shared_folder
-from tests.cli.bundles import Capture, planned
+from tests.cli.bundles import planned
 from tests.cli.test_signature import alice as alice
 from tests.cli.test_signature import site
 from tests.needs import needs
 
-Enter = Callable[[], Store]
-
 
 @pytest.fixture
-def first(one: Path, two: Enter, monkeypatch: pytest.MonkeyPatch) -> Enter:
+def first(one, two, monkeypatch):
     """Goes back to the checkout that measured; the other one has all its results."""
     plans.publish(Store(), planned())
     assert main(["store", "push", "../shared", "--host"]) == 0
@@ -27,22 +24,22 @@ def first(one: Path, two: Enter, monkeypatch: pytest.MonkeyPatch) -> Enter:
     assert main(["store", "pull", "../shared"]) == 0
     monkeypatch.chdir(one)
 
-    def enter() -> Store:
+    def enter():
         monkeypatch.chdir(one)
         return Store()
 
     return enter
 
 
-def result(store: Store) -> Path:
+def result(store):
     return store.all_results(planned().stages[0].id)[0]
 
 
-def counts(store: Store) -> bool:
+def counts(store):
     return store.result(planned().stages[0].id) is not None
 
 
-def moved(capsys: Capture, verb: str, *more: str, status: int = 0) -> str:
+def moved(capsys, verb, *more, status=0):
     """The line's last part."""
     capsys.readouterr()
     assert main(["store", verb, "../shared", *more]) == status
@@ -50,7 +47,7 @@ def moved(capsys: Capture, verb: str, *more: str, status: int = 0) -> str:
     return (said.err if status else said.out.rpartition("; ")[2]).strip()
 
 
-def test_a_retraction_and_its_undoing_travel(first: Enter, two: Enter, capsys: Capture) -> None:
+def test_a_retraction_and_its_undoing_travel(first, two, capsys):
     stage_requests.retract(first(), result(Store()), "a disturbance")
     assert moved(capsys, "push") == "1 retraction"
     assert moved(capsys, "push") != "1 retraction", "it is there"
@@ -69,7 +66,7 @@ def test_a_retraction_and_its_undoing_travel(first: Enter, two: Enter, capsys: C
     assert moved(capsys, "push").endswith("../shared")
 
 
-def test_while_a_run_is_active_it_is_left(first: Enter, two: Enter, capsys: Capture) -> None:
+def test_while_a_run_is_active_it_is_left(first, two, capsys):
     stage_requests.retract(first(), result(Store()), "noise")
     assert moved(capsys, "push") == "1 retraction"
     store = two()
@@ -79,7 +76,7 @@ def test_while_a_run_is_active_it_is_left(first: Enter, two: Enter, capsys: Capt
     assert moved(capsys, "pull") == "1 retraction"
 
 
-def test_a_note_that_was_changed_or_cut_is_none(first: Enter, two: Enter, capsys: Capture) -> None:
+def test_a_note_that_was_changed_or_cut_is_none(first, two, capsys):
     stage_requests.retract(first(), result(Store()), "noise")
     assert moved(capsys, "push") == "1 retraction"
     (note,) = Path("../shared/retractions").iterdir()
@@ -92,9 +89,7 @@ def test_a_note_that_was_changed_or_cut_is_none(first: Enter, two: Enter, capsys
 
 
 @needs("ssh-keygen")
-def test_a_site_that_names_signers_takes_what_they_signed(
-    alice: Path, first: Enter, two: Enter, monkeypatch: pytest.MonkeyPatch, capsys: Capture
-) -> None:
+def test_a_site_that_names_signers_takes_what_they_signed(alice, first, two, monkeypatch, capsys):
     stage_requests.retract(first(), result(Store()), "noise")
     assert moved(capsys, "push") == "1 retraction"
     (note,) = Path("../shared/retractions").iterdir()

@@ -20,18 +20,18 @@ STEPGRID = f"{sys.executable} -m stepgrid.cli"
 
 
 @pytest.fixture
-def here(tmp_path: Path) -> Path:
+def here(tmp_path):
     (tmp_path / "a.yaml").write_text(SPEC)
     tmp_path.chmod(0o777)
     return tmp_path
 
 
-def shell(folder: Path, command: str) -> subprocess.CompletedProcess[str]:
+def shell(folder, command):
     return subprocess.run(["sh", "-c", command], cwd=folder, capture_output=True, text=True, check=False, timeout=300)
 
 
 @pytest.mark.parametrize("command", ["check a.yaml", "plan a.yaml", "report a.yaml", "-h"])
-def test_a_full_output_is_named(here: Path, command: str) -> None:
+def test_a_full_output_is_named(here, command):
     done = shell(here, f"{STEPGRID} {command} >/dev/full")
     assert done.returncode == 3
     assert done.stderr.splitlines()[-1] == "standard output cannot be written: No space left on device"
@@ -41,19 +41,19 @@ def test_a_full_output_is_named(here: Path, command: str) -> None:
 @pytest.mark.parametrize(
     "closed", ["<&- >&- 2>&-", *(pytest.param(each, marks=pytest.mark.nightly) for each in ("<&-", ">&-", "<&- >&-"))]
 )
-def test_a_run_with_closed_streams_measures_and_reports(here: Path, closed: str) -> None:
+def test_a_run_with_closed_streams_measures_and_reports(here, closed):
     done = shell(here, f"{STEPGRID} run a.yaml {closed}")
     assert (done.returncode, "Traceback" in done.stderr) == (0, False)
     assert [*here.glob("outputs/summary/*/index.html")]
 
 
 @pytest.mark.skipif(os.getuid() != 0, reason="another user id needs root")
-def test_a_user_without_a_passwd_entry_measures() -> None:
+def test_a_user_without_a_passwd_entry_measures():
     with tempfile.TemporaryDirectory(dir="/tmp") as name:
         _measure_as_nobody(Path(name))
 
 
-def _measure_as_nobody(here: Path) -> None:
+def _measure_as_nobody(here):
     (here / "a.yaml").write_text(SPEC)
     here.chmod(0o777)
     environment = f"HOME={here} PATH=/usr/bin:/bin STEPGRID_HOST_LOCK={here}/lock"
@@ -62,7 +62,7 @@ def _measure_as_nobody(here: Path) -> None:
     assert [*here.glob("outputs/summary/*/index.html")]
 
 
-def test_temporary_folders_of_killed_runs_go(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_temporary_folders_of_killed_runs_go(tmp_path, monkeypatch):
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     ended = subprocess.Popen(["true"])
     ended.wait()

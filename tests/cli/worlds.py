@@ -2,12 +2,9 @@
 
 import json
 import shutil
-from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
 
 from stepgrid.host.files import write_json
-from stepgrid.model.plan import Plan, PlannedStage
 from stepgrid.store import plans
 from stepgrid.store.store import Store
 from stepgrid.workflow import host_plan
@@ -20,7 +17,7 @@ from tests.summarize.synthetic import BENCHMARK, report, stdout
 TIME = "20260101T000000.000000Z"
 
 
-def kept(spec: str = "a.yaml") -> Plan:
+def kept(spec="a.yaml"):
     """Keep the plan of a spec, as a run does."""
     plan = host_plan.compile_for_host(spec, None)
     target = Store().plan(plan.digest)
@@ -29,7 +26,7 @@ def kept(spec: str = "a.yaml") -> Plan:
     return plan
 
 
-def measured(plan: Plan, stages: Sequence[PlannedStage], seconds: int = 30, **more: Any) -> None:
+def measured(plan, stages, seconds=30, **more):
     for stage in stages:
         folder = Store().root / "results" / stage.id / TIME
         shutil.rmtree(folder, ignore_errors=True)
@@ -41,20 +38,20 @@ def measured(plan: Plan, stages: Sequence[PlannedStage], seconds: int = 30, **mo
         (folder / "attempt.json").write_text(json.dumps({"plan": plan.digest}))
 
 
-def with_image(stage: PlannedStage, size: int) -> None:
+def with_image(stage, size):
     folder = Store().image(stage.id)
     folder.mkdir(parents=True)
     (folder / "image.json").write_text(json.dumps({"stage": stage.id, "bytes": size, "files": {}}, indent=1))
 
 
-def built(plan: Plan) -> None:
+def built(plan):
     for build in plan.builds:
         folder = Store().build(build.id)
         folder.mkdir(parents=True, exist_ok=True)
         (folder / "build.json").write_text("{}")
 
 
-def put(rates: dict[str, float], plan: Plan | None = None) -> None:
+def put(rates, plan=None):
     """A result with output of db_bench for every stage: QPS by the label of `threads`, 500 of a load."""
     plan, store = plan or kept(), Store(Path("outputs"))
     threads = {repeat.stages[-1]: cell.labels["threads"] for cell in plan.cells for repeat in cell.repeats}
@@ -67,7 +64,7 @@ def put(rates: dict[str, float], plan: Plan | None = None) -> None:
         store.publish_result(stage.id, attempt)
 
 
-def _step(attempt: Path, index: int, name: str, rate: float) -> dict[str, object]:
+def _step(attempt, index, name, rate):
     folder = attempt / f"steps/{index}-{name}"
     folder.mkdir(parents=True)
     (folder / "stdout").write_text(stdout(BENCHMARK[name], [rate] * 4))
@@ -79,7 +76,7 @@ def _step(attempt: Path, index: int, name: str, rate: float) -> dict[str, object
 # Words of transcripts: of stages those whose title has all of the words
 
 
-def _stages(words: Sequence[str], spec: str = "a.yaml") -> list[PlannedStage]:
+def _stages(words, spec="a.yaml"):
     stages = [
         stage
         for stage in host_plan.compile_for_host(spec, None).stages
@@ -89,7 +86,7 @@ def _stages(words: Sequence[str], spec: str = "a.yaml") -> list[PlannedStage]:
     return stages
 
 
-def _measured(*words: str) -> None:
+def _measured(*words):
     """All of a spec with its builds, or stages of a.yaml; `status=`, `reason=` and `spec=` are not words."""
     more = dict(word.split("=", 1) for word in words if word.startswith(("status=", "reason=")))
     spec = next((word.removeprefix("spec=") for word in words if word.startswith("spec=")), "a.yaml")
@@ -99,31 +96,31 @@ def _measured(*words: str) -> None:
     measured(plan, _stages(rest, spec), **more)
 
 
-def _failed(message: str, *words: str) -> None:
+def _failed(message, *words):
     (stage,) = _stages(words)
     failure = {"status": "failed", "step": stage.steps[-1].name, "message": message}
     write_json(Store().new_attempt(stage.id) / "failure.json", failure)
 
 
-def _interrupted(*words: str) -> None:
+def _interrupted(*words):
     (stage,) = _stages(words)
     write_json(
         Store().new_attempt(stage.id) / "failure.json", {"status": "interrupted", "message": "stopped by SIGTERM"}
     )
 
 
-def _disturbed(*words: str) -> None:
+def _disturbed(*words):
     for stage in _stages(words):
         path = Store().results_of(stage.id) / TIME / "attempt.json"
         write_json(path, {**json.loads(path.read_text()), "noise": {"warning": "others used 45 % of a core"}})
 
 
-def _image(size: str, *words: str) -> None:
+def _image(size, *words):
     for stage in _stages(words):
         with_image(stage, int(size))
 
 
-def _catalogue(build: str, *options: str) -> None:
+def _catalogue(build, *options):
     """A build of a.yaml that is made: what it says of its options, as NAME:TYPE or NAME:TYPE:DEFAULT."""
     for planned in host_plan.compile_for_host("a.yaml", None).builds:
         if planned.name == build:
@@ -135,22 +132,22 @@ def _catalogue(build: str, *options: str) -> None:
             write_json(folder / "catalogue.json", known)
 
 
-def _programs(build: str, *names: str) -> None:
+def _programs(build, *names):
     """A build of a.yaml that is made, with these programs."""
     (node,) = (each.id for each in host_plan.compile_for_host("a.yaml", None).builds if each.name == build)
     Store().build(node).mkdir(parents=True)
     write_json(Store().build(node) / "build.json", {"programs": {name: [name] for name in names}})
 
 
-def _rates(*pairs: str) -> None:
+def _rates(*pairs):
     put({label: float(rate) for label, rate in (pair.split("=") for pair in pairs)})
 
 
-def _cell() -> str:
+def _cell():
     return host_plan.compile_for_host("a.yaml", None).cells[-1].id[:12]
 
 
-def _binary(node: str, name: str, version: str, *options: str) -> None:
+def _binary(node, name, version, *options):
     """A build of the store, with options as NAME:TYPE:DEFAULT:HELP."""
     folder = Store().build(node)
     folder.mkdir(parents=True, exist_ok=True)
@@ -163,7 +160,7 @@ def _binary(node: str, name: str, version: str, *options: str) -> None:
     write_json(folder / "catalogue.json", {part.pop("name"): part for part in parts})
 
 
-def _recordings(function: str, *words: str) -> None:
+def _recordings(function, *words):
     """Stacks of each step; a function more in the stages of these words."""
     meant = {stage.id for stage in _stages(words)}
     for stage in _stages(()):
@@ -176,18 +173,18 @@ def _recordings(function: str, *words: str) -> None:
             (place / "stacks.txt").write_text(f"p;get 3\n{f'p;{function} 9' if stage.id in meant else ''}\n")
 
 
-def _published(*pairs: str) -> None:
+def _published(*pairs):
     """Results as a sysbench benchmark publishes them: NAME=QPS."""
     for name, rate in (pair.split("=") for pair in pairs):
         sysbench_run(Path("published") / name, output=sysbench(rate))
 
 
-def _reports(folder: str, *versions: str) -> None:
+def _reports(folder, *versions):
     for version in versions:
         db_bench_report(Path(folder) / version, row(version=version))
 
 
-WORLDS: dict[str, Callable[..., str | None]] = {
+WORLDS = {
     "kept": lambda spec="a.yaml": kept(spec) and None,
     "measured": _measured,
     "failed": _failed,

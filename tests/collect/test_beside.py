@@ -73,7 +73,7 @@ def test_what_cannot_be_told_is_said(own, points, fact):
     assert fact in found.facts["cost"]
 
 
-def test_a_series_begins_when_its_client_did() -> None:
+def test_a_series_begins_when_its_client_did():
     """The program waited 5 s for a collector, and its client measured from 3 s on."""
     main = replace(MAIN, waited=5.0)
     start = series_start(main, planted(), measured_from=3.0, seconds=60)
@@ -83,7 +83,7 @@ def test_a_series_begins_when_its_client_did() -> None:
     assert "when the series" in effect(record(28, 38), MAIN, [], MainSeries(planted(), start=late)).facts["cost"]
 
 
-def test_a_short_one_has_a_cost_where_the_beginning_of_the_series_is_known_well() -> None:
+def test_a_short_one_has_a_cost_where_the_beginning_of_the_series_is_known_well():
     for seconds, has_cost in ((60.2, True), (60.9, False)):
         start = series_start(replace(MAIN, seconds=seconds), planted(), measured_from=0.0, seconds=60)
         found = effect(record(19.9, 21.3), MAIN, [], MainSeries(planted((20, 21, 0.5)), start=start)).metrics
@@ -99,7 +99,7 @@ def test_a_short_one_has_a_cost_where_the_beginning_of_the_series_is_known_well(
         (planted(seconds=50), False, False),  # it may be of other seconds
     ],
 )
-def test_seconds_without_an_operation_have_no_latency(p99, has_ratio, has_after) -> None:
+def test_seconds_without_an_operation_have_no_latency(p99, has_ratio, has_after):
     found = effect(record(20, 30), MAIN, [], MainSeries(planted(), p99))
     assert ("main_p99_ratio" in found.metrics, "main_p99_after_ratio" in found.metrics) == (has_ratio, has_after)
     assert ("p99" in found.facts) is not has_ratio
@@ -107,12 +107,12 @@ def test_seconds_without_an_operation_have_no_latency(p99, has_ratio, has_after)
     assert "main_p99_ratio" not in found.metrics
 
 
-def test_silence_under_another_one_is_not_its() -> None:
+def test_silence_under_another_one_is_not_its():
     p99 = [point for point in planted() if point[0] not in (9, 10)]
     assert "main_p99_ratio" in effect(record(20, 30), MAIN, [record(8, 10.4)], MainSeries(planted(), p99)).metrics
 
 
-def test_it_is_not_back_while_others_work_or_when_nothing_was_before() -> None:
+def test_it_is_not_back_while_others_work_or_when_nothing_was_before():
     points = planted((20, 34, 0.5))
     assert effect(record(20, 30), MAIN, [], MainSeries(points)).metrics["main_recovery_seconds"] == pytest.approx(4)
     found = effect(record(20, 30), MAIN, [record(32, 50)], MainSeries(points)).metrics
@@ -121,13 +121,13 @@ def test_it_is_not_back_while_others_work_or_when_nothing_was_before() -> None:
     assert "main_recovery_seconds" not in found
 
 
-def test_a_second_with_an_edge_of_another_one_is_of_neither() -> None:
+def test_a_second_with_an_edge_of_another_one_is_of_neither():
     """Another one that slows all down begins at 25.5: the second of which that is a half does not count."""
     points = [(second, rate * (0.2 if 25 < second <= 26 else 1.0)) for second, rate in planted((26, 60, 0.1))]
     found = effect(record(20, 40), MAIN, [record(25.5, 60)], MainSeries(points)).metrics
     assert found["main_qps_ratio"] == 1
 
 
-def test_rounds_that_were_stopped_have_no_time() -> None:
+def test_rounds_that_were_stopped_have_no_time():
     stopped = replace(record(20, 40), stopped=True)
     assert "beside_seconds" not in effect(stopped, MAIN, [], MainSeries(planted())).metrics

@@ -1,10 +1,7 @@
 """A step of ours whose clients report one by one, from its report to the tables that imported results have, too."""
 
 import json
-from pathlib import Path
-from typing import Any
 
-from stepgrid.collect.step_figures import StepFigures
 from stepgrid.model.plan import Options, PlannedStep
 from stepgrid.model.records import StepRecord
 from stepgrid.model.status import Result
@@ -18,7 +15,7 @@ ASKED = {"action": "query", "clients": 2, "insert_rate": 100, "duration": 10.0}
 SECONDS = range(1, 11)
 
 
-def lines(inserts: int) -> list[dict[str, Any]]:
+def lines(inserts):
     """Two clients; the second asks nothing in the fourth second."""
     intervals = [
         {"report": "client", "client": client, "second": float(second), "interval": 1.0, "retries": 0,
@@ -34,7 +31,7 @@ def lines(inserts: int) -> list[dict[str, Any]]:
     return [*intervals, *roles, {"report": "end", "seconds": 10.0, "started": 5.0, "failed": 0}]
 
 
-def collected(folder: Path, inserts: int) -> StepFigures:
+def collected(folder, inserts):
     folder.mkdir()
     (folder / "report.jsonl").write_text("".join(f"{json.dumps(line)}\n" for line in lines(inserts)))
     settings = InsertBenchmarkSettings.model_validate(ASKED).model_dump(mode="json")
@@ -44,7 +41,7 @@ def collected(folder: Path, inserts: int) -> StepFigures:
     return found
 
 
-def test_rates_targets_and_stalls_are_those_of_the_report(tmp_path: Path) -> None:
+def test_rates_targets_and_stalls_are_those_of_the_report(tmp_path):
     kept, failed = collected(tmp_path / "a", 100), collected(tmp_path / "b", 94)
     assert len(kept.rates) == 2 * 2 * len(SECONDS)
     assert kept.metrics["target_inserts_per_s"] == failed.metrics["target_inserts_per_s"] == 200
@@ -52,7 +49,7 @@ def test_rates_targets_and_stalls_are_those_of_the_report(tmp_path: Path) -> Non
     assert (kept.metrics["query_stalled_pct"], kept.metrics["insert_stalled_pct"]) == (5.0, 0.0)
 
 
-def test_the_layouts_show_it_as_they_show_what_was_published(tmp_path: Path) -> None:
+def test_the_layouts_show_it_as_they_show_what_was_published(tmp_path):
     both = [collected(tmp_path / "a", 100), collected(tmp_path / "b", 94)]
     times = {"range": (99.9, *[0.0] * 5, 0.1, *[0.0] * 3)}
     spots = {(row, 0): LayoutCell(found.metrics, times=times) for row, found in enumerate(both)}

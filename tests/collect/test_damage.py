@@ -2,9 +2,6 @@
 
 import json
 import os
-from collections.abc import Callable, Iterator
-from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -12,18 +9,17 @@ from stepgrid.collect import job, query, step_figures
 from stepgrid.collect.job import UNCHANGED, collect
 from stepgrid.host.locks import locked
 from stepgrid.model.figures import ParseError
-from stepgrid.model.status import NodeStatus, Status
+from stepgrid.model.status import Status
 from stepgrid.workflow.remaining_work import remaining_work
 from tests.summarize.synthetic import Experiment
 
 BUILD, STAGE = "rocksdb-7.8.3", "s-7.8.3-lru-1-0"
 QPS = {"readww": 1000.0, "overwrite": 500.0}
-Make = Callable[..., Experiment]
 
 
 @pytest.fixture
-def make(tmp_path: Path) -> Make:
-    def made(**more: Any) -> Experiment:
+def make(tmp_path):
+    def made(**more):
         found = Experiment(tmp_path, loads=1, **more)
         found.add_build(BUILD)
         found.add_load(BUILD, 0)
@@ -33,35 +29,35 @@ def make(tmp_path: Path) -> Make:
     return made
 
 
-def folder(node: NodeStatus) -> Path | None:
+def folder(node):
     return node.result.folder if node.result else None
 
 
-def rows(found: Experiment, sql: str) -> list[Any]:
+def rows(found, sql):
     with query.open_tables(found.store.tables(found.plan.digest)) as connection:
         return connection.execute(sql).fetchall()
 
 
-def empty_stdout(result: Path) -> None:
+def empty_stdout(result):
     (result / "steps" / "0-readww" / "stdout").write_text("")
 
 
-def garbage(result: Path) -> None:
+def garbage(result):
     with (result / "steps" / "1-overwrite" / "samples.jsonl").open("a") as file:
         file.write('{"monotonic": nonsense}\n')
 
 
-def truncated(result: Path) -> None:
+def truncated(result):
     os.truncate(result / "steps" / "1-overwrite" / "step.json", 20)
 
 
-def plausible(result: Path) -> None:
+def plausible(result):
     """Read without a complaint: only its checksum tells."""
     path = result / "steps" / "0-readww" / "report.csv"
     path.write_text(path.read_text().replace("1000", "9000"))
 
 
-def lost(result: Path) -> None:
+def lost(result):
     (result / "steps" / "0-readww" / "report.csv").unlink()
 
 
@@ -75,9 +71,7 @@ def lost(result: Path) -> None:
         (lost, "`steps/0-readww/report.csv` is missing"),
     ],
 )
-def test_it_is_set_aside_and_lacks(
-    make: Make, damage: Callable[[Path], None], why: str, monkeypatch: pytest.MonkeyPatch, capsys: Any
-) -> None:
+def test_it_is_set_aside_and_lacks(make, damage, why, monkeypatch, capsys):
     monkeypatch.setattr(Experiment, "_step", _with_samples(Experiment._step))
     found = make()
     result = found.store.result(STAGE)
@@ -100,8 +94,8 @@ def test_it_is_set_aside_and_lacks(
     assert left.status.nodes[STAGE].reason == record["message"]
 
 
-def _with_samples(step: Callable[..., dict[str, object]]) -> Callable[..., dict[str, object]]:
-    def made(self: Experiment, attempt: Path, index: int, name: str, series: Any) -> dict[str, object]:
+def _with_samples(step):
+    def made(self, attempt, index, name, series):
         record = step(self, attempt, index, name, series)
         (attempt / "steps" / f"{index}-{name}" / "samples.jsonl").write_text('{"monotonic": 1000.0}\n')
         return record
@@ -109,7 +103,7 @@ def _with_samples(step: Callable[..., dict[str, object]]) -> Callable[..., dict[
     return made
 
 
-def test_the_sentence_on_the_screen(make: Make, capsys: Any) -> None:
+def test_the_sentence_on_the_screen(make, capsys):
     found = make()
     result = found.store.result(STAGE)
     assert result is not None
@@ -125,7 +119,7 @@ def test_the_sentence_on_the_screen(make: Make, capsys: Any) -> None:
     assert capsys.readouterr().err == ""
 
 
-def test_an_older_result_counts_instead(make: Make) -> None:
+def test_an_older_result_counts_instead(make):
     found = make()
     older = found.store.result(STAGE)
     empty_stdout(found.add(BUILD, "lru", "1", 0, {"readww": 9000.0, "overwrite": 9000.0}))
@@ -135,11 +129,11 @@ def test_an_older_result_counts_instead(make: Make) -> None:
 
 
 @pytest.fixture
-def mistaken(monkeypatch: pytest.MonkeyPatch) -> None:
+def mistaken(monkeypatch):
     """A parser of a later version that cannot read one of the outputs."""
 
     class Parser:
-        def parse(self, folder: Path, settings: Any) -> Any:
+        def parse(self, folder, settings):
             if folder.name == "0-readww":
                 raise ParseError("no such line")
             return real.parse(folder, settings)
@@ -149,7 +143,7 @@ def mistaken(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("mistaken")
-def test_a_fault_of_the_parser_is_no_damage(make: Make, capsys: Any) -> None:
+def test_a_fault_of_the_parser_is_no_damage(make, capsys):
     found = make()
     assert collect(found.store, found.plan)[STAGE].status == Status.DONE
     reasons = rows(found, f"SELECT status, reason FROM steps WHERE stage = '{STAGE}' AND step = 'readww'")
@@ -158,7 +152,7 @@ def test_a_fault_of_the_parser_is_no_damage(make: Make, capsys: Any) -> None:
     assert capsys.readouterr().err == ""
 
 
-def test_one_that_cannot_be_moved_now_has_no_figures(make: Make) -> None:
+def test_one_that_cannot_be_moved_now_has_no_figures(make):
     """Another process measures that stage again."""
     found = make()
     result = found.store.result(STAGE)
@@ -171,7 +165,7 @@ def test_one_that_cannot_be_moved_now_has_no_figures(make: Make) -> None:
     assert result.exists()
 
 
-def test_older_results_that_changed_are_no_history(make: Make) -> None:
+def test_older_results_that_changed_are_no_history(make):
     found = make()
     older = found.store.result(STAGE)
     assert older is not None
@@ -183,8 +177,8 @@ def test_older_results_that_changed_are_no_history(make: Make) -> None:
     assert _history(found) == set()
 
 
-def _history(found: Experiment) -> set[tuple[str, float]]:
-    def there() -> Iterator[tuple[str, str | None]]:
+def _history(found):
+    def there():
         for stage in found.plan.stages:
             newest = found.store.result(stage.id)
             yield stage.id, newest.name if newest else None

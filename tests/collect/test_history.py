@@ -1,7 +1,6 @@
 """Figures of older results of a plan, of which the noise floor is made; by how much counters grew, of its cells."""
 
 import json
-from pathlib import Path
 
 import pytest
 
@@ -18,7 +17,7 @@ BUILD = "rocksdb-7.8.3"
 
 
 @pytest.fixture
-def found(tmp_path: Path) -> Experiment:
+def found(tmp_path):
     made = Experiment(tmp_path, caches=("lru",), threads=("1",), loads=2)
     made.add_build(BUILD)
     for at in range(2):
@@ -28,17 +27,17 @@ def found(tmp_path: Path) -> Experiment:
     return made
 
 
-def past(made: Experiment) -> list[tuple[object, ...]]:
+def past(made):
     collect(made.store, made.plan)
     every = load(made.store.tables(made.plan.digest), ["build", "cache", "threads"]).history
     return [(each.place, each.step, each.cell, each.load, each.restored, each.host, each.qps) for each in every]
 
 
-def test_a_plan_that_was_measured_once_has_none(found: Experiment) -> None:
+def test_a_plan_that_was_measured_once_has_none(found):
     assert past(found) == []
 
 
-def test_an_older_result_of_a_stage_is_history(found: Experiment) -> None:
+def test_an_older_result_of_a_stage_is_history(found):
     found.add(BUILD, "lru", "1", 1, {"readww": 1100.0, "overwrite": 2200.0})
     stage, first = "s-7.8.3-lru-1-1", "s-7.8.3-lru-1-0"
     assert past(found) == [
@@ -47,7 +46,7 @@ def test_an_older_result_of_a_stage_is_history(found: Experiment) -> None:
     ]
 
 
-def test_results_of_another_plan_are_none(found: Experiment) -> None:
+def test_results_of_another_plan_are_none(found):
     """A verdict would depend on which specs share the store."""
     other = replace(found.plan, digest="", spec="specs/other.yaml", stages=found.plan.stages)
     other = replace(other, digest=plan_file.digest(other))
@@ -56,7 +55,7 @@ def test_results_of_another_plan_are_none(found: Experiment) -> None:
     assert list(job.history_rows(found.store, replace(found.plan, cells=(), stages=()), {})) == []
 
 
-def test_only_so_many_results_are_read(found: Experiment, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_only_so_many_results_are_read(found, monkeypatch):
     for _ in range(3):
         found.add(BUILD, "lru", "1", 1, {"readww": 1100.0, "overwrite": 2200.0})
         collect(found.store, found.plan)
@@ -65,7 +64,7 @@ def test_only_so_many_results_are_read(found: Experiment, monkeypatch: pytest.Mo
 
 
 @pytest.fixture(scope="module")
-def experiment(tmp_path_factory: pytest.TempPathFactory) -> Experiment:
+def experiment(tmp_path_factory):
     """Two caches and two loads: `hyper` skips ten times as many."""
     found = Experiment(tmp_path_factory.mktemp("growth"), loads=2)
     found.add_build(BUILD)
@@ -78,18 +77,18 @@ def experiment(tmp_path_factory: pytest.TempPathFactory) -> Experiment:
     return found
 
 
-def _counted(experiment: Experiment, result: Path, counters: dict[str, dict[str, int]]) -> None:
+def _counted(experiment, result, counters):
     record = json.loads((result / "result.json").read_text())
     record["steps"][0]["counters"] = counters
     (result / "result.json").write_text(json.dumps(record))
     experiment.seal(result)
 
 
-def _cells(experiment: Experiment) -> dict[str, str]:
+def _cells(experiment):
     return {cell.id: cell.labels["cache"] for cell in experiment.plan.cells}
 
 
-def test_the_mean_of_the_loads_by_cell(experiment: Experiment) -> None:
+def test_the_mean_of_the_loads_by_cell(experiment):
     folder, cells = experiment.store.tables("p-synthetic"), _cells(experiment)
     (place, found), *others = counter_growth(folder, list(cells), CounterFilter(sources=["least"])).items()
     assert (place, others) == (("readww", "least"), [])
@@ -109,6 +108,6 @@ def test_the_mean_of_the_loads_by_cell(experiment: Experiment) -> None:
         (CounterFilter(sources=["engine"]), set()),
     ],
 )
-def test_what_is_wanted(experiment: Experiment, wanted: CounterFilter, names: set[str]) -> None:
+def test_what_is_wanted(experiment, wanted, names):
     found = counter_growth(experiment.store.tables("p-synthetic"), list(_cells(experiment)), wanted)
     assert {name for of in found.values() for values in of.values() for name in values} == names

@@ -3,7 +3,6 @@ import os
 import re
 import subprocess
 import sys
-from pathlib import Path
 
 import duckdb
 import pytest
@@ -189,7 +188,7 @@ def test_loads_and_runs_are_counted_from_one(tmp_path):
     assert query(found, "SELECT load, run FROM history WHERE step = 'readww' ORDER BY 1, 2") == wanted
 
 
-def collected(folder: Path) -> tuple[Experiment, list[str], dict[str, str]]:
+def collected(folder):
     """Collect one load; the command and its environment."""
     found = Experiment(folder, loads=1)
     found.add_build("rocksdb-7.8.3")
@@ -203,7 +202,7 @@ def collected(folder: Path) -> tuple[Experiment, list[str], dict[str, str]]:
 @needs("small disks")
 @pytest.mark.parametrize("kept", [True, False])
 @pytest.mark.parametrize("verb", ["collect", "summarize"])
-def test_tables_and_report_without_room(tmp_path: Path, verb: str, kept: bool) -> None:
+def test_tables_and_report_without_room(tmp_path, verb, kept):
     _, argv, env = collected(tmp_path)
     argv[3] = verb
     inside = ["unshare", "-Urm", sys.executable, "-c", INSIDE_FULL, "kept" if kept else "none", *argv]
@@ -217,7 +216,7 @@ def test_tables_and_report_without_room(tmp_path: Path, verb: str, kept: bool) -
 
 
 @pytest.mark.parametrize(("verb", "file"), [("collect", "tables/steps.parquet"), ("summarize", "index.html")])
-def test_a_file_that_cannot_be_written_is_a_sentence(tmp_path: Path, verb: str, file: str) -> None:
+def test_a_file_that_cannot_be_written_is_a_sentence(tmp_path, verb, file):
     """As where the disk fails (EIO): no full disk, and no traceback."""
     found, argv, env = collected(tmp_path)
     path = found.store.root / "summary" / found.plan.digest / file
@@ -230,7 +229,7 @@ def test_a_file_that_cannot_be_written_is_a_sentence(tmp_path: Path, verb: str, 
     assert len(done.stderr.splitlines()) == 1
 
 
-def test_what_duckdb_could_not_write_is_a_refusal_of_the_system(tmp_path: Path) -> None:
+def test_what_duckdb_could_not_write_is_a_refusal_of_the_system(tmp_path):
     import duckdb
 
     with pytest.raises(duckdb.Error) as found:
@@ -239,7 +238,7 @@ def test_what_duckdb_could_not_write_is_a_refusal_of_the_system(tmp_path: Path) 
     assert not is_system_refusal(ValueError())
 
 
-def test_what_could_not_be_written_leaves_nothing(tmp_path: Path) -> None:
+def test_what_could_not_be_written_leaves_nothing(tmp_path):
     (tmp_path / "a.json" / "inside").mkdir(parents=True)
     with pytest.raises(IsADirectoryError):
         write_json(tmp_path / "a.json", {}, durable=False)

@@ -72,7 +72,7 @@ QUERIES = re.findall(r"```sql\n(.+?)```", PAGE.read_text(encoding="utf-8"), re.D
 
 
 @pytest.fixture(scope="module")
-def tables(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def tables(tmp_path_factory):
     found = Experiment(tmp_path_factory.mktemp("columns"), loads=2)
     found.add_build("rocksdb-7.8.3")
     for load in range(2):
@@ -84,7 +84,7 @@ def tables(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return found.store.tables(found.plan.digest)
 
 
-def test_every_column_of_every_table_is_explained(tables: Path) -> None:
+def test_every_column_of_every_table_is_explained(tables):
     with duckdb.connect() as connection:
         for path in sorted(tables.glob("*.parquet")):
             if path.stem == "columns":
@@ -97,7 +97,7 @@ def test_every_column_of_every_table_is_explained(tables: Path) -> None:
             assert all(meaning for _, _, meaning in said), path.stem
 
 
-def test_nothing_is_explained_that_is_not_there() -> None:
+def test_nothing_is_explained_that_is_not_there():
     fixed = {
         "history": result_schema.HISTORY,
         "environment": result_schema.ENVIRONMENT,
@@ -112,11 +112,11 @@ def test_nothing_is_explained_that_is_not_there() -> None:
 
 
 @pytest.mark.parametrize("query", QUERIES)
-def test_the_examples_of_the_page_work(query: str, tables: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_examples_of_the_page_work(query, tables, monkeypatch):
     monkeypatch.chdir(tables)
     with duckdb.connect() as connection:
         assert connection.execute(query).fetchall()
 
 
-def test_the_page_has_examples() -> None:
+def test_the_page_has_examples():
     assert len(QUERIES) >= 3

@@ -15,11 +15,7 @@ HOLD = "import sys, time; held = b'x' * (90 << 20); time.sleep(float(sys.argv[1]
 
 @pytest.mark.parametrize(
     ("argv", "resident"),
-    [
-        (["/bin/true"], False),
-        ([sys.executable, "-c", HOLD, "0.3"], False),
-        ([sys.executable, "-c", HOLD, "2.5"], True),
-    ],
+    [(["/bin/true"], False), ([sys.executable, "-c", HOLD, "0.3"], False), ([sys.executable, "-c", HOLD, "2.5"], True)],
 )
 def test_the_memory_of_a_step_is_plausible_or_absent(tmp_path, argv, resident):
     sampler = Sampler(tmp_path / "samples.jsonl", None)

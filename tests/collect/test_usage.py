@@ -5,9 +5,7 @@ server told before and after it. A figure of which something is missing is missi
 """
 
 import json
-from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
 
 import pytest
 from msgspec.structs import asdict
@@ -18,12 +16,11 @@ from stepgrid.host import files
 from stepgrid.model.records import StepRecord
 from stepgrid.plugins.metrics import METRICS
 from tests.cases import cases, write_files
-from tests.golden import Golden
 
 HERE = Path(__file__).parent
 
 
-def usage(folder: Path, case: Mapping[str, Any]) -> Iterator[str]:
+def usage(folder, case):
     samples = read_samples(folder)
     window = tuple(case["window"]) if "window" in case else None
     found = Usage(files.read_record(folder / "step.json", StepRecord), samples, window)
@@ -39,13 +36,13 @@ def usage(folder: Path, case: Mapping[str, Any]) -> Iterator[str]:
         yield "  " + ", ".join(f"{name} {value:.8g}" for name, value in known.items())
 
 
-def server(folder: Path, case: Mapping[str, Any]) -> Iterator[str]:
+def server(folder, case):
     found = counts.server_figures(folder, case["operations"])
     yield from (f"  {name}: {json.dumps(value, default=str)}" for name, value in asdict(found).items())
 
 
 @pytest.mark.parametrize("read", [usage, server])
-def test_figures(read: Any, tmp_path: Path, golden: Golden) -> None:
+def test_figures(read, tmp_path, golden):
     text = ""
     for number, case in enumerate(cases(HERE / f"{read.__name__}.yaml")):
         folder = tmp_path / str(number)

@@ -1,7 +1,6 @@
 """The lag of a log between written and flushed, of planted readings."""
 
 import json
-from pathlib import Path
 
 import pytest
 
@@ -10,7 +9,7 @@ from stepgrid_databases.collectors.durability import COLLECTOR
 MICROSECONDS = 1e6
 
 
-def test_the_lag_of_a_log_that_is_flushed_each_fifth_of_a_second(tmp_path: Path) -> None:
+def test_the_lag_of_a_log_that_is_flushed_each_fifth_of_a_second(tmp_path):
     """Of a log that grows at each reading but the last: 0.2 s at most; the end, which nobody saw flushed, is open."""
     lines, flushed = [], 0
     for reading in range(110):  # each 0.01 s
@@ -36,7 +35,7 @@ def test_the_lag_of_a_log_that_is_flushed_each_fifth_of_a_second(tmp_path: Path)
         ([[0, 0, 5, 5], [1, 1.1, 5, 8], [1.2, 1.3, 8], [2, 2.1, 8, 8]], dict.fromkeys(("p50", "p99", "max"), 0.3)),
     ],
 )
-def test_what_cannot_be_told_is_missing(tmp_path: Path, readings: list[list[float]], lags: dict[str, float]) -> None:
+def test_what_cannot_be_told_is_missing(tmp_path, readings, lags):
     (tmp_path / "stdout").write_text("\n".join(map(json.dumps, readings)))
     figures = COLLECTOR.parse(tmp_path)
     expected = {f"durable_lag_{name}_us": value * MICROSECONDS for name, value in lags.items()}

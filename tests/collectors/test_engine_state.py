@@ -2,12 +2,11 @@
 
 import json
 import math
-from pathlib import Path
 
 from stepgrid_databases.collectors.engine_state import COLLECTOR
 
 
-def test_looks_that_follow_each_other_and_met_one_state_are_one_event(tmp_path: Path) -> None:
+def test_looks_that_follow_each_other_and_met_one_state_are_one_event(tmp_path):
     values = [9, 9, 1, 1, 9, 1, 9]
     looks = [
         {"t": float(second), "states": {"redo pressure": {"value": value, "most": 5.0}}, "debts": {"age": value}}

@@ -7,7 +7,6 @@ import subprocess
 import sys
 import time
 from contextlib import suppress
-from pathlib import Path
 
 import pytest
 
@@ -17,7 +16,7 @@ from tests.needs import may_profile, needs
 
 
 @pytest.mark.parametrize(("settings", "period"), [({}, 1e6 / 99), ({"frequency": 500}, 2000.0)])
-def test_a_sample_is_a_period(tmp_path: Path, settings: dict[str, int], period: float) -> None:
+def test_a_sample_is_a_period(tmp_path, settings, period):
     folder = tmp_path / "collectors" / "graph"
     folder.mkdir(parents=True)
     record = {"collector": "perf_record", "name": "graph", "exit": 0, **settings}
@@ -30,7 +29,7 @@ def test_a_sample_is_a_period(tmp_path: Path, settings: dict[str, int], period: 
     ]
 
 
-def test_nothing_is_drawn_of_a_recording_without_samples(tmp_path: Path) -> None:
+def test_nothing_is_drawn_of_a_recording_without_samples(tmp_path):
     output = tmp_path / "said"
     output.write_text("")
     said = perf_record.COLLECTOR.draw(output, tmp_path)
@@ -58,7 +57,7 @@ rocksdb:low 0 29403/29661 13148.649502: cpu-clock:ppp:
 """
 
 
-def test_samples_are_counted_by_stack() -> None:
+def test_samples_are_counted_by_stack():
     assert perf_record.count_stacks(SCRIPT.splitlines(keepends=True), {29403: False}) == {
         ("db_bench", "sysmalloc", "handle_mm_fault"): 2,
         ("db_bench", "[unknown]", "[db_bench]", "rocksdb::DB::Open(rocksdb::Options const&, char: int)"): 1,
@@ -82,7 +81,7 @@ sysbench 88/89 13148.624800: cpu-clock:I:
 """
 
 
-def test_other_processes_do_not_count_and_a_client_is_one_function() -> None:
+def test_other_processes_do_not_count_and_a_client_is_one_function():
     """Samples of all processors hold those of the whole host."""
     assert perf_record.count_stacks(OTHERS.splitlines(keepends=True), {29403: False, 88: True}) == {
         ("postgres", "ExecScan"): 1,
@@ -90,21 +89,21 @@ def test_other_processes_do_not_count_and_a_client_is_one_function() -> None:
     }
 
 
-def test_a_line_for_each_stack() -> None:
+def test_a_line_for_each_stack():
     assert perf_record.write_stacks({("a", "b"): 2, ("a",): 1}) == "a 1\na;b 2\n"
 
 
-def test_nothing_was_recorded() -> None:
+def test_nothing_was_recorded():
     assert perf_record.count_stacks([], {29403: False}) == {}
 
 
-def test_a_text_is_read_back() -> None:
+def test_a_text_is_read_back():
     """A line without a count is none."""
     counts = {("a", "b"): 2, ("a", "b c"): 3, ("b",): 1}
     assert perf_record.read_stacks(f"{perf_record.write_stacks(counts)}cut off;he\n") == counts
 
 
-def test_windows_stand_for_the_whole_step() -> None:
+def test_windows_stand_for_the_whole_step():
     """Of 10 µs of CPU per operation a quarter had no sample."""
     times = {"burn": 600.0, "main": 150.0, "[recorded]": 1000.0, "[event] cycles": 3000.0, "[wait] futex": 4.0}
     recorded = [("perf_record", name, time) for name, time in times.items()]
@@ -119,14 +118,14 @@ def test_windows_stand_for_the_whole_step() -> None:
 
 
 @pytest.mark.parametrize(("names", "cpu"), [(("burn",), 6.0), (("burn", "[client]"), 8.0)])
-def test_a_profile_is_of_what_was_sampled(names: tuple[str, ...], cpu: float) -> None:
+def test_a_profile_is_of_what_was_sampled(names, cpu):
     """The client beside a server has no sample where perf follows the server alone."""
     recorded = [("perf_record", "[recorded]", 100.0), *(("perf_record", name, 50.0) for name in names)]
     shares = counts.profile_counts(recorded, {"cpu_us_per_op": 8.0, "server_cpu_us_per_op": 6.0})
     assert sum(time for _, _, time in shares) == pytest.approx(cpu)
 
 
-def test_only_samples_of_windows_count() -> None:
+def test_only_samples_of_windows_count():
     window = {"began": 13148.63, "ended": 13148.64}
     assert list(perf_record.count_stacks(SCRIPT.splitlines(keepends=True), {29403: False}, [window])) == []
     window = {"began": 13148.62, "ended": 13148.6248}
@@ -135,7 +134,7 @@ def test_only_samples_of_windows_count() -> None:
 
 @needs("perf")
 @pytest.mark.parametrize("is_short", [True, False], ids=["ends before its first window", "lives longer"])
-def test_a_step_that_ends_before_its_first_window_has_what_it_began_with(tmp_path: Path, is_short: bool) -> None:
+def test_a_step_that_ends_before_its_first_window_has_what_it_began_with(tmp_path, is_short):
     if not may_profile():
         pytest.skip("perf may not look at processes here")
     busy = subprocess.Popen([sys.executable, "-c", "while True: pass"], process_group=0)

@@ -2,7 +2,6 @@
 
 import subprocess
 import time
-from collections.abc import Iterator
 
 import pytest
 
@@ -11,7 +10,7 @@ from tests.needs import may_profile, needs
 
 
 @pytest.fixture
-def sleeper() -> Iterator[int]:
+def sleeper():
     with subprocess.Popen(["sleep", "60"]) as process:
         yield process.pid
         process.kill()
@@ -19,7 +18,7 @@ def sleeper() -> Iterator[int]:
 
 @needs("perf")
 @pytest.mark.parametrize("words", [["stat", "-o", "/dev/null"], ["record", "-o", "perf.data"]])
-def test_a_perf_that_looks_on(words: list[str], sleeper: int, tmp_path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_perf_that_looks_on(words, sleeper, tmp_path, monkeypatch):
     if not may_profile():
         pytest.skip("perf may not look at processes here: see kernel.perf_event_paranoid")
     monkeypatch.chdir(tmp_path)
@@ -32,9 +31,9 @@ def test_a_perf_that_looks_on(words: list[str], sleeper: int, tmp_path, monkeypa
     assert seen
 
 
-def test_what_is_no_perf(sleeper: int) -> None:
+def test_what_is_no_perf(sleeper):
     assert not is_attached(sleeper)
 
 
-def test_what_has_ended() -> None:
+def test_what_has_ended():
     assert not is_attached(2**22 + 1)

@@ -31,7 +31,7 @@ ENGINE = Wrong()
 """
 
 
-def suite(folder: Path, *words: str) -> str:
+def suite(folder, *words):
     command = [sys.executable, "-m", "stepgrid_conformance", "-q", "-p", "no:cacheprovider", "--tb=line"]
     done = subprocess.run(
         [*command, *words],
@@ -40,14 +40,14 @@ def suite(folder: Path, *words: str) -> str:
     return done.stdout + done.stderr
 
 
-def test_all_built_in_ones_conform(tmp_path: Path) -> None:
+def test_all_built_in_ones_conform(tmp_path):
     words = [word for kind, registry in ALL.items() for name in registry.names() for word in (f"--{kind}", name)]
     said = suite(tmp_path, *words)
     assert "failed" not in said, said
     assert " passed" in said, said
 
 
-def test_one_that_is_wrong_is_told_each_fault(tmp_path: Path) -> None:
+def test_one_that_is_wrong_is_told_each_fault(tmp_path):
     info = tmp_path / "wrong-1.0.dist-info"
     info.mkdir()
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: wrong\nVersion: 1.0\n")
@@ -65,7 +65,7 @@ def test_one_that_is_wrong_is_told_each_fault(tmp_path: Path) -> None:
         assert fault in said, said
 
 
-def test_each_fault_is_a_sentence() -> None:
+def test_each_fault_is_a_sentence():
     """But for what only tells mypy that something is there."""
     for path in Path(conformance.__file__).parent.glob("*.py"):
         for node in ast.walk(ast.parse(path.read_text())):
@@ -74,6 +74,6 @@ def test_each_fault_is_a_sentence() -> None:
                 assert told, f"{path.name}:{node.lineno}: {ast.unparse(node)}"
 
 
-def test_one_that_is_not_installed_says_how(tmp_path: Path) -> None:
+def test_one_that_is_not_installed_says_how(tmp_path):
     said = suite(tmp_path, "--engine", "velkay")
     assert "engine `velkay` is not installed; `pip install PACKAGE` adds one (docs/guides/plugins.md)" in said

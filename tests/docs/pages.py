@@ -1,7 +1,6 @@
 """The pages that people read, their links and code blocks."""
 
 import re
-from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -19,22 +18,22 @@ class Block(NamedTuple):
     text: str
     file: str = ""  # a name behind the language: a file that readers write
 
-    def __str__(self) -> str:
+    def __str__(self):
         return f"{name(self.page)}:{self.text.strip().splitlines()[0][:40]}"
 
 
-def name(page: Path) -> str:
+def name(page):
     return str(page.relative_to(ROOT))
 
 
-def blocks(page: Path, *languages: str) -> Iterator[Block]:
+def blocks(page, *languages):
     """Of these languages; of all, where none is named."""
     for match in FENCE.finditer(page.read_text(encoding="utf-8")):
         if match[1] in languages or not languages:
             yield Block(page, match[1], match[3], match[2])
 
 
-def write_files(page: Path, folder: Path) -> None:
+def write_files(page, folder):
     """Write the files that a page shows."""
     for block in blocks(page):
         if block.file:
@@ -43,11 +42,11 @@ def write_files(page: Path, folder: Path) -> None:
             path.write_text(block.text, encoding="utf-8")
 
 
-def links(page: Path) -> list[str]:
+def links(page):
     return LINK.findall(FENCE.sub("", page.read_text(encoding="utf-8")))
 
 
-def anchors(page: Path) -> set[str]:
+def anchors(page):
     """Of its headings, as GitHub and mkdocs make them."""
     found = re.findall(r"^#+ (.+)$", FENCE.sub("", page.read_text(encoding="utf-8")), re.MULTILINE)
     return {re.sub(r"[\s]+", "-", re.sub(r"[^\w\s-]", "", title.lower()).strip()) for title in found}

@@ -3,14 +3,11 @@
 import ast
 import re
 import shlex
-from collections.abc import Callable, Iterator
-from pathlib import Path
 
 import pytest
 
 from stepgrid.cli.commands import command_parser
-from stepgrid.model.plan import Plan
-from tests.docs.pages import DOCS, ROOT, TEXTS, Block, anchors, blocks, links, name, write_files
+from tests.docs.pages import DOCS, ROOT, TEXTS, anchors, blocks, links, name, write_files
 
 OF_THE_LANGUAGE = DOCS / "reference/language.md"  # tests/test_language_page.py compiles those with what they include
 PLUGINS = {page for page in TEXTS for block in blocks(page, "toml") if block.file}  # they are run with their plug-in
@@ -25,7 +22,7 @@ LEARNED = {block.text for page in (DOCS / "guides").glob("*.md") for block in bl
 
 
 @pytest.mark.parametrize("block", SPECS, ids=str)
-def test_a_spec_on_a_page_compiles(block: Block, compile_text: Callable[..., Plan], tmp_path: Path) -> None:
+def test_a_spec_on_a_page_compiles(block, compile_text, tmp_path):
     (tmp_path / ".git").mkdir()
     (tmp_path / "slower.patch").write_text("a patch")
     (tmp_path / "bench").mkdir()
@@ -37,7 +34,7 @@ def test_a_spec_on_a_page_compiles(block: Block, compile_text: Callable[..., Pla
     assert compile_text(block.text).cells
 
 
-def commands(text: str) -> Iterator[list[str]]:
+def commands(text):
     """Of stepgrid; a line of a usage, or what follows two spaces, is for people."""
     for line in text.splitlines():
         said = re.split(r"\s{2,}| \| | > | && | #", line.strip().removeprefix("$ "))[0]
@@ -46,43 +43,43 @@ def commands(text: str) -> Iterator[list[str]]:
 
 
 @pytest.mark.parametrize("block", [block for block in SHELL if any(commands(block.text))], ids=str)
-def test_a_command_on_a_page_is_one(block: Block, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_command_on_a_page_is_one(block, capsys):
     wrong = [shlex.join(words) for words in commands(block.text) if not parses(words)]
     assert wrong == [], capsys.readouterr().err
 
 
-def parses(words: list[str]) -> bool:
+def parses(words):
     try:
         return command_parser(words[0]).parse_args(words[1:]) is not None
     except SystemExit as end:
         return end.code == 0  # of --help
 
 
-def test_many_commands_are_looked_at() -> None:
+def test_many_commands_are_looked_at():
     assert sum(len(list(commands(block.text))) for block in SHELL) > 50
 
 
 @pytest.mark.parametrize("block", PYTHON, ids=str)
-def test_python_on_a_page_is_python(block: Block) -> None:
+def test_python_on_a_page_is_python(block):
     ast.parse(block.text)
 
 
-def test_targets_of_make_on_pages_exist() -> None:
+def test_targets_of_make_on_pages_exist():
     known = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
     said = {name for block in SHELL for name in re.findall(r"^make ([a-z-]+)", block.text, re.MULTILINE)}
     assert said <= known
 
 
-def test_the_tutorials_have_specs() -> None:
+def test_the_tutorials_have_specs():
     assert len([text for text in LEARNED if text.startswith("title:")]) >= 2
 
 
 @pytest.mark.parametrize("page", TEXTS, ids=name)
-def test_every_link_of_a_page_leads_somewhere(page: Path) -> None:
+def test_every_link_of_a_page_leads_somewhere(page):
     assert [link for link in links(page) if not link.startswith(("http:", "https:")) and not leads(page, link)] == []
 
 
-def leads(page: Path, link: str) -> bool:
+def leads(page, link):
     path, _, heading = link.partition("#")
     target = (page.parent / path).resolve() if path else page
     return target.exists() and (not heading or heading in anchors(target))

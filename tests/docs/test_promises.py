@@ -1,8 +1,6 @@
 """Rows of promises on pages name tests that exist."""
 
 import re
-from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
@@ -11,7 +9,7 @@ from tests.docs.pages import DOCS, ROOT
 COMMAND = re.compile(r'`(?:pytest )?((?:tests/|test_)[\w/. ]+?)(?: -k (?:"([^"]+)"|(\w+)))?`')
 
 
-def commands(page: str) -> Iterator[tuple[list[str], list[str]]]:
+def commands(page):
     """Paths and the words after -k of each; a file without a folder stands in that of the file before it."""
     for line in (DOCS / page).read_text(encoding="utf-8").splitlines():
         folder = "tests"
@@ -29,17 +27,17 @@ CASES = [
 
 
 @pytest.mark.parametrize(("paths", "words"), CASES)
-def test_names_in_a_row_exist(paths: list[str], words: list[str]) -> None:
+def test_names_in_a_row_exist(paths, words):
     assert [path for path in paths if not (ROOT / path).exists()] == []
     names = {name for path in paths for name in names_in(ROOT / path)}
     assert names
     assert [word for word in words if not any(word in name for name in names)] == []
 
 
-def test_many_rows_have_tests() -> None:
+def test_many_rows_have_tests():
     assert len(CASES) > 40
 
 
-def names_in(path: Path) -> set[str]:
+def names_in(path):
     files = [path] if path.is_file() else path.rglob("test_*.py")
     return {name for file in files for name in re.findall(r"^def (test_\w+)", file.read_text("utf-8"), re.MULTILINE)}

@@ -20,7 +20,7 @@ PAGES = sorted(page for page in DOCS.rglob("*.md") if page.parent.name not in LI
 
 
 @pytest.fixture(scope="module")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def site(tmp_path_factory):
     if find_spec("zensical") is None:
         pytest.skip("`make docs` installs zensical")
     folder = tmp_path_factory.mktemp("site")
@@ -31,7 +31,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "site"
 
 
-def test_the_site_is_built_without_a_warning(site: Path) -> None:
+def test_the_site_is_built_without_a_warning(site):
     assert (site / "guides" / "two-releases.html").is_file()
     assert (site / "search.js").is_file()  # search works without a web server
     assert (site / "repository" / "specs" / "fio.yaml.txt").is_file()
@@ -68,7 +68,7 @@ def test_the_site_is_built_without_a_warning(site: Path) -> None:
         ("add a step kind", "reference/protocols.html"),
     ],
 )
-def test_search_finds_a_task_by_a_heading(site: Path, question: str, page: str) -> None:
+def test_search_finds_a_task_by_a_heading(site, question, page):
     index = json.loads((site / "search.json").read_text(encoding="utf-8"))["items"]
     titles = {entry["location"]: entry["title"].lower() for entry in index}
     hits = [location for location, title in titles.items() if all(word in title for word in question.split())]
@@ -76,24 +76,24 @@ def test_search_finds_a_task_by_a_heading(site: Path, question: str, page: str) 
     assert not [location for location in titles if "/reports/" in location], "tries have every word"
 
 
-def test_headings_are_no_names_of_files_and_pages_begin_with_no_list_of_readers() -> None:
+def test_headings_are_no_names_of_files_and_pages_begin_with_no_list_of_readers():
     texts = {page: page.read_text(encoding="utf-8") for page in PAGES}
     assert [page for page, text in texts.items() if re.search(r"^#.*\.py\b|^For those who", text, re.MULTILINE)] == []
 
 
-def test_the_options_of_commands_are_those_of_their_parsers() -> None:
+def test_the_options_of_commands_are_those_of_their_parsers():
     written = (DOCS / "reference/commands.md").read_text(encoding="utf-8")
     assert written == f"{commands_page.page()}\n", "run: python -m scripts.commands_page > docs/reference/commands.md"
 
 
-def test_the_keys_of_a_report_are_those_of_its_schema() -> None:
+def test_the_keys_of_a_report_are_those_of_its_schema():
     written = (DOCS / "reference/report_keys.md").read_text(encoding="utf-8")
     assert written == f"{report_keys_page.page()}\n", (
         "run: python -m scripts.report_keys_page > docs/reference/report_keys.md"
     )
 
 
-def test_every_page_is_in_the_navigation() -> None:
+def test_every_page_is_in_the_navigation():
     """Of problems and the gallery their lists are."""
     nav = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
     pages = [str(page.relative_to(DOCS)) for page in PAGES]
@@ -107,7 +107,7 @@ FOUND = f"Array.from({SEARCH}.querySelectorAll('a'), each => each.href)"
 
 
 @needs("chromium")
-def test_search_works_without_a_web_server_and_no_page_is_wider_than_a_phone(site: Path, tmp_path: Path) -> None:
+def test_search_works_without_a_web_server_and_no_page_is_wider_than_a_phone(site, tmp_path):
     with browser(tmp_path / "profile") as page:
         page.open(site / "index.html")
         page.run(OPEN)

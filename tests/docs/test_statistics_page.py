@@ -1,9 +1,5 @@
 """The page on statistics: the method that the report's page shows, and code that recomputes intervals."""
 
-from collections.abc import Callable
-from pathlib import Path
-from typing import Any
-
 import pytest
 
 from stepgrid.summarize.statistics.verdicts import METHOD
@@ -14,20 +10,18 @@ PAGE = DOCS / "concepts/statistics.md"
 
 
 @pytest.fixture
-def recompute(capsys: pytest.CaptureFixture[str]) -> Callable[..., tuple[float, float, float]]:
+def recompute(capsys):
     """Run the page's code, which prints the interval that its comment names."""
     (code,) = blocks(PAGE, "python")
-    names: dict[str, Any] = {}
+    names = {}
     exec(code.text, names)
     printed = capsys.readouterr().out.strip()
     assert printed in code.text, "the comment of the code has what it prints"
     assert printed == "1.146 [1.108, 1.185]"
-    return names["recompute"]  # type: ignore[no-any-return]
+    return names["recompute"]
 
 
-def test_the_code_of_the_page_recomputes_each_interval_of_a_report(
-    tmp_path: Path, recompute: Callable[..., tuple[float, float, float]]
-) -> None:
+def test_the_code_of_the_page_recomputes_each_interval_of_a_report(tmp_path, recompute):
     report = scenario.report(scenario.experiment(tmp_path))
     cases = [case for comparison in report.comparisons.all for case in comparison.cases()]
     intervals = [case.entry.interval for case in cases if case.entry.interval and case.entry.interval.ratios]
@@ -37,6 +31,6 @@ def test_the_code_of_the_page_recomputes_each_interval_of_a_report(
         assert ends == pytest.approx((interval.ratio, interval.low, interval.high))
 
 
-def test_the_page_begins_with_the_method() -> None:
+def test_the_page_begins_with_the_method():
     words = " ".join(PAGE.read_text(encoding="utf-8").partition("## Method")[2].split())
     assert words.startswith(" ".join(f"- {sentence}" for sentence in METHOD))

@@ -5,9 +5,7 @@ binary, the server (its engine, a host, whether it already ran) and the seed. It
 """
 
 import json
-from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
 
 import pytest
 from pydantic import ValidationError
@@ -17,7 +15,6 @@ from stepgrid.plugins.driver import Context, RateTargets, RefusedError
 from stepgrid.plugins.registry import driver, require_runner
 from stepgrid.plugins.server import Access
 from tests.cases import cases
-from tests.golden import Golden
 
 COMMANDS = Path(__file__).with_name("commands")
 KINDS = sorted(path.stem for path in COMMANDS.glob("*.yaml"))
@@ -30,7 +27,7 @@ ACCESS = {
 }
 
 
-def context(case: Mapping[str, Any]) -> Context:
+def context(case):
     known = dict(case.get("server") or {})
     access = ACCESS[known.pop("engine")]._replace(**known) if known else None
     folder, cache = Path("/attempt/steps/0-one"), Path("/cache")
@@ -38,7 +35,7 @@ def context(case: Mapping[str, Any]) -> Context:
     return Context(PROGRAMS, case.get("version", "9.10.0"), Path("/data"), folder, case.get("seed", 41), access, **more)
 
 
-def described(kind: str, case: Mapping[str, Any]) -> Iterator[str]:
+def described(kind, case):
     planning = driver(kind)
     try:
         settings = planning.settings_model().model_validate(case["settings"])
@@ -67,7 +64,7 @@ def described(kind: str, case: Mapping[str, Any]) -> Iterator[str]:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_commands(kind: str, golden: Golden) -> None:
+def test_commands(kind, golden):
     golden(
         "".join("\n".join((case["case"], *described(kind, case))) + "\n\n" for case in cases(COMMANDS / f"{kind}.yaml"))
     )

@@ -1,7 +1,5 @@
 """What a driver's parser finds is a metric, and each is defined once."""
 
-from typing import Any
-
 import pytest
 
 from stepgrid.model.plan import PlannedStep
@@ -55,7 +53,7 @@ NAMES = {
 }
 
 
-def test_each_workload_of_a_kind_runs_some_operation() -> None:
+def test_each_workload_of_a_kind_runs_some_operation():
     kinds = {name: DRIVERS.get(name) for name in DRIVERS.names()}
     operations = {name: kind.operations for name, kind in kinds.items() if isinstance(kind, WorkloadOperations)}
     assert operations.keys() == NAMES.keys()
@@ -64,7 +62,7 @@ def test_each_workload_of_a_kind_runs_some_operation() -> None:
         assert running <= names if kind == "db_bench" else running == names
 
 
-def step(kind: str, name: str = "", **settings: Any) -> PlannedStep:
+def step(kind, name="", **settings):
     duration = {} if kind in ("command", "db_bench") else {"duration": 60.0}
     whole = driver(kind).settings_model().model_validate({**settings, **duration}).model_dump(mode="json")
     return PlannedStep(name or kind, kind, 1, whole, {}, 0, measured=settings.get("action") != "load")
@@ -98,5 +96,5 @@ def step(kind: str, name: str = "", **settings: Any) -> PlannedStep:
         ([step("sysbench", lua=name, rows=5) for name in ("read_write", "scan")], ""),
     ],
 )
-def test_operations_that_no_measured_step_runs(steps: list[PlannedStep], text: str) -> None:
+def test_operations_that_no_measured_step_runs(steps, text):
     assert operation_coverage(steps).sentences == ([f"no measured step runs: {text}"] if text else [])

@@ -2,7 +2,6 @@
 
 import math
 from itertools import islice
-from typing import Any
 
 import pytest
 from hypothesis import given
@@ -11,7 +10,7 @@ from hypothesis import strategies as st
 from stepgrid_databases.drivers import open_loop
 
 COUNT, SECONDS = st.integers(1, 5000), st.integers(1, 30).map(float)
-EMPTY: dict[str, Any] = dict.fromkeys(("ramp", "over", "sine", "period", "steps", "hold", "trace"))
+EMPTY = dict.fromkeys(("ramp", "over", "sine", "period", "steps", "hold", "trace"))
 RATES = st.one_of(
     COUNT,
     st.builds(lambda pair, over: {**EMPTY, "ramp": pair, "over": over}, st.tuples(COUNT, COUNT), SECONDS),
@@ -20,7 +19,7 @@ RATES = st.one_of(
 )
 
 
-def rate_at(rate: int | dict[str, Any], second: float) -> float:
+def rate_at(rate, second):
     if not isinstance(rate, dict):
         return rate
     if rate["ramp"]:
@@ -33,7 +32,7 @@ def rate_at(rate: int | dict[str, Any], second: float) -> float:
 
 
 @given(rate=RATES, second=st.floats(0, 40))
-def test_as_many_operations_are_due_as_the_rate_says(rate: int | dict[str, Any], second: float) -> None:
+def test_as_many_operations_are_due_as_the_rate_says(rate, second):
     """Within 1.1 % and an operation at each point, by a sum over short pieces of time."""
     pieces, schedule = 8000, open_loop.points(rate, 40.0, str)
     expected = sum(rate_at(rate, second * (piece + 0.5) / pieces) for piece in range(pieces)) * second / pieces
@@ -44,7 +43,7 @@ def test_as_many_operations_are_due_as_the_rate_says(rate: int | dict[str, Any],
 
 
 @given(rate=RATES)
-def test_the_rates_of_all_seconds_are_what_is_asked(rate: int | dict[str, Any]) -> None:
+def test_the_rates_of_all_seconds_are_what_is_asked(rate):
     schedule = open_loop.parse_text(open_loop.text(open_loop.points(rate, 40.0, str)))
     seconds = open_loop.rates_by_second(schedule, 40.0)
     assert [second for second, _ in seconds] == [float(second) for second in range(1, 41)]
@@ -53,19 +52,19 @@ def test_the_rates_of_all_seconds_are_what_is_asked(rate: int | dict[str, Any]) 
         assert asked == pytest.approx(middle, rel=0.02, abs=0.02 * max(value for _, value in schedule))
 
 
-def sum_until(rate: int | dict[str, Any], second: float, pieces: int = 8000) -> float:
+def sum_until(rate, second, pieces=8000):
     return sum(rate_at(rate, second * (piece + 0.5) / pieces) for piece in range(pieces)) * second / pieces
 
 
 @given(rate=RATES, seed=st.integers(1, 2**31))
-def test_random_arrivals_are_in_order_and_as_many(rate: int | dict[str, Any], seed: int) -> None:
+def test_random_arrivals_are_in_order_and_as_many(rate, seed):
     schedule = open_loop.points(rate, 40.0, str)
     moments = list(islice(open_loop.moments(schedule, "poisson", seed), 400))
     assert moments == sorted(moments) == list(islice(open_loop.moments(schedule, "poisson", seed), 400))
     assert abs(sum_until(rate, moments[-1]) - 400) < 6 * math.sqrt(400) + 0.011 * 400
 
 
-def test_a_trace_holds_each_rate_until_the_next() -> None:
+def test_a_trace_holds_each_rate_until_the_next():
     text = open_loop.text(open_loop.steps(open_loop.read_trace("seconds,rate\n0, 100\n\n5,0\n10,50.5\n")))
     assert text == "0:100,5:100,5:0,10:0,10:50.5"
     moments = list(islice(open_loop.moments(open_loop.steps([(0, 100), (5, 0), (10, 50)]), None, 1), 551))
@@ -82,7 +81,7 @@ def test_a_trace_holds_each_rate_until_the_next() -> None:
         ("0,0\n", "a trace has 1 to 100,000 lines of `second,rate`, and a rate above 0"),
     ],
 )
-def test_what_is_no_trace(content: str, said: str) -> None:
+def test_what_is_no_trace(content, said):
     with pytest.raises(ValueError, match="trace") as refusal:
         open_loop.read_trace(content)
     assert str(refusal.value) == said

@@ -4,9 +4,7 @@ The cases of a kind stand in outputs/KIND.yaml: settings of a step and the files
 read by itself (`printed`). Its golden text has what all of them say. Samples of other machines are read where they lie.
 """
 
-from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -15,7 +13,6 @@ from stepgrid.plugins.driver import FailureExplainer, LiveThroughput, LiveWait, 
 from stepgrid.plugins.metrics import METRICS
 from stepgrid.plugins.registry import require_runner
 from tests.cases import cases, few, figure_lines, write_files
-from tests.golden import Golden
 from tests.importers.conftest import samples as samples
 
 OUTPUTS = Path(__file__).with_name("outputs")
@@ -23,14 +20,14 @@ KINDS = sorted(path.stem for path in OUTPUTS.glob("*.yaml"))
 OWN_NAMES = ("command", "linkbench", "pgbench", "tpcc")  # kinds whose specs name figures
 
 
-def usual(kind: str) -> dict[str, Any]:
+def usual(kind):
     fields = require_runner(kind).settings_model().model_fields
     return {
         name: field.get_default(call_default_factory=True) for name, field in fields.items() if not field.is_required()
     }
 
 
-def read(kind: str, folder: Path, case: Mapping[str, Any]) -> Iterator[str]:
+def read(kind, folder, case):
     runner = require_runner(kind)
     try:
         if "printed" in case:
@@ -53,7 +50,7 @@ def read(kind: str, folder: Path, case: Mapping[str, Any]) -> Iterator[str]:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_outputs(kind: str, tmp_path: Path, golden: Golden) -> None:
+def test_outputs(kind, tmp_path, golden):
     text = ""
     for number, case in enumerate(cases(OUTPUTS / f"{kind}.yaml")):
         folder = tmp_path / str(number)
@@ -72,7 +69,7 @@ SAMPLES = {
 
 
 @pytest.mark.parametrize(("kind", "pattern", "count"), SAMPLES.values(), ids=SAMPLES)
-def test_samples(kind: str, pattern: str, count: int, samples: Path, golden: Golden) -> None:
+def test_samples(kind, pattern, count, samples, golden):
     """Read real outputs: each has a step, whose figures are metrics."""
     runner = require_runner(kind)
     assert isinstance(runner, StandaloneOutput)

@@ -5,13 +5,12 @@ statement that asked for them. The golden text has what is identified, each opti
 """
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from stepgrid.plugins.engine import Identity, IdentityError, OptionInfo, Run
+from stepgrid.plugins.engine import IdentityError
 from stepgrid.plugins.metrics import METRICS
 from stepgrid.plugins.registry import engine
 from stepgrid.plugins.server import Access
@@ -19,14 +18,13 @@ from stepgrid_databases.engines.mysqld.statistics import looks as mysqld
 from stepgrid_databases.engines.postgres.statistics import looks as postgres
 from tests.cases import cases
 from tests.engines.told import Told
-from tests.golden import Golden
 
 PROGRAMS, SERVERS = (cases(Path(__file__).with_name(f"{name}.yaml")) for name in ("programs", "servers"))
 FOLDER = re.compile(r"(?<=[ =])/\S*tmp\S*")
 
 
-def program(case: Mapping[str, Any], asked: list[str]) -> Run:
-    def run(name: str, arguments: Sequence[str]) -> tuple[str, str]:
+def program(case, asked):
+    def run(name, arguments):
         words = FOLDER.sub("FOLDER", " ".join((name, *arguments)))
         asked.append(words)
         folders = [word.removeprefix("--db=") for word in arguments if word.startswith("--db=")]
@@ -38,27 +36,27 @@ def program(case: Mapping[str, Any], asked: list[str]) -> Run:
     return run
 
 
-def identity_lines(found: Identity) -> Iterator[str]:
+def identity_lines(found):
     checks = {True: "with assertions", False: "without assertions", None: "assertions unknown"}[found.assertions]
     yield f"  version {found.version}, {checks}"
     yield from (f"  fact {name}: {text}" for name, text in (found.facts or {}).items())
     yield from (f"  warning: {text}" for text in found.warnings)
 
 
-def option_line(name: str, option: OptionInfo) -> str:
+def option_line(name, option):
     limits = f" {option.least} to {option.most}" if option.least or option.most else ""
     choices = f" of {', '.join(option.choices)}" if option.choices else ""
     return f"  option {name}: {option.type} {option.default!r}{limits}{choices} {option.help!r}"
 
 
-def attempt(lines: Callable[[], Iterator[str]]) -> Iterator[str]:
+def attempt(lines):
     try:
         yield from [*lines()]
     except (IdentityError, PermissionError) as error:
         yield f"  refused: {error}"
 
 
-def described_program(case: Mapping[str, Any]) -> Iterator[str]:
+def described_program(case):
     kind, asked = engine(case["engine"]), list[str]()
     run = program(case, asked)
     yield from attempt(lambda: identity_lines(kind.identify(run)))
@@ -68,8 +66,8 @@ def described_program(case: Mapping[str, Any]) -> Iterator[str]:
     yield from (f"  asked: {words}" for words in dict.fromkeys(asked))
 
 
-def described_server(case: Mapping[str, Any]) -> Iterator[str]:
-    server: Any = engine(case["engine"])
+def described_server(case):
+    server = engine(case["engine"])
     told = Told(case["answers"])
     if "asks" in case:
         found = server.compared(told, case["asks"])
@@ -86,21 +84,21 @@ def described_server(case: Mapping[str, Any]) -> Iterator[str]:
 
 
 @pytest.mark.parametrize("name", sorted({case["engine"] for case in PROGRAMS}))
-def test_programs(name: str, golden: Golden) -> None:
+def test_programs(name, golden):
     chosen = [case for case in PROGRAMS if case["engine"] == name]
     golden("\n\n".join("\n".join((case["case"], *described_program(case))) for case in chosen) + "\n")
 
 
 @pytest.mark.parametrize("name", sorted({case["engine"] for case in SERVERS}))
-def test_servers(name: str, golden: Golden) -> None:
+def test_servers(name, golden):
     chosen = [case for case in SERVERS if case["engine"] == name]
     texts = ("\n".join((case["case"], *attempt(lambda case=case: described_server(case)))) for case in chosen)
     golden("\n\n".join(texts) + "\n")
 
 
 @pytest.mark.parametrize("case", cases(Path(__file__).with_name("logs.yaml")), ids=lambda case: case["engine"])
-def test_events_of_a_log(case: Mapping[str, Any], golden: Golden) -> None:
-    server: Any = engine(case["engine"])
+def test_events_of_a_log(case, golden):
+    server = engine(case["engine"])
     found = list(server.events(case["log"].splitlines(keepends=True)))
     golden("".join(f"{event.began - found[0].began:.4f} s: {event.seconds:.4g} s of {event[2]}: {event[3]}\n"
                    for event in found))  # fmt: skip
@@ -110,7 +108,7 @@ STATISTICS = Path(__file__).with_name("statistics")
 READERS = {"mysql": mysqld, "postgres": postgres}
 
 
-def described(engine: str, case: Mapping[str, Any]) -> Iterator[str]:
+def described(engine, case):
     for reader in READERS[engine](Told(case["answers"])):
         yield f"  {reader.name}{', after the step alone' if reader.after_only else ''}"
         try:
@@ -131,6 +129,6 @@ def described(engine: str, case: Mapping[str, Any]) -> Iterator[str]:
 
 
 @pytest.mark.parametrize("engine", READERS)
-def test_statistics(engine: str, golden: Golden) -> None:
+def test_statistics(engine, golden):
     all_cases = cases(STATISTICS / f"{engine}.yaml")
     golden("".join("\n".join((case["case"], *described(engine, case))) + "\n\n" for case in all_cases))

@@ -1,13 +1,10 @@
 """Any program as an engine."""
 
-from pathlib import Path
-
 from stepgrid_databases.engines.program import ENGINE, AnyProgram
-from tests.conftest import Compile
 
 
-def test_nothing_is_asked_of_a_program_that_nobody_knows() -> None:
-    def run(program: str, arguments: object) -> tuple[str, str]:
+def test_nothing_is_asked_of_a_program_that_nobody_knows():
+    def run(program, arguments):
         raise AssertionError(f"{program} was started")
 
     assert ENGINE.identify(run).version == ""
@@ -28,16 +25,16 @@ SOURCE = 'source: {git: "https://a.example/x.git", ref: v1.0.0}'
 FLAGS = 'flags: {command: "make -j{jobs} x", programs: "bin/x", env.CFLAGS: -O2}'
 
 
-def test_its_command_is_part_of_what_it_is(compile_text: Compile):
+def test_its_command_is_part_of_what_it_is(compile_text):
     (one,), (other,) = compile_text(SPEC).builds, compile_text(SPEC.replace("-O2", "-O3")).builds
     assert one.id != other.id
 
 
-def test_a_program_of_this_machine_is_named_by_its_source(compile_text: Compile):
+def test_a_program_of_this_machine_is_named_by_its_source(compile_text):
     compile_text(SPEC.replace(SOURCE, "source: {system: x}").replace(f"    {FLAGS}\n", ""))
 
 
-def test_flags_may_look_at_the_version(compile_text: Compile):
+def test_flags_may_look_at_the_version(compile_text):
     versions = SPEC.replace("source:", "versions: [a.py, b.py]\n    source:").replace(
         '"bin/x"', '["{{ version }}", bin/x]'
     )
@@ -47,7 +44,7 @@ def test_flags_may_look_at_the_version(compile_text: Compile):
     )
 
 
-def test_a_list_is_its_words(compile_text: Compile):
+def test_a_list_is_its_words(compile_text):
     listed = SPEC.replace('programs: "bin/x"', "programs: [bin/x, bin/y]").replace("-O2", "[-O2, -g]")
     (one,), (other,) = (
         compile_text(text).builds for text in (listed, SPEC.replace("bin/x", "bin/x bin/y").replace("-O2", '"-O2 -g"'))
@@ -65,14 +62,14 @@ steps: [{name: get, kind: command, argv: ["{program:python}", kv.py]}]
 """
 
 
-def test_a_raised_library_is_another_build_of_its_own(compile_text: Compile):
+def test_a_raised_library_is_another_build_of_its_own(compile_text):
     raised = LIBRARIES.replace("1.7.5", "2.0.0")
     ids, after = ({build.name: build.id for build in compile_text(text).builds} for text in (LIBRARIES, raised))
     assert {name for name in ids if ids[name] == after.get(name)} == {"lmdb-1.6.2", "leveldb"}
     assert set(after) - set(ids) == {"lmdb-2.0.0"}
 
 
-def test_a_script_of_the_spec_names_its_libraries(compile_text: Compile, tmp_path: Path):
+def test_a_script_of_the_spec_names_its_libraries(compile_text, tmp_path):
     text = "title: t\nbuilds: {kv: {engine: program, source: {path: bench}, flags: {programs: kv.py}}}\n"
     text += "steps: [{name: get, kind: command, argv: ['{program:kv.py}']}]\n"
     (tmp_path / "bench").mkdir()

@@ -2,8 +2,6 @@
 
 import re
 import textwrap
-from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -14,12 +12,11 @@ from stepgrid_databases.engines import rocksdb
 from stepgrid_databases.engines.rocksdb import tree_levels
 
 OTHERS = re.compile(r"/gflags\w*\.cc$")
-
 words = st.lists(st.text(alphabet="abcxyz.,:=-()[]%", min_size=1, max_size=12), max_size=30).map(" ".join)
 
 
 @given(st.from_regex(r"\A[a-z][a-z0-9_]{0,40}\Z"), words, st.integers(-(2**40), 2**40))
-def test_wrapping_at_80_columns_loses_nothing(name: str, about: str, default: int) -> None:
+def test_wrapping_at_80_columns_loses_nothing(name, about, default):
     entry = f"-{name} ({about}) type: int64 default: {default}"
     lines = textwrap.wrap(entry, 76, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False)
     text = "  Flags from tools/db_bench_tool.cc:\n" + "\n".join(f"    {line}" for line in lines) + "\n\n"
@@ -29,27 +26,27 @@ def test_wrapping_at_80_columns_loses_nothing(name: str, about: str, default: in
 BLOCK, HEADER = 32768, 7
 
 
-def number(value: int) -> bytes:
+def number(value):
     return bytes([value & 127 | 128]) + number(value >> 7) if value > 127 else bytes([value])
 
 
-def text(value: bytes) -> bytes:
+def text(value):
     return number(len(value)) + value
 
 
-def field(tag: int, *values: int | bytes) -> bytes:
+def field(tag, *values):
     return number(tag) + b"".join(text(value) if isinstance(value, bytes) else number(value) for value in values)
 
 
-def added(level: int, file: int, size: int, key: bytes = b"key") -> bytes:
+def added(level, file, size, key=b"key"):
     return field(103, level, file, size, key, key, 1, 9, 12, b"unique", 5, b"\x07", 1)
 
 
-def deleted(level: int, file: int) -> bytes:
+def deleted(level, file):
     return field(6, level, file)
 
 
-def log(*edits: bytes) -> bytes:
+def log(*edits):
     """In blocks; of checksums nobody reads any."""
     written = b""
     for edit in edits:
@@ -67,24 +64,24 @@ def log(*edits: bytes) -> bytes:
 
 
 @pytest.fixture
-def database(tmp_path: Path) -> Callable[[bytes], Path]:
-    def write(manifest: bytes) -> Path:
+def database(tmp_path):
+    def write(manifest):
         return made(tmp_path, manifest)
 
     return write
 
 
-def made(folder: Path, manifest: bytes) -> Path:
+def made(folder, manifest):
     (folder / "CURRENT").write_text("MANIFEST-000005\n")
     (folder / "MANIFEST-000005").write_bytes(manifest)
     return folder
 
 
-def row(family: str, level: str, files: int, size: int) -> dict[str, object]:
+def row(family, level, files, size):
     return {"family": family, "level": level, "files": float(files), "bytes": float(size)}
 
 
-def test_files_that_came_and_went(database: Callable[[bytes], Path]) -> None:
+def test_files_that_came_and_went(database):
     first = field(1, b"leveldb.BytewiseComparator") + field(2, 4) + field(3, 9) + field(4, 700) + added(0, 8, 300)
     ways = (
         field(7, 1, 10, 5, b"a", b"b")
@@ -96,7 +93,7 @@ def test_files_that_came_and_went(database: Callable[[bytes], Path]) -> None:
     assert found == [row("default", "L1", 3, 18), row("default", "L6", 1, 300)]
 
 
-def test_column_families(database: Callable[[bytes], Path]) -> None:
+def test_column_families(database):
     new = field(200, 1) + field(201, b"hot") + field(203, 1)
     files = field(200, 1) + added(0, 8, 300), added(0, 9, 20)
     manifest = log(new, *files, field(200, 2) + field(201, b"gone"), field(200, 2) + added(3, 7, 1))
@@ -105,13 +102,13 @@ def test_column_families(database: Callable[[bytes], Path]) -> None:
     assert found == [row("default", "L0", 1, 20), row("hot", "L0", 1, 300)]
 
 
-def test_what_is_not_of_the_tree_is_passed_over(database: Callable[[bytes], Path]) -> None:
+def test_what_is_not_of_the_tree_is_passed_over(database):
     blobs = field(400, 9, 5, 5000, b"", b"", 0) + field(401, 9, 1, 100, 0) + field(8194, 9, 5, 5000, b"x", b"y", 0)
     ignorable = field(8193, b"id") + field(8198, b"whatever it is") + field(9999, b"of a later release")
     assert tree_levels(database(log(blobs + ignorable + added(2, 3, 4)))) == [row("default", "L2", 1, 4)]
 
 
-def test_a_field_that_is_not_known(database: Callable[[bytes], Path]) -> None:
+def test_a_field_that_is_not_known(database):
     with pytest.raises(ValueError, match=r"^a manifest has a field 500, which is not known$"):
         tree_levels(database(log(field(500, 1))))
     with pytest.raises(ValueError, match=r"^a manifest ends within an edit$"):
@@ -119,9 +116,7 @@ def test_a_field_that_is_not_known(database: Callable[[bytes], Path]) -> None:
 
 
 @given(st.lists(st.integers(0, BLOCK * 2), max_size=9), st.integers(0, 40))
-def test_edits_of_any_length_and_a_last_one_that_was_cut(
-    tmp_path_factory: pytest.TempPathFactory, keys: list[int], cut: int
-) -> None:
+def test_edits_of_any_length_and_a_last_one_that_was_cut(tmp_path_factory, keys, cut):
     edits = [added(1, number, 100, b"k" * size) for number, size in enumerate(keys)]
     manifest = log(*edits, added(0, 99, 5))
     whole = [] if cut else [row("default", "L0", 1, 5)]

@@ -3,14 +3,12 @@
 import os
 import re
 import subprocess
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 from ruamel.yaml import YAML
 
-from stepgrid.plugins.engine import Release, Renaming, release_numbers
+from stepgrid.plugins.engine import Renaming, release_numbers
 from stepgrid_databases.drivers.db_bench.benchmarks import FIRST_RELEASES
 from stepgrid_databases.drivers.db_bench.sequence_lints import DEFAULT_CHANGES
 from stepgrid_databases.engines.rocksdb import RENAMINGS
@@ -21,18 +19,18 @@ SPECS = Path(__file__).resolve().parents[2] / "specs"
 SOURCE = "tools/db_bench_tool.cc"
 
 
-def git(*argv: str) -> str:
+def git(*argv):
     done = subprocess.run(["git", f"--git-dir={CLONE}", *argv], capture_output=True, encoding="utf-8", errors="replace")
     return done.stdout
 
 
 @pytest.fixture(scope="module")
-def sources() -> dict[Release, str]:
+def sources():
     tags = re.findall(r"^v(?:[5-9]|1\d)\.\d+\.\d+$", git("tag"), re.MULTILINE)
     return {release_numbers(tag): git("show", f"{tag}:{SOURCE}") for tag in tags}
 
 
-def stands(name: str) -> str:
+def stands(name):
     """How a flag, a benchmark or a kind of cache stands in the source."""
     if name == "waitforcompaction_universal":
         return r"->WaitForCompact\("
@@ -40,14 +38,14 @@ def stands(name: str) -> str:
 
 
 @pytest.mark.parametrize(("name", "first"), sorted({**FIRST_RELEASES, **OPTIONS_SINCE}.items()))
-def test_the_first_release_that_has_it(name: str, first: Release, sources: dict[Release, str]) -> None:
+def test_the_first_release_that_has_it(name, first, sources):
     assert {number: number >= first for number in sources} == {
         number: re.search(stands(name), text) is not None for number, text in sources.items()
     }
 
 
 @pytest.mark.parametrize("row", RENAMINGS, ids=Renaming.describe)
-def test_where_an_option_changed_its_name(row: Renaming, sources: dict[Release, str]) -> None:
+def test_where_an_option_changed_its_name(row, sources):
     old, new = (
         [number for number, text in sources.items() if re.search(rf"DEFINE_\w+\(\s*{name}\s*,", text)]
         for name in (row.old, row.new)
@@ -60,33 +58,33 @@ def test_where_an_option_changed_its_name(row: Renaming, sources: dict[Release, 
 
 
 @pytest.mark.parametrize("change", DEFAULT_CHANGES, ids=lambda change: change.option)
-def test_where_a_default_changed(change, sources: dict[Release, str]) -> None:
+def test_where_a_default_changed(change, sources):
     said = re.compile(rf"DEFINE_\w+\(\s*{change.option}\s*,\s*(.+?)[,/]", re.DOTALL)
     defaults = {number: match[1] for number, text in sources.items() if (match := said.search(text))}
     old, new = (value.replace("rocksdb::", "ROCKSDB_NAMESPACE::") for value in _around(defaults, change.since))
     assert old != new
 
 
-def _around(defaults: dict[Release, str], since: Release) -> Iterator[str]:
+def _around(defaults, since):
     yield defaults[max(number for number in defaults if number < since)]
     yield defaults[min(number for number in defaults if number >= since)]
 
 
-def _yaml(path: Path) -> Any:
+def _yaml(path):
     return YAML(typ="safe", pure=True).load(path)
 
 
 REFS = _yaml(SPECS / "library" / "rocksdb.yaml")["define"]["builds"]["rocksdb"]["source"]["ref"][:-1]
 
 
-def test_a_ref_of_the_library_is_the_release_that_it_stands_for() -> None:
+def test_a_ref_of_the_library_is_the_release_that_it_stands_for():
     for ref in REFS:
         header = git("show", f"{ref['value']}:include/rocksdb/version.h")
         said = re.findall(r"define ROCKSDB_(?:MAJOR|MINOR|PATCH) (\d+)", header)
         assert ref["when"] == f"version == '{'.'.join(said)}'"
 
 
-def test_the_patch_for_the_last_level_applies_from_5_18_on(tmp_path: Path, sources: dict[Release, str]) -> None:
+def test_the_patch_for_the_last_level_applies_from_5_18_on(tmp_path, sources):
     patch = SPECS / "builds" / "patches" / "db_bench-bottommost.patch"
     (tmp_path / "tools").mkdir()
     for number, text in sources.items():
@@ -97,7 +95,7 @@ def test_the_patch_for_the_last_level_applies_from_5_18_on(tmp_path: Path, sourc
 
 
 @pytest.mark.parametrize("path", sorted(SPECS.glob("posts/*.yaml")), ids=lambda path: path.stem)
-def test_a_release_of_a_published_experiment_is_there(path: Path) -> None:
+def test_a_release_of_a_published_experiment_is_there(path):
     builds = [one for one in _yaml(path)["builds"].values() if one.get("extends") == "rocksdb"]
     named = {str(version) for one in builds for version in one.get("versions", [one.get("version")])}
     assert named <= {tag.removeprefix("v") for tag in git("tag").split()} | {ref["when"].split("'")[1] for ref in REFS}

@@ -6,7 +6,6 @@ from stepgrid.model.plan import Plan
 
 Compile = Callable[..., Plan]
 Complaints = Callable[..., str]
-
 BASE = """\
 title: t
 builds: {rocksdb: {engine: rocksdb, versions: [7.8.3, 9.10.0], source: {system: db_bench}}}
@@ -29,9 +28,9 @@ steps:
 SWEEP = "sweep: {cache: {from: loaded, points: {lru: {options: {a: 1}}, hyper: {options: {a: 2}}}}}\n"
 
 
-def labels(plan: Plan, axis: str) -> list[str]:
+def labels(plan, axis):
     return next(list(found.labels) for found in plan.axes if found.name == axis)
 
 
-def ids(plan: Plan) -> set[str]:
+def ids(plan):
     return {stage.id for stage in plan.stages}

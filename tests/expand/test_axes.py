@@ -1,16 +1,15 @@
 """Axes: points that are generated."""
 
-from stepgrid.model.plan import Plan
-from tests.expand.samples import BASE, Compile, labels
+from tests.expand.samples import BASE, labels
 
 
-def option(plan: Plan, name: str) -> dict[str, object]:
+def option(plan, name):
     """Label of the axis `a` -> the option's value in the measured step."""
     stages = {stage.id: stage for stage in plan.stages}
     return {cell.labels["a"]: stages[cell.repeats[0].stages[-1]].steps[-1].options[name].value for cell in plan.cells}
 
 
-def test_generated_points_beside_named_ones(compile_text: Compile) -> None:
+def test_generated_points_beside_named_ones(compile_text):
     axis = """
   a:
     from: loaded
@@ -26,7 +25,7 @@ def test_generated_points_beside_named_ones(compile_text: Compile) -> None:
     assert option(plan, "num_levels") == {"base": 3, "sd8k": 1, "sd32k": 4}
 
 
-def test_a_list_of_groups_each_with_its_own_condition(compile_text: Compile) -> None:
+def test_a_list_of_groups_each_with_its_own_condition(compile_text):
     axis = """
   a:
     points:

@@ -7,7 +7,7 @@ import pytest
 from stepgrid import cli
 from stepgrid.plugins.durability import COMMIT, promised_classes
 from stepgrid.plugins.registry import ENGINES, driver, engine
-from tests.expand.samples import Compile, Complaints, ids
+from tests.expand.samples import ids
 from tests.lint.pages import problems_of
 
 SPEC = """\
@@ -44,9 +44,7 @@ sweep: {memory: [1GiB, 1536MiB]}
 """
 
 
-def test_results_are_those_of_the_options_written_out(
-    compile_text: Compile, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_results_are_those_of_the_options_written_out(compile_text, capsys):
     plan = compile_text(SPEC + SWEPT)
     assert ids(plan) == ids(compile_text(SPEC + WRITTEN_OUT))
     steps = [step for stage in compile_text(SPEC + SWEPT, "smoke").stages for step in stage.steps]
@@ -89,7 +87,7 @@ def test_results_are_those_of_the_options_written_out(
         ("memory: 1000}", "15:17: error[wrong-unit]: `equal`: memory of postgres is a whole number of kB, not `1000`"),
     ],
 )
-def test_what_cannot_be_equal(complaints: Complaints, compile_text: Compile, text: str, expected: str) -> None:
+def test_what_cannot_be_equal(complaints, compile_text, text, expected):
     whole = f"{SPEC}equal: {{{text}\n"
     if expected:
         lines = [line for line in complaints(whole).splitlines() if line.startswith("a.yaml:")]
@@ -98,7 +96,7 @@ def test_what_cannot_be_equal(complaints: Complaints, compile_text: Compile, tex
         assert compile_text(whole)
 
 
-def test_an_engine_without_options_a_second_process_and_a_command_that_gets_none(complaints: Complaints) -> None:
+def test_an_engine_without_options_a_second_process_and_a_command_that_gets_none(complaints):
     said = complaints("""\
 title: t
 builds:
@@ -126,9 +124,7 @@ params: {keys: 1k, duration: 1m}
     ]
 
 
-def test_several_clients_are_equal_though_one_engine_shares_its_syncs(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_several_clients_are_equal_though_one_engine_shares_its_syncs(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     several = SPEC.replace("threads: 1", "threads: 4")
     for text, codes in (("", {"mixed-durability"}), ("equal: {durability: sync}", set())):
@@ -137,7 +133,7 @@ def test_several_clients_are_equal_though_one_engine_shares_its_syncs(
 
 
 @pytest.mark.parametrize("name", ENGINES.names())
-def test_options_of_a_class_promise_that_class(name: str) -> None:
+def test_options_of_a_class_promise_that_class(name):
     plugins = [engine(name), *map(driver, engine(name).kinds)]
     promises = next((plugin.promises for plugin in plugins if hasattr(plugin, "promises")), ())
     for row in getattr(engine(name), "equal", ()):

@@ -5,11 +5,9 @@ from itertools import combinations
 
 import pytest
 
-from stepgrid.model.plan import Option, PlannedStep
 from stepgrid.plugins.engine import renamings_of
 from stepgrid.plugins.registry import engine as load_engine
 from tests.cases import rows
-from tests.expand.samples import Compile, Complaints
 
 # lowest first: the driver's or engine's default is below all of them
 OPTION_LAYERS = [
@@ -22,11 +20,11 @@ PARAM_LAYERS = [
 ]  # fmt: skip
 
 
-def at(given: dict[str, str], layer: str, kind: str) -> str:
+def at(given, layer, kind):
     return f"{kind}: {{{given[layer]}}}, " if layer in given else ""
 
 
-def spec(kind: str, given: dict[str, str]) -> str:
+def spec(kind, given):
     own = given.get("item", "") + "," if kind == "params" and "item" in given else ""
     own += at(given, "item", "options") if kind == "options" else at(given, "item params", "params")
     inline = [given.get(layer, "") if kind == "options" else "" for layer in ("inline", "later inline")]
@@ -42,7 +40,7 @@ sweep: {{axis: {{one: {{{at(given, "point", kind)}}}}}}}
 """
 
 
-def library(kind: str, given: dict[str, str]) -> str:
+def library(kind, given):
     said = {layer: given.get(layer, "") for layer in OPTION_LAYERS}
     own = given.get("definition", "") + "," if kind == "params" and "definition" in given else ""
     own += at(given, "definition params", "params")
@@ -62,30 +60,30 @@ define:
 """
 
 
-def the_step(compile_text: Compile, kind: str, given: dict[str, str]) -> PlannedStep:
+def the_step(compile_text, kind, given):
     return compile_text(spec(kind, given), lib=library(kind, given)).stages[0].steps[0]
 
 
 @pytest.mark.parametrize(("low", "high"), list(combinations(OPTION_LAYERS, 2)))
-def test_options(compile_text: Compile, low: str, high: str) -> None:
+def test_options(compile_text, low, high):
     step = the_step(compile_text, "options", {low: "bloom_bits: 1", high: "bloom_bits: 2"})
     assert step.options["bloom_bits"].value == 2
 
 
 @pytest.mark.parametrize(("low", "high"), list(combinations(PARAM_LAYERS, 2)))
-def test_params(compile_text: Compile, low: str, high: str) -> None:
+def test_params(compile_text, low, high):
     assert the_step(compile_text, "params", {low: "threads: 3", high: "threads: 4"}).settings["threads"] == 4
 
 
 @pytest.mark.parametrize("layer", OPTION_LAYERS)
-def test_each_layer_is_above_the_engines_default(compile_text: Compile, layer: str) -> None:
+def test_each_layer_is_above_the_engines_default(compile_text, layer):
     assert the_step(compile_text, "options", {layer: "bloom_bits: 1"}).options["bloom_bits"].value == 1
     unset = the_step(compile_text, "options", {OPTION_LAYERS[0]: "bloom_bits: 1", layer: "bloom_bits: unset"})
     assert "bloom_bits" not in unset.options
 
 
 @pytest.mark.parametrize("layer", PARAM_LAYERS)
-def test_each_layer_is_above_the_drivers_default(compile_text: Compile, layer: str) -> None:
+def test_each_layer_is_above_the_drivers_default(compile_text, layer):
     assert the_step(compile_text, "params", {}).settings["threads"] == 1
     assert the_step(compile_text, "params", {layer: "threads: 3"}).settings["threads"] == 3
 
@@ -111,13 +109,13 @@ def test_each_layer_is_above_the_drivers_default(compile_text: Compile, layer: s
         ("options: [x]\ndefine: {options: {w: {when_unsupported: drop}, x: {extends: w, options: {a: 1}}}}", "error"),
     ],
 )
-def test_what_becomes_of_an_option_that_the_binary_lacks(compile_text: Compile, said: str, expected: str) -> None:
+def test_what_becomes_of_an_option_that_the_binary_lacks(compile_text, said, expected):
     """As the layer says that gives the value: neither one below it nor one that it extends."""
     found = options(compile_text, said)
     assert (found["a"].value, found["a"].unsupported) == (1, expected)
 
 
-def options(compile_text: Compile, text: str, version: str = "9.10.0") -> dict[str, Option]:
+def options(compile_text, text, version="9.10.0"):
     builds = f"{{rocksdb: {{engine: rocksdb, version: {version}, source: {{system: db_bench}}}}}}"
     step = "{name: fillseq, kind: db_bench, benchmarks: [fillseq]}"
     plan = compile_text(f"title: t\nbuilds: {builds}\nsteps: [{step}]\nparams: {{keys: 1k}}\n{text}\n")
@@ -127,31 +125,31 @@ def options(compile_text: Compile, text: str, version: str = "9.10.0") -> dict[s
 @pytest.mark.parametrize(
     ("version", "value"), [("6.11.4", None), ("7.8.3", "hyper_clock_cache"), ("9.10.0", "auto_hyper_clock_cache")]
 )
-def test_the_first_value_that_holds_wins(compile_text: Compile, version: str, value: str | None) -> None:
+def test_the_first_value_that_holds_wins(compile_text, version, value):
     rule = """[{when: "version < '7.7'", value: unset}, {when: "version < '8.6'", value: hyper_clock_cache},
                {value: auto_hyper_clock_cache}]"""
     found = options(compile_text, f"options: [{{cache_type: lru_cache}}, {{cache_type: {rule}}}]", version)
     assert (found["cache_type"].value if "cache_type" in found else None) == value
 
 
-def test_where_no_value_holds_the_layer_below_does(compile_text: Compile) -> None:
+def test_where_no_value_holds_the_layer_below_does(compile_text):
     text = "options: [{a: 1}, {a: [{when: \"version < '7'\", value: 2}]}]"
     assert options(compile_text, text)["a"].value == 1
 
 
-def test_values_see_what_is_in_force_wherever_it_is_set(compile_text: Compile) -> None:
+def test_values_see_what_is_in_force_wherever_it_is_set(compile_text):
     text = 'options: [{a: "{{ options.b // 2 }}"}, {b: 8KiB}, {c: "{{ options.none | default(3) }}"}]'
     assert {name: o.value for name, o in options(compile_text, text).items()} == {"a": 4096, "b": 8192, "c": 3}
 
 
-def test_sets_of_other_engines_and_those_whose_when_fails_are_left_out(compile_text: Compile) -> None:
+def test_sets_of_other_engines_and_those_whose_when_fails_are_left_out(compile_text):
     define = "define: {options: {new: {engine: rocksdb, when: \"version >= '9'\", options: {a: 2}}}}\n"
     text = define + "options: [{a: 1}, new, {engine: mysql, options: {innodb: 1}}]"
     assert {name: o.value for name, o in options(compile_text, text).items()} == {"a": 2}
     assert {name: o.value for name, o in options(compile_text, text, "7.8.3").items()} == {"a": 1}
 
 
-def test_an_option_set_inherits_the_condition_of_what_it_extends(compile_text: Compile) -> None:
+def test_an_option_set_inherits_the_condition_of_what_it_extends(compile_text):
     define = """define:
   options:
     old: {engine: rocksdb, when: "version < '8'", options: {a: 1}}
@@ -171,7 +169,7 @@ LOG = "innodb_log_file_size: 1GiB, innodb_log_files_in_group: 4"
 CAPACITY = {"innodb_redo_log_capacity": 4 << 30}
 
 
-def values(compile_text: Compile, engine: str, version: str, text: str, more: str = "") -> dict[str, object]:
+def values(compile_text, engine, version, text, more=""):
     build = f"{{{engine}: {{engine: {engine}, version: {version}, source: {{system: {engine}}}}}}}"
     steps = 'steps: [{name: do, kind: command, argv: ["true"]}]'
     plan = compile_text(f"title: t\nbuilds: {build}\n{steps}\noptions: [{{{text}}}]\n{more}\n")
@@ -179,9 +177,7 @@ def values(compile_text: Compile, engine: str, version: str, text: str, more: st
 
 
 @pytest.mark.parametrize(("engine", "before", "since", "text", "expected"), rows(__file__, "release names"))
-def test_an_option_has_the_name_and_value_of_its_release(
-    compile_text: Compile, engine: str, before: str, since: str, text: str, expected: dict[str, object]
-) -> None:
+def test_an_option_has_the_name_and_value_of_its_release(compile_text, engine, before, since, text, expected):
     names = [part.partition(":")[0] for part in text.split(", ")]
     assert [*values(compile_text, engine, before, text)] == names
     assert values(compile_text, engine, since, text) == expected
@@ -195,15 +191,13 @@ def test_an_option_has_the_name_and_value_of_its_release(
         (ROCKSDB, "8.5.4", "use_tiered_cache", "use_tiered_volatile_cache"),
     ],
 )
-def test_a_new_name_serves_releases_before_it(
-    compile_text: Compile, engine: str, version: str, new: str, old: str
-) -> None:
+def test_a_new_name_serves_releases_before_it(compile_text, engine, version, new, old):
     assert values(compile_text, engine, version, f"{new}: 1") == {old: 1}
     assert [*values(compile_text, MYSQL, "5.7.22", "innodb_rollback_segments: 64")] == ["innodb_rollback_segments"]
 
 
 @pytest.mark.parametrize("engine", [MYSQL, MARIADB, POSTGRES, ROCKSDB])
-def test_each_new_name_is_one_of_a_real_binary(engine: str) -> None:
+def test_each_new_name_is_one_of_a_real_binary(engine):
     """Checked-in catalogues are of binaries of these releases."""
     plugin = load_engine(engine)
     known = json.loads(plugin.known_options.read_text())["options"]
@@ -212,7 +206,7 @@ def test_each_new_name_is_one_of_a_real_binary(engine: str) -> None:
     assert len(renamings_of(plugin, "99")) >= 9
 
 
-def test_layers_are_those_of_the_new_name(compile_text: Compile) -> None:
+def test_layers_are_those_of_the_new_name(compile_text):
     sweep = "sweep: {log: {point: {options: {innodb_log_file_size: 3GiB}}}}"
     lower = f"{LOG}, innodb_redo_log_capacity: 1GiB"
     assert values(compile_text, MYSQL, "8.0.31", lower) == {"innodb_redo_log_capacity": 1 << 30}, "as it stands there"
@@ -226,7 +220,7 @@ def test_layers_are_those_of_the_new_name(compile_text: Compile) -> None:
     assert values(compile_text, MYSQL, "8.0.31", looked_at) == {**CAPACITY, "innodb_buffer_pool_size": 2 << 30}
 
 
-def test_what_is_not_left_out_and_what_cannot_be_translated(compile_text: Compile, complaints: Complaints) -> None:
+def test_what_is_not_left_out_and_what_cannot_be_translated(compile_text, complaints):
     assert values(compile_text, MYSQL, "8.0.31", "expire_logs_days: 0") == {"binlog_expire_logs_seconds": 0}
     sweep = "sweep: {cache: {option: query_cache_type, values: [0, 1]}}"
     assert set(values(compile_text, MYSQL, "8.0.31", "", sweep)) == {"query_cache_type"}, "its cells are unsupported"

@@ -1,11 +1,8 @@
 """Rates that are chosen when a step runs: each kind that has a rate, by a search and by a share of a maximum."""
 
-from collections.abc import Mapping
-
 import pytest
 
 from stepgrid.expand.search import RateShare, chosen_axis, rate_target, with_value
-from tests.expand.samples import Compile
 
 SQL = "include: [library/postgres.yaml, library/sysbench.yaml, library/pgbench.yaml]\n"
 POSTGRES = f"{SQL}builds: {{postgres: {{extends: postgres.zonky, version: 17.11}}}}\noptions: [tiny.postgres]\n"
@@ -16,7 +13,7 @@ INSERTS = "kind: insert_benchmark, mutates: true, rows_per_commit: 1"
 VECTORS = "dataset: {generated: {rows: 100, dimensions: 2, queries: 10}}"
 SYSBENCH = "kind: sysbench, lua: point_query, tables: 1, rows: 10, threads: 1"
 # builds, the step without a rate, what the one with it adds; the setting, the metric that a value of 1 asks so much of
-KINDS: Mapping[str, tuple[str, str, str, str, str, float]] = {
+KINDS = {
     "tpcc": (POSTGRES, f"kind: tpcc, action: run, warehouses: 2, mutates: true, {TIME}", "", "rate", "qps", 1),
     "linkbench": (POSTGRES, f"kind: linkbench, action: request, ids: 9, mutates: true, {TIME}", "", "rate", "qps", 1),
     "insert_benchmark": (POSTGRES, f"{INSERTS}, action: query, {TIME}", "", "rate", "qps", 1),
@@ -34,7 +31,7 @@ KINDS: Mapping[str, tuple[str, str, str, str, str, float]] = {
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_rate_is_searched_and_shared(compile_text: Compile, kind: str) -> None:
+def test_a_rate_is_searched_and_shared(compile_text, kind):
     builds, step, words, param, metric, of_one = KINDS[kind]
     end = "]" if kind == "command" else ""
     closed = step.replace("query, clients: 2, arrivals: even, ends: clock, duration: 10s", "insert, rows: 100") + end

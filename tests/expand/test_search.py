@@ -22,8 +22,8 @@ from stepgrid.language.expressions import ExpressionError
 MIB = 2**20
 
 
-def bounded(least: int, most: int, points: int, limit: float) -> list[Trial]:
-    trials: list[Trial] = []
+def bounded(least, most, points, limit):
+    trials = []
     for _ in range(points):
         value = next_boundary(least, most, trials)
         trials.append(Trial(value, value <= limit, float(value)))
@@ -32,7 +32,7 @@ def bounded(least: int, most: int, points: int, limit: float) -> list[Trial]:
 
 @given(st.integers(1, 1000), st.integers(2, 10_000), st.floats(0, 1))
 @example(30, 6319, 0.36328125)  # a value that was rounded up lay above the limit that it stood for
-def test_a_limit_is_between_what_holds_and_what_fails(least: int, factor: int, place: float):
+def test_a_limit_is_between_what_holds_and_what_fails(least, factor, place):
     most = least * factor
     limit = least * factor**place
     trials = bounded(least, most, 16, limit)
@@ -68,9 +68,9 @@ def test_ends_of_the_range():
     assert next_boundary(10, 1000, ()) == 99
 
 
-def climbed(least: int, most: int, points: int, top: float) -> list[Trial]:
+def climbed(least, most, points, top):
     """A curve that rises to `top` and falls from there."""
-    trials: list[Trial] = []
+    trials = []
     for _ in range(points):
         value = next_peak(least, most, points, trials)
         trials.append(Trial(value, True, 1000.0 / (1 + math.log(value / top) ** 2)))
@@ -78,10 +78,9 @@ def climbed(least: int, most: int, points: int, top: float) -> list[Trial]:
 
 
 @given(st.floats(1, 64))
-def test_a_peak_is_nearly_found(top: float):
+def test_a_peak_is_nearly_found(top):
     trials = climbed(1, 64, 12, top)
     best = peak(trials)
-    assert best is not None
     assert abs(math.log(best.value / top)) <= math.log(1.5)
     assert all(1 <= trial.value <= 64 for trial in trials)
 
@@ -118,13 +117,10 @@ def test_with_a_condition():
         ("qps", "`qps` is not what a search can be for"),
         ("min p99_us", "`min p99_us` is not what a search can be for"),
         ("max qps if x", "`max qps if x` is not what a search can be for"),
-        (
-            "max qps where p99_us <",
-            "`p99_us <` is not an expression: it ends too early",
-        ),
+        ("max qps where p99_us <", "`p99_us <` is not an expression: it ends too early"),
     ],
 )
-def test_refused(text: str, why: str):
+def test_refused(text, why):
     with pytest.raises(ExpressionError) as caught:
         parse_objective(text)
     assert str(caught.value) == why

@@ -1,14 +1,12 @@
 """Setup of steps: machine, launch, server, probes, services, and files."""
 
 from hashlib import sha256
-from pathlib import Path
 
 from stepgrid.language.files import record_inputs
-from stepgrid.model.plan import Plan, PlannedStep
-from tests.expand.samples import BASE, SERVER, Compile, Complaints, ids
+from tests.expand.samples import BASE, SERVER, ids
 
 
-def test_a_machine_of_each_point(compile_text: Compile) -> None:
+def test_a_machine_of_each_point(compile_text):
     text = (
         BASE
         + """
@@ -34,7 +32,7 @@ exclude: ["hardware == 'bee' and version < '8'"]
     assert plan.machines[machines["host"].hardware]["declared"] is False
 
 
-def test_launch_by_point_over_the_spec(compile_text: Compile) -> None:
+def test_launch_by_point_over_the_spec(compile_text):
     axis = (
         "sweep: {a: {from: loaded, points: {x: {launch: {malloc: jemalloc}}, y: {launch: {cpus: 0-1}, start: cold}}}}\n"
     )
@@ -48,13 +46,13 @@ def test_launch_by_point_over_the_spec(compile_text: Compile) -> None:
     assert sum(stage.parent is None for stage in plan.stages) == 2, "the loads are shared"
 
 
-def test_cells_that_share_nothing(compile_text: Compile) -> None:
+def test_cells_that_share_nothing(compile_text):
     axis = "sweep: {a: {option: bloom_bits, values: [5, 6], from: loaded}}\n"
     assert sum(s.parent is None for s in compile_text(BASE + axis).stages) == 2
     assert sum(s.parent is None for s in compile_text(BASE + axis + "share: false\n").stages) == 4
 
 
-def test_the_storage_engine_is_a_param_or_the_engines_default(compile_text: Compile) -> None:
+def test_the_storage_engine_is_a_param_or_the_engines_default(compile_text):
     text = SERVER + "options: [{engine: mariadb, when: \"storage_engine == 'rocksdb'\", options: {rocksdb_x: 1}}]\n"
     plain, rocks = compile_text(text), compile_text(text + "params: {storage_engine: rocksdb}\n")
     assert {step.setup.storage_engine for stage in plain.stages for step in stage.steps} == {"innodb"}
@@ -63,7 +61,7 @@ def test_the_storage_engine_is_a_param_or_the_engines_default(compile_text: Comp
     assert not ids(plain) & ids(rocks)
 
 
-def test_engines_without_sql_leave_its_probes_out(compile_text: Compile) -> None:
+def test_engines_without_sql_leave_its_probes_out(compile_text):
     both = SERVER.replace("builds: {", "builds: {db: {engine: rocksdb, version: 9.10.0, source: {system: db_bench}}, ")
     both = both.replace(
         "steps:", "steps:\n  - {name: fill, kind: db_bench, benchmarks: [fillseq], keys: 1, when: on_db}"
@@ -76,7 +74,7 @@ def test_engines_without_sql_leave_its_probes_out(compile_text: Compile) -> None
     assert found == {"fill": False, "load": False, "point": False, "more": True}
 
 
-def test_steps_of_a_probe_by_pattern(compile_text: Compile, complaints: Complaints) -> None:
+def test_steps_of_a_probe_by_pattern(compile_text, complaints):
     plan = compile_text(SERVER + "probes: [{name: p, before: '*o*', sql: select 1}]\n")
     found = {step.name: bool(step.setup.before) for stage in plan.stages for step in stage.steps}
     assert found == {"load": True, "point": True, "more": True}
@@ -113,7 +111,7 @@ params: {io: 1}
 """
 
 
-def test_what_a_step_has_of_it(compile_text: Compile) -> None:
+def test_what_a_step_has_of_it(compile_text):
     (stage, *_) = compile_text(SERVICE).stages
     argv = ["{program:kv}", "--port", "{port}", "--dir", "{data}", "--threads", "1", "{options}"]
     assert stage.steps[0].setup.to_json() == {
@@ -127,18 +125,17 @@ def test_what_a_step_has_of_it(compile_text: Compile) -> None:
     }
 
 
-def test_a_param_of_an_axis_reaches_it(compile_text: Compile) -> None:
+def test_a_param_of_an_axis_reaches_it(compile_text):
     plan = compile_text(SERVICE + "sweep: {io: {param: io, values: [1, 2], from: loaded}}\n")
     stages = {stage.id: stage for stage in plan.stages}
     words = {
-        cell.labels["io"]: stages[cell.repeats[0].stages[1]].steps[0].setup.service["argv"][6]  # type: ignore[index,call-overload]
-        for cell in plan.cells
+        cell.labels["io"]: stages[cell.repeats[0].stages[1]].steps[0].setup.service["argv"][6] for cell in plan.cells
     }
     assert words == {"1": "1", "2": "2"}
     assert sum(stage.parent is None for stage in plan.stages) == 1, "what comes before is as it was"
 
 
-def test_versions_and_heirs(compile_text: Compile) -> None:
+def test_versions_and_heirs(compile_text):
     """The nearest counts as a whole; its words may depend on the version."""
     words = """[kv, {when: "version >= '2'", value: --new}, "{options}"]"""
     family = SERVICE.replace('version: "1.0"', "versions: [1.0, 2.0]").replace(
@@ -150,7 +147,7 @@ def test_versions_and_heirs(compile_text: Compile) -> None:
     plan = compile_text(heir)
     names = {build.id: build.name for build in plan.builds}
     found = {names[stage.build]: stage.steps[0].setup.service for stage in plan.stages}
-    assert {name: said["argv"] for name, said in found.items()} == {  # type: ignore[index,call-overload]
+    assert {name: said["argv"] for name, said in found.items()} == {
         "kv-1.0": ["kv", "{options}"],
         "kv-2.0": ["kv", "--new", "{options}"],
         "heir": ["other"],
@@ -171,11 +168,11 @@ steps: [{name: point, kind: sysbench}]
 SCRIPT = "function event() end -- ä\n"
 
 
-def _step(plan: Plan) -> PlannedStep:
+def _step(plan):
     return plan.stages[0].steps[0]
 
 
-def test_a_file_of_the_specs_own(compile_text: Compile, tmp_path: Path) -> None:
+def test_a_file_of_the_specs_own(compile_text, tmp_path):
     (tmp_path / "mine.lua").write_text(SCRIPT, encoding="utf-8")
     with record_inputs() as seen:
         step = _step(compile_text(FILE_SPEC))
@@ -184,7 +181,7 @@ def test_a_file_of_the_specs_own(compile_text: Compile, tmp_path: Path) -> None:
     assert "mine.lua" in seen.files
 
 
-def test_it_is_meant_from_the_file_that_names_it(compile_text: Compile, tmp_path: Path) -> None:
+def test_it_is_meant_from_the_file_that_names_it(compile_text, tmp_path):
     folder = tmp_path / "below"
     folder.mkdir()
     (folder / "mine.lua").write_text(SCRIPT, encoding="utf-8")

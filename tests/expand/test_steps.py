@@ -1,22 +1,18 @@
 """Steps: live grids, times, warm-ups, searches, and stages without steps."""
 
-from pathlib import Path
-from typing import Any
-
 import pytest
 
 from stepgrid.expand.cells import expand
 from stepgrid.expand.search import AxisSearch
 from stepgrid.language.problems import Problems, SpecError, format_problems
 from stepgrid.language.spec_file import read_spec
-from stepgrid.model.plan import Plan
 from stepgrid.plan.assembly import CompileContext, compile_spec
 from stepgrid_inspect.preview import search_text
 from tests.conftest import HOST
-from tests.expand.samples import BASE, SWEEP, Compile, Complaints, ids
+from tests.expand.samples import BASE, SWEEP, ids
 
 
-def test_a_live_grid_runs_on_one_database(compile_text: Compile) -> None:
+def test_a_live_grid_runs_on_one_database(compile_text):
     text = BASE.replace(
         "benchmarks: [readwhilewriting]", "benchmarks: [readwhilewriting], for: {threads: [1, 2], keys: [1k, 2k]}"
     )
@@ -35,12 +31,12 @@ def test_a_live_grid_runs_on_one_database(compile_text: Compile) -> None:
     assert len({step.seed for step in stage.steps}) == 4
 
 
-def test_times(compile_text: Compile) -> None:
+def test_times(compile_text):
     plan = compile_text(BASE.replace("benchmarks: [readwhilewriting]", "benchmarks: [readwhilewriting], times: 3"))
     assert [step.name for step in plan.cells[0].steps] == ["fillseq", "readww.1", "readww.2", "readww.3"]
 
 
-def test_a_warm_up_runs_before_each_run_and_is_not_measured(compile_text: Compile) -> None:
+def test_a_warm_up_runs_before_each_run_and_is_not_measured(compile_text):
     more = "benchmarks: [readwhilewriting], times: 2, warmup: 5s"
     probes = "probes: [{name: p, before: [readww], command: [ls]}]\n"
     plan = compile_text(BASE.replace("benchmarks: [readwhilewriting]", more) + probes)
@@ -50,7 +46,7 @@ def test_a_warm_up_runs_before_each_run_and_is_not_measured(compile_text: Compil
     assert [bool(step.setup.before) for step in steps] == [False, True] * 2
 
 
-def test_a_step_that_is_to_become_steady_asks_its_server_for_debts(compile_text: Compile) -> None:
+def test_a_step_that_is_to_become_steady_asks_its_server_for_debts(compile_text):
     spec = """\
 title: t
 builds:
@@ -77,11 +73,11 @@ params: {tables: 1, rows: 1k}
 BENCHMARKS = "benchmarks: [readwhilewriting]"
 
 
-def search_spec(grid: str) -> str:
+def search_spec(grid):
     return BASE.replace(BENCHMARKS, f"{BENCHMARKS}, for: {{{grid}}}")
 
 
-def test_each_point_is_a_step(compile_text: Compile):
+def test_each_point_is_a_step(compile_text):
     plan = compile_text(search_spec("threads: {search: [1, 64], for: max qps, points: 4}, keys: [1k, 2k]"))
     steps = [step for stage in plan.stages for step in stage.steps if step.name.startswith("readww")][:8]
     assert [step.name for step in steps[:3]] == [
@@ -94,7 +90,7 @@ def test_each_point_is_a_step(compile_text: Compile):
     assert search_text(plan.searches[0]) == "readww: threads from 1 to 64, 4 points of each load, for `max qps`"
 
 
-def test_under_a_name_of_its_own(compile_text: Compile):
+def test_under_a_name_of_its_own(compile_text):
     grid = 'rate: {param: write_rate, search: [1MiB, 512MiB], for: "max rate where stall_pct < 1 and p99_us < 99"}'
     plan = compile_text(search_spec(grid))
     (search,) = plan.searches
@@ -106,7 +102,7 @@ def test_under_a_name_of_its_own(compile_text: Compile):
     assert step.settings["write_rate"] == 2**20
 
 
-def test_a_command_has_a_placeholder_for_it(compile_text: Compile, complaints: Complaints):
+def test_a_command_has_a_placeholder_for_it(compile_text, complaints):
     text = """\
 title: a command
 builds: {sh: {engine: program, version: 1, source: {system: sh}}}
@@ -125,7 +121,7 @@ steps:
 # Checkpoints that no step stands between
 
 
-def test_a_stage_whose_steps_all_drop_out_is_none(compile_text: Compile) -> None:
+def test_a_stage_whose_steps_all_drop_out_is_none(compile_text):
     between = "  - {name: mid, kind: db_bench, benchmarks: [flush], when: \"version < '1'\"}\n  - checkpoint: second\n"
     last = "  - {name: readww"
     plan = compile_text(BASE.replace(last, between + last))
@@ -133,12 +129,12 @@ def test_a_stage_whose_steps_all_drop_out_is_none(compile_text: Compile) -> None
     assert ids(plan) == ids(compile_text(BASE))
 
 
-def narrowed(tmp_path: Path, only: str | None = None, sets: tuple[str, ...] = ()) -> Plan:
+def narrowed(tmp_path, only=None, sets=()):
     (tmp_path / "a.yaml").write_text(BASE + SWEEP)
     return compile_spec(str(tmp_path / "a.yaml"), None, HOST, context=CompileContext(only, sets))
 
 
-def test_only(tmp_path: Path) -> None:
+def test_only(tmp_path):
     whole, some = narrowed(tmp_path), narrowed(tmp_path, "cache == 'lru' and build == 'rocksdb-7.8.3'")
     assert len(some.cells) == 1
     assert ids(some) < ids(whole)
@@ -151,7 +147,7 @@ def test_only(tmp_path: Path) -> None:
     assert format_problems(caught.value.problems) == said
 
 
-def test_sets_of_the_cells_that_are_left_out_are_no_fault(tmp_path: Path) -> None:
+def test_sets_of_the_cells_that_are_left_out_are_no_fault(tmp_path):
     text = """
 title: t
 builds:
@@ -171,7 +167,7 @@ steps: [{name: one, kind: sql, sql: [select 1]}]
     ]
 
 
-def test_set(tmp_path: Path) -> None:
+def test_set(tmp_path):
     plan = narrowed(tmp_path, sets=("params.keys=2k", "repeat=2", "sweep.cache.points.lru=null"))
     assert {step.settings["keys"] for stage in plan.stages for step in stage.steps} == {2000}
     assert (len(plan.cells), len(plan.cells[0].repeats)) == (2, 2)
@@ -181,7 +177,7 @@ def test_set(tmp_path: Path) -> None:
         assert said in format_problems(caught.value.problems)
 
 
-def test_set_adds_an_option_over_the_others(tmp_path: Path) -> None:
+def test_set_adds_an_option_over_the_others(tmp_path):
     more = ("options=[{c: 1, b: 1}]", "options.b=2", "sweep.cache.points.lru.options.d=3")
     plan = narrowed(tmp_path, "cache == 'lru'", more)
     last = next(step.options for stage in plan.stages for step in stage.steps if step.name == "readww")
@@ -204,7 +200,7 @@ params: {keys: 1M, legacy: true}
 """
 
 
-def bloom_bits(named: str, folder: Path) -> object:
+def bloom_bits(named, folder):
     (folder / "library.yaml").write_text(LIBRARY, encoding="utf-8")
     (folder / "spec.yaml").write_text(LIBRARY_SPEC.replace("NAMED", named), encoding="utf-8")
     problems = Problems()
@@ -216,7 +212,7 @@ def bloom_bits(named: str, folder: Path) -> object:
 
 
 @pytest.mark.parametrize("named", ["below", "mine", "{extends: mine, options: {bloom_locality: 1}}"])
-def test_a_set_of_an_include_may_take_a_param(named: str, tmp_path: Path) -> None:
+def test_a_set_of_an_include_may_take_a_param(named, tmp_path):
     assert bloom_bits(named, tmp_path) == 8
 
 
@@ -235,18 +231,18 @@ params: {keys: 1k, duration: 1s}
 """
 
 
-def _collectors(plan: Plan) -> dict[str, Any]:
+def _collectors(plan):
     return {step.name: [*step.setup.collectors] or None for stage in plan.stages for step in stage.steps}
 
 
-def test_a_name_alone_looks_at_all_that_is_measured(compile_text: Compile) -> None:
+def test_a_name_alone_looks_at_all_that_is_measured(compile_text):
     own = [{"name": "pidstat", "collector": "pidstat"}]
     expected = {"fillseq": own, "warm": None, "readww[threads=1]": own, "readww[threads=2]": own}
     assert _collectors(compile_text(COLLECTOR_BASE + "collectors: pidstat\n")) == expected
     assert _collectors(compile_text(COLLECTOR_BASE + "collectors: [{collector: pidstat}]\n")) == expected
 
 
-def test_settings_and_steps(compile_text: Compile) -> None:
+def test_settings_and_steps(compile_text):
     listed = """\
 collectors:
   - {name: fg, collector: perf_record, frequency: 199, call_graph: dwarf, steps: "readww[threads=1]"}

@@ -1,7 +1,5 @@
 """Counters and sensors, in a /sys and a /proc written by hand."""
 
-from pathlib import Path
-
 import pytest
 
 from stepgrid.host import sysfs
@@ -9,19 +7,19 @@ from stepgrid.host.counters import EnergyMeter, Sensors
 
 
 @pytest.fixture
-def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def root(tmp_path, monkeypatch):
     monkeypatch.setattr(sysfs, "ROOT", tmp_path)
     return tmp_path
 
 
-def _write(root: Path, **files: str) -> None:
+def _write(root, **files):
     for name, text in files.items():
         path = root / name.replace("__", "/")
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(f"{text}\n")
 
 
-def _cpu(root: Path, number: int, khz: int, slowed: int, package: int, package_slowed: int) -> None:
+def _cpu(root, number, khz, slowed, package, package_slowed):
     about = f"sys__devices__system__cpu__cpu{number}"
     _write(root, **{f"{about}__cpufreq__scaling_cur_freq": str(khz)})
     _write(root, **{f"{about}__thermal_throttle__core_throttle_count": str(slowed)})
@@ -29,13 +27,13 @@ def _cpu(root: Path, number: int, khz: int, slowed: int, package: int, package_s
     _write(root, **{f"{about}__topology__physical_package_id": str(package)})
 
 
-def test_cores_have_a_speed_each_and_a_package_counts_once(root: Path) -> None:
+def test_cores_have_a_speed_each_and_a_package_counts_once(root):
     for number, (khz, slowed, package) in enumerate([(3_000_000, 1, 0), (2_000_000, 0, 0), (1_000_000, 2, 1)]):
         _cpu(root, number, khz, slowed, package, 10)
     assert Sensors().read() == {"mhz": 2000.0, "throttles": 1 + 0 + 2 + 10 + 10}
 
 
-def test_the_hottest_of_the_processors_counts_and_no_other_part(root: Path) -> None:
+def test_the_hottest_of_the_processors_counts_and_no_other_part(root):
     _write(
         root, sys__class__thermal__thermal_zone0__type="x86_pkg_temp", sys__class__thermal__thermal_zone0__temp="61000"
     )
@@ -45,7 +43,7 @@ def test_the_hottest_of_the_processors_counts_and_no_other_part(root: Path) -> N
     assert Sensors().read() == {"celsius": 62.5}
 
 
-def test_energy_is_that_of_the_packages_and_goes_on_where_a_counter_begins_again(root: Path) -> None:
+def test_energy_is_that_of_the_packages_and_goes_on_where_a_counter_begins_again(root):
     assert EnergyMeter().read() == {}
     zones = {"intel-rapl:0": "package-0", "intel-rapl:1": "package-1", "intel-rapl:0:0": "core", "intel-rapl:2": "psys"}
     for zone, name in zones.items():

@@ -13,26 +13,19 @@ from hypothesis import strategies as st
 
 from stepgrid.cli import failures
 from stepgrid.host import files
-from stepgrid.host.files import (
-    Tree,
-    remove_tree,
-    scan,
-    write_cache,
-    write_json,
-    write_text,
-)
+from stepgrid.host.files import Tree, remove_tree, scan, write_cache, write_json, write_text
 from stepgrid.model.records import parse_names
 from stepgrid.store.store import Store
 from stepgrid.workflow import run_request
 from tests.needs import needs
 
 
-def test_a_device_is_empty(tmp_path: Path) -> None:
+def test_a_device_is_empty(tmp_path):
     (tmp_path / "attempt.json").symlink_to("/dev/zero")
     assert files.read_bytes(tmp_path / "attempt.json") == b""
 
 
-def test_a_pipe_is_empty_and_not_waited_for(tmp_path: Path) -> None:
+def test_a_pipe_is_empty_and_not_waited_for(tmp_path):
     os.mkfifo(tmp_path / "result.json")
     assert files.read_bytes(tmp_path / "result.json") == b""
     assert files.read_json(tmp_path / "result.json") == {}
@@ -137,7 +130,7 @@ print(wrong)
 
 
 @needs("cc")
-def test_records_are_read_where_handles_go_stale(tmp_path: Path) -> None:
+def test_records_are_read_where_handles_go_stale(tmp_path):
     """One of two thousand calls: a record that could not be read would be taken for a damaged one."""
     made, shared = tmp_path / "stale.so", tmp_path / "shared"
     (shared / "b").mkdir(parents=True)
@@ -151,7 +144,7 @@ def test_records_are_read_where_handles_go_stale(tmp_path: Path) -> None:
     assert (done.stdout, done.stderr) == ("0\n", "")
 
 
-def test_a_run_that_meets_one_says_what_to_do() -> None:
+def test_a_run_that_meets_one_says_what_to_do():
     hint = "another machine replaced it, or its file server restarted: run the same command again"
     assert failures.unexpected("run", STALE) == (
         f"`stepgrid run` stopped: outputs/plans: stale file handle\n   = {hint}"
@@ -162,7 +155,7 @@ def test_a_run_that_meets_one_says_what_to_do() -> None:
     )
 
 
-def test_a_file_is_replaced_as_a_whole(tmp_path: Path) -> None:
+def test_a_file_is_replaced_as_a_whole(tmp_path):
     path = tmp_path / "a.json"
     write_json(path, {"a": 1})
     with pytest.raises(TypeError):
@@ -171,7 +164,7 @@ def test_a_file_is_replaced_as_a_whole(tmp_path: Path) -> None:
     assert [entry.name for entry in tmp_path.iterdir()] == ["a.json"]
 
 
-def test_a_tree_is_removed_with_its_links_but_not_what_they_name(tmp_path: Path) -> None:
+def test_a_tree_is_removed_with_its_links_but_not_what_they_name(tmp_path):
     kept = tmp_path / "kept"
     kept.mkdir()
     (kept / "file").touch()

@@ -63,10 +63,7 @@ def test_a_removed_file_protects_nothing_so_its_successor_is_locked(tmp_path):
 
 @pytest.mark.parametrize(
     ("make", "said"),
-    [
-        (lambda path: path.symlink_to(path.with_name("other")), "a symbolic link"),
-        (os.mkfifo, "no regular file"),
-    ],
+    [(lambda path: path.symlink_to(path.with_name("other")), "a symbolic link"), (os.mkfifo, "no regular file")],
 )
 def test_what_is_in_its_place_is_not_followed_or_waited_for(tmp_path, make, said):
     make(tmp_path / "lock")
@@ -94,14 +91,12 @@ def test_nothing_is_lost_between_processes(tmp_path):
     assert counter.read_text() == "200"
 
 
-def test_a_job_is_told_by_what_it_does_and_where(tmp_path: Path) -> None:
+def test_a_job_is_told_by_what_it_does_and_where(tmp_path):
     code = "import sys; print(flush=True); sys.stdin.read()"
     argv = [sys.executable, "-c", code, "stepgrid.pipeline", "run-stage", "p", "s-load\x1b[2J" + "x" * 999]
     with subprocess.Popen(argv, cwd=tmp_path, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as job:
-        assert job.stdout is not None
         job.stdout.readline()
         said = describe_processes([job.pid])
-        assert job.stdin is not None
         job.stdin.close()
     assert said == f"process {job.pid}, which measures s-load\\u001b[2J{'x' * 65} in {tmp_path}"
 
@@ -153,7 +148,7 @@ def test_else_each_user_has_one(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("text", ["a thesis\n", '{"pid": 1', "[1]", '{"pid": 1, "began": 1.0}' + " " * 5000, ""])
-def test_a_file_of_somebody_s_is_not_written_to(lock: Path, text: str) -> None:
+def test_a_file_of_somebody_s_is_not_written_to(lock, text):
     lock.write_text(text)
     if not text:
         lock.with_name("thesis").hardlink_to(lock)
@@ -169,9 +164,8 @@ def test_a_file_of_somebody_s_is_not_written_to(lock: Path, text: str) -> None:
              '{"pid": PID, "began": 1.0, "seconds": 1e12}', '{"pid": PID, "began": 1.0, "seconds": "7"}',
              '{"pid": 1, "began": 1.0, "seconds": 7}'],
 )  # fmt: skip
-def test_what_cannot_be_said_in_a_lock_file_is_not_said(lock: Path, text: str) -> None:
+def test_what_cannot_be_said_in_a_lock_file_is_not_said(lock, text):
     with host_lock(shared=False):
         lock.write_text(text.replace("PID", str(os.getpid())))
         wait = host_wait(HeldLock())
-    assert wait is not None
     assert (wait.seconds, re.search(r", running for \S+$", wait.text) is None) == (None, False)

@@ -131,7 +131,7 @@ def test_a_child_in_a_session_of_its_own_belongs_to_the_group_that_started_it():
         "time.sleep(60)"
     )
     leader = subprocess.Popen([sys.executable, "-c", code], process_group=0)
-    found: list[int] = []
+    found = []
     try:
         end = time.monotonic() + 60
         while len(found) < 3 or all(os.getpgid(pid) == leader.pid for pid in found):

@@ -2,7 +2,6 @@
 
 import json
 import os
-from pathlib import Path
 
 import pytest
 
@@ -23,17 +22,17 @@ CLIPBOARD = "\x1b]52;c;cm0gLXJmIH4K\x07"
         ("a\tb\nc é 漢 😀 \x1b[32mdone\x1b[0m", "a\tb\nc é 漢 😀 \x1b[32mdone\x1b[0m"),
     ],
 )
-def test_what_is_shown(text: str, shown: str) -> None:
+def test_what_is_shown(text, shown):
     assert visible(text) == shown
     assert not visible("".join(map(chr, range(0x20)))).replace("\t", "").replace("\n", "").count("\x1b")
 
 
-def test_json_stays_json() -> None:
+def test_json_stays_json():
     text = json.dumps({"name": "a\x7f\x9b\u202e"}, ensure_ascii=False)
     assert json.loads(visible(text)) == json.loads(text)
 
 
-def test_lines_that_are_drawn_over_themselves_and_messages_above_them() -> None:
+def test_lines_that_are_drawn_over_themselves_and_messages_above_them():
     ours, theirs = os.openpty()
     block = TextBlock(theirs)
     block.draw([f"watching {CLIPBOARD}"])
@@ -47,7 +46,7 @@ def test_lines_that_are_drawn_over_themselves_and_messages_above_them() -> None:
     os.close(theirs)
 
 
-def test_a_command_whose_file_has_such_a_name(tmp_path: Path, capsys: Capture) -> None:
+def test_a_command_whose_file_has_such_a_name(tmp_path, capsys):
     name = tmp_path / f"a{CLIPBOARD}.gz"
     name.write_bytes(b"no")
     assert main(["parse", "db_bench", str(name)]) == 2
@@ -57,9 +56,7 @@ def test_a_command_whose_file_has_such_a_name(tmp_path: Path, capsys: Capture) -
 
 
 @pytest.mark.parametrize(("no_color", "severity"), [("", "\x1b[33mwarning[x-y]\x1b[0m"), ("1", "warning[x-y]")])
-def test_problems_at_a_terminal_are_folded_and_coloured(
-    monkeypatch: pytest.MonkeyPatch, no_color: str, severity: str
-) -> None:
+def test_problems_at_a_terminal_are_folded_and_coloured(monkeypatch, no_color, severity):
     monkeypatch.setenv("NO_COLOR", no_color)
     monkeypatch.setenv("TERM", "xterm")
     ours, theirs = os.openpty()

@@ -1,7 +1,6 @@
 """What the tests of published results share: the samples, which are read where they are and never copied in."""
 
 import os
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -11,7 +10,7 @@ SAMPLES = Path(SAID or Path(__file__).resolve().parents[3] / "shared" / "samples
 
 
 @pytest.fixture
-def samples() -> Path:
+def samples():
     if not SAMPLES.is_dir():
         assert not SAID, f"STEPGRID_SAMPLES says {SAID}, and there is no such folder"
         pytest.skip(f"the samples are not at {SAMPLES}: STEPGRID_SAMPLES says where they are")
@@ -19,6 +18,6 @@ def samples() -> Path:
 
 
 @pytest.fixture
-def published(samples: Path) -> Callable[[str], Path]:
+def published(samples):
     """The folder of a kind."""
     return lambda kind: samples / "published" / kind

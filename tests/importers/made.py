@@ -1,11 +1,9 @@
 """Outputs as the published scripts leave them, made up."""
 
-from pathlib import Path
-
 COMMAND = "sysbench --tables=2 --table-size=1000 --threads=4 --events=0 --mysql-password=secret x.lua run"
 
 
-def sysbench(rate: str = "400.00", mean: str = "1.50", command: str = COMMAND) -> str:
+def sysbench(rate="400.00", mean="1.50", command=COMMAND):
     return f"""\
 {command}
 sysbench 1.1.0 (using bundled LuaJIT 2.1)
@@ -44,7 +42,6 @@ Device            r/s     rkB/s r_await rareq-sz     w/s     wkB/s w_await wareq
 md2              4.00   2048.00    0.50   512.00   30.00   3072.00    3.00   102.40
 sda              9.00     36.00    0.50     4.00    0.00      0.00    0.00     0.00
 """
-
 VMSTAT = """\
 procs -----------memory---------- ---swap-- -----io---- -system-- ------cpu-----
  r  b   swpd   free   buff  cache   si   so    bi    bo   in   cs us sy id wa st
@@ -56,7 +53,7 @@ procs -----------memory---------- ---swap-- -----io---- -system-- ------cpu-----
 """
 
 
-def run(folder: Path, test: str = "point-query", output: str | None = None) -> Path:
+def run(folder, test="point-query", output=None):
     folder.mkdir(parents=True, exist_ok=True)
     suffix = f"{test}.range100.pk1.dop4"
     (folder / f"sb.o.{suffix}").write_text(sysbench() if output is None else output)

@@ -3,22 +3,19 @@
 The cases of a kind stand in folders/KIND.yaml: the files of a folder. Its golden text has what all of them say.
 """
 
-from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from stepgrid_published.importer import FolderError
 from stepgrid_published.results import read_folder
 from tests.cases import cases, few, figure_lines, write_files
-from tests.golden import Golden
 
 FOLDERS = Path(__file__).with_name("folders")
 KINDS = sorted(path.stem for path in FOLDERS.glob("*.yaml"))
 
 
-def described(kind: str, folder: Path, case: Mapping[str, Any]) -> Iterator[str]:
+def described(kind, folder, case):
     try:
         found = read_folder(kind, folder, skip_unknown=case.get("skip_unknown", False))
     except FolderError as error:
@@ -42,7 +39,7 @@ def described(kind: str, folder: Path, case: Mapping[str, Any]) -> Iterator[str]
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_folders(kind: str, tmp_path: Path, golden: Golden) -> None:
+def test_folders(kind, tmp_path, golden):
     text = ""
     for number, case in enumerate(cases(FOLDERS / f"{kind}.yaml")):
         folder = tmp_path / str(number)

@@ -1,6 +1,5 @@
 """All kinds: what a summary has otherwise than we do is explained, each reason under its own heading."""
 
-from collections.abc import Callable, Mapping
 from fnmatch import fnmatchcase
 from pathlib import Path
 
@@ -13,18 +12,18 @@ KINDS = IMPORTERS.names()
 PAGE = Path(__file__).resolve().parents[2] / "docs/guides/legacy.md"
 
 
-def test_an_unknown_kind_says_which_there_are() -> None:
+def test_an_unknown_kind_says_which_there_are():
     with pytest.raises(LookupError, match=r"^kind of published results `other` is not installed; `pip install "):
         IMPORTERS.get("other")
 
 
 @pytest.mark.parametrize("name", KINDS)
-def test_every_reason_is_a_heading_of_the_page(name: str, published: Callable[[str], Path]) -> None:
+def test_every_reason_is_a_heading_of_the_page(name, published):
     headings = {line.removeprefix("## ") for line in PAGE.read_text(encoding="utf-8").split("\n")}
     assert {each.why for each in read_folder(name, published(name)).differences} <= headings
 
 
-RAW: Mapping[str, tuple[str, ...]] = {  # what summaries are made of
+RAW = {  # what summaries are made of
     "sysbench": ("sb.o.*", "sb.io.*", "sb.vm.*", "qps.abs.*"),
     "db_bench": ("stdout-*", "sum.byrx.dop1.txt"),  # a cut whose rows are in no summary that is there
     "insert_benchmark": ("o.sum.t.*", "o.getmin.c2.cached.rx"),
@@ -33,7 +32,7 @@ RAW: Mapping[str, tuple[str, ...]] = {  # what summaries are made of
 
 
 @pytest.mark.parametrize("kind", IMPORTERS.names())
-def test_every_published_file(kind: str, published: Callable[[str], Path], tmp_path: Path) -> None:
+def test_every_published_file(kind, published, tmp_path):
     folder = published(kind)
     found = read_folder(kind, folder)
     write_summaries(tmp_path, found)

@@ -4,7 +4,6 @@ import json
 import os
 import re
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -21,7 +20,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.fixture(autouse=True)
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("STEPGRID_LOOK", "0.01")
     monkeypatch.setenv(locks.HOST_LOCK_OVERRIDE, str(tmp_path / "lock"))
@@ -29,7 +28,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def test_a_checklist(folder: Path, capsys: Capture) -> None:
+def test_a_checklist(folder, capsys):
     assert main(["doctor"]) == 0
     first, *lines = capsys.readouterr().out.splitlines()
     pattern = r"nothing would stop a run; (\d+) warnings?, \d+ unknown, (\d+) fine \(--all lists them\)"
@@ -46,14 +45,14 @@ def test_a_checklist(folder: Path, capsys: Capture) -> None:
     assert list(folder.iterdir()) == [folder / "a.yaml"], "nothing is left"
 
 
-def test_the_page_explains_every_finding(folder: Path) -> None:
+def test_the_page_explains_every_finding(folder):
     page = (ROOT / "docs/concepts/noise.md").read_text(encoding="utf-8")
     rows = {name for row in re.findall(r"^\| ([\w ,]+) \|", page, re.MULTILINE) for name in row.split(", ")}
     found = noise.look(folder, None, folder / "lock").findings
     assert {each.name for each in found if not each.name.startswith("device")} <= rows
 
 
-def test_what_a_spec_needs(folder: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_a_spec_needs(folder, capsys, monkeypatch):
     (folder / "a.yaml").write_text(f'{SPEC}launch: {{cpus: "0", malloc: jemalloc}}\n')
     monkeypatch.setattr(sysfs, "ROOT", folder)
     monkeypatch.setenv("PATH", str(folder))
@@ -81,14 +80,14 @@ def test_what_a_spec_needs(folder: Path, capsys: Capture, monkeypatch: pytest.Mo
         ("program", {"npm": "x", "version": "1"}, {}, "npm"),
     ],
 )
-def test_what_the_recipe_of_a_build_needs(engine: str, source: Any, flags: Any, programs: str) -> None:
+def test_what_the_recipe_of_a_build_needs(engine, source, flags, programs):
     build = PlannedBuild("b-0", "mine", engine, "", source, recipe={"flags": flags})
     found = doctor.needed_programs(Plan("p", "t", "a.yaml", None, (), (), (build,), (), {}, PlannedReport()), ())
     assert found == dict.fromkeys(programs.split(), "the build mine")
 
 
 @needs("git")
-def test_a_tag_that_a_repository_lacks(folder: Path, capsys: Capture, tmp_path: Path) -> None:
+def test_a_tag_that_a_repository_lacks(folder, capsys, tmp_path):
     """A build would say it; plain check asks nobody."""
     repository = Repository(tmp_path / "origin")
     repository.commit("REL_19_BETA1", a_txt="1")
@@ -104,7 +103,7 @@ def test_a_tag_that_a_repository_lacks(folder: Path, capsys: Capture, tmp_path: 
         assert said in " ".join(capsys.readouterr().out.split())
 
 
-def test_restore(folder: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_restore(folder, capsys, monkeypatch):
     monkeypatch.setattr(sysfs, "ROOT", folder)
     assert main(["doctor", "--restore"]) == 0
     assert capsys.readouterr().out == "nothing to restore\n"

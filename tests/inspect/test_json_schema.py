@@ -1,9 +1,7 @@
 """The JSON Schema for editors, judged by a validator that others wrote (python-jsonschema, draft 7: the draft that YAML
 language servers take), on all shipped specs and on wrong ones."""
 
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 from jsonschema import Draft7Validator
@@ -19,7 +17,7 @@ SPECS = ROOT / "specs"
 BEGIN = "title: t\nbuilds: {a: {engine: rocksdb, version: 9.10, source: {system: db_bench}}}\n"
 
 
-def validator(of: str) -> Draft7Validator:
+def validator(of):
     import json
 
     found = json.loads(schema.schema_text(of, SPECS / "library"))
@@ -28,32 +26,32 @@ def validator(of: str) -> Draft7Validator:
 
 
 @pytest.fixture(scope="module")
-def specs() -> Draft7Validator:
+def specs():
     return validator("spec")
 
 
 @pytest.fixture(scope="module")
-def libraries() -> Draft7Validator:
+def libraries():
     return validator("library")
 
 
-def plain(text: str) -> Any:
+def plain(text):
     """As an editor reads YAML."""
     return YAML(typ="safe", pure=True).load(text)
 
 
-def places(found: Draft7Validator, text: str) -> list[str]:
+def places(found, text):
     """Where it is wrong, as far down as the schema can tell."""
     return ["/".join(map(str, error.absolute_path)) for error in _leaves(found.iter_errors(plain(text)))]
 
 
-def _leaves(errors: Any) -> Iterator[Any]:
+def _leaves(errors):
     for error in errors:
         deepest = max(error.context or [error], key=lambda each: len(each.absolute_path))
         yield deepest if len(deepest.absolute_path) > len(error.absolute_path) else error
 
 
-def shipped() -> list[Path]:
+def shipped():
     return [
         path
         for path in sorted(SPECS.rglob("*.yaml"))
@@ -62,12 +60,12 @@ def shipped() -> list[Path]:
 
 
 @pytest.mark.parametrize("path", shipped(), ids=lambda path: path.name)
-def test_shipped_specs_are_valid(path: Path, specs: Draft7Validator) -> None:
+def test_shipped_specs_are_valid(path, specs):
     assert places(specs, path.read_text(encoding="utf-8")) == []
 
 
 @pytest.mark.parametrize("path", sorted((SPECS / "library").glob("*.yaml")), ids=lambda path: path.name)
-def test_libraries_are_valid(path: Path, libraries: Draft7Validator) -> None:
+def test_libraries_are_valid(path, libraries):
     assert places(libraries, path.read_text(encoding="utf-8")) == []
 
 
@@ -99,7 +97,7 @@ FORMS = [
 
 
 @pytest.mark.parametrize("text", FORMS)
-def test_every_form_that_people_write_is_valid(text: str, specs: Draft7Validator) -> None:
+def test_every_form_that_people_write_is_valid(text, specs):
     assert places(specs, BEGIN + text) == []
     problems = Problems()
     nodes = parse(BEGIN + text, "a.yaml", problems)
@@ -128,18 +126,18 @@ def test_every_form_that_people_write_is_valid(text: str, specs: Draft7Validator
         ("title: t\nbuilds: {a: {vrsion: 1}}", ["builds/a"]),
     ],
 )
-def test_wrong_specs_are_wrong_at_their_place(text: str, where: list[str], specs: Draft7Validator) -> None:
+def test_wrong_specs_are_wrong_at_their_place(text, where, specs):
     assert places(specs, text) == where
 
 
-def test_names_of_the_library_complete_and_others_are_as_good(specs: Draft7Validator) -> None:
+def test_names_of_the_library_complete_and_others_are_as_good(specs):
     known = specs.schema["definitions"]["known options"]["enum"]
     assert {"leveled", "lru"} <= set(known)
     assert places(specs, BEGIN + "options: [of-my-own]") == []
 
 
 @pytest.mark.parametrize("path", [*shipped(), *sorted((SPECS / "library").glob("*.yaml"))], ids=lambda path: path.name)
-def test_shipped_files_name_their_schema(path: Path) -> None:
+def test_shipped_files_name_their_schema(path):
     first = path.read_text(encoding="utf-8").splitlines()[0]
     of = "library" if "library" in path.parts else "spec"
     up = "../" * (len(path.relative_to(SPECS).parts) - 1)

@@ -8,7 +8,6 @@ from scipy import stats
 from stepgrid.model.plan import PlannedReport
 from stepgrid.model.records import replace
 from stepgrid_inspect.preview import Power, estimate_power, needed_loads, saved_seconds
-from tests.conftest import Compile
 
 SPEC = """\
 title: t
@@ -23,13 +22,13 @@ repeat: 2
 """
 
 
-def test_sharing_saves_the_loads_that_cells_have_in_common(compile_text: Compile) -> None:
+def test_sharing_saves_the_loads_that_cells_have_in_common(compile_text):
     plan = compile_text(SPEC)
     each = {stage.id: 100.0 if stage.parent is None else 60.0 for stage in plan.stages}
     assert saved_seconds(plan, each) == 2 * 2 * 100.0  # of three cells, twice, one load runs
 
 
-def test_the_noisiest_step_decides(compile_text: Compile) -> None:
+def test_the_noisiest_step_decides(compile_text):
     figures = {"readww": [[100.0, 102.0], [200.0, 204.0]], "quiet": [[100.0, 100.1]]}
     plan, spread = compile_text(SPEC), math.log(1.02) / math.sqrt(2)
     power = estimate_power(figures, plan, 1000.0)
@@ -41,7 +40,7 @@ def test_the_noisiest_step_decides(compile_text: Compile) -> None:
     assert estimate_power(figures, same, None) == Power("readww", pytest.approx(spread), loads, None, None)
 
 
-def test_what_was_not_repeated_or_did_nothing_tells_no_noise(compile_text: Compile) -> None:
+def test_what_was_not_repeated_or_did_nothing_tells_no_noise(compile_text):
     """Without its 0 the idle cell would be the quietest."""
     plan = compile_text(SPEC)
     assert estimate_power({"readww": [[100.0], [120.0]]}, plan, 100.0) is estimate_power({}, plan, 100.0) is None
@@ -50,8 +49,8 @@ def test_what_was_not_repeated_or_did_nothing_tells_no_noise(compile_text: Compi
 
 
 @pytest.mark.parametrize("spread", [0.01, 0.02, 0.05, 0.1])
-def test_it_is_what_the_noncentral_t_says(spread: float) -> None:
-    def power(loads: int) -> float:
+def test_it_is_what_the_noncentral_t_says(spread):
+    def power(loads):
         edge = stats.t.ppf(0.975, loads - 1)
         return float(stats.nct.sf(edge, loads - 1, math.log(1.03) / (spread * math.sqrt(2 / loads))))
 

@@ -18,7 +18,7 @@ BUILD = "rocksdb-7.8.3"
 
 
 @pytest.fixture(scope="module")
-def collected(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def collected(tmp_path_factory):
     found = Experiment(tmp_path_factory.mktemp("query"), loads=1)
     found.add_build(BUILD)
     found.add_load(BUILD, 0)
@@ -28,14 +28,14 @@ def collected(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(autouse=True)
-def here(collected: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def here(collected, monkeypatch):
     monkeypatch.chdir(collected)
 
 
 READWW = "SELECT step, axis_cache AS cache, qps, p99_9_us FROM steps WHERE step = 'readww' AND qps IS NOT NULL"
 
 
-def test_json_has_null_for_what_is_missing(capsys: Capture) -> None:
+def test_json_has_null_for_what_is_missing(capsys):
     sql = "SELECT step, warnings, started, device_reads_per_s FROM steps WHERE step = 'readww' AND status = 'done'"
     assert main(["query", sql, "--format", "json"]) == 0
     assert json.loads(capsys.readouterr().out) == [
@@ -47,7 +47,7 @@ def test_json_has_null_for_what_is_missing(capsys: Capture) -> None:
     ("version", "said"),
     [("1", "{}, and collecting makes them again"), ("999", "{}"), ("x", "{}, and collecting makes them again")],
 )
-def test_tables_of_another_version(version: str, said: str, tmp_path: Path, capsys: Capture) -> None:
+def test_tables_of_another_version(version, said, tmp_path, capsys):
     shutil.copytree("outputs", tmp_path / "outputs", symlinks=True)
     (table,) = tmp_path.glob("outputs/summary/*/tables/steps.parquet")
     old = table.rename(tmp_path / "old.parquet")

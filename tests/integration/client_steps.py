@@ -4,7 +4,7 @@ import json
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,10 +14,9 @@ import psutil
 import pytest
 
 from stepgrid.host.processes.supervision import environment
-from stepgrid.model.figures import Figures
 from stepgrid.plugins.driver import Context, PackageRunner
 from stepgrid.run.attempt import attach
-from tests.integration.sysbench import Bench, bench
+from tests.integration.sysbench import bench
 
 LONG = 60.0
 KINDS = ["mariadb-innodb", "mariadb-rocksdb", "mysql-innodb", "postgres-heap"]
@@ -35,21 +34,21 @@ class Step:
     folder: Path
     client: subprocess.Popen[bytes]
 
-    def ended(self) -> int:
+    def ended(self):
         return self.client.wait(LONG)
 
     @property
-    def figures(self) -> Figures:
+    def figures(self):
         return self.driver.parse(self.folder, self.settings)
 
     @property
-    def lines(self) -> list[dict[str, Any]]:
+    def lines(self):
         path = self.folder / "report.jsonl"
         return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
 
     @property
-    def complaint(self) -> str | None:
-        return self.driver.complaint(self.folder)  # type: ignore[attr-defined,no-any-return]
+    def complaint(self):
+        return self.driver.complaint(self.folder)
 
 
 @dataclass(frozen=True)
@@ -58,31 +57,31 @@ class Client:
 
     driver: PackageRunner
 
-    def start(self, bench: Bench, action: str, seed: int = 7, *, anew: bool = False, **given: Any) -> Step:
+    def start(self, bench, action, seed=7, *, anew=False, **given):
         folder = bench.folder / f"step-{len(list(bench.folder.glob('step-*')))}"
         folder.mkdir()
         settings = self.driver.settings_model().model_validate({"action": action, **given}).model_dump(mode="json")
         context = Context({"sysbench": bench.sysbench}, "", folder, folder, seed, bench.access._replace(running=anew))
         made = self.driver.command(settings, {}, context)
-        attach(folder, {**self.driver.files(settings, str), **made.files})  # type: ignore[attr-defined]
+        attach(folder, {**self.driver.files(settings, str), **made.files})
         with (folder / "stdout").open("wb") as out, (folder / "stderr").open("wb") as err:
             client = subprocess.Popen(
                 made.argv, cwd=folder, env=environment(made.argv[0], made.env), stdout=out, stderr=err
             )
         return Step(self.driver, settings, folder, client)
 
-    def run(self, bench: Bench, action: str, seed: int = 7, **given: Any) -> Step:
+    def run(self, bench, action, seed=7, **given):
         step = self.start(bench, action, seed, **given)
         assert step.ended() == 0, step.complaint
         return step
 
-    def checked(self, bench: Bench) -> list[Mapping[str, Any]]:
+    def checked(self, bench):
         """What the check says."""
         return [line for line in self.run(bench, "check").lines if line["report"] == "check"]
 
 
 @contextmanager
-def server_folder() -> Iterator[Path]:
+def server_folder():
     """Where everyone may go: a server is nobody's."""
     folder = Path(tempfile.mkdtemp(prefix="client-steps-"))
     folder.chmod(0o755)
@@ -93,20 +92,20 @@ def server_folder() -> Iterator[Path]:
 
 
 @contextmanager
-def running(builds: Path, kind: str) -> Iterator[Bench]:
+def running(builds, kind):
     engine, storage = kind.split("-")
     with server_folder() as folder, bench(builds, engine, storage, folder) as found:
         yield found
 
 
-def waits_for_a_lock(server: Bench, step: Step) -> bool:
+def waits_for_a_lock(server, step):
     if server.postgres:
         server.connection.query("SELECT pg_stat_clear_snapshot()")
         return server.number("SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock'") > 0
     return any(line.get("retries") for line in step.lines if line["report"] == "client")
 
 
-def kill_server(folder: Path) -> None:
+def kill_server(folder):
     """By SIGKILL: the server of a folder and its children, and not its clients."""
     found = [each for each in psutil.process_iter(["cmdline"]) if serves(each.info["cmdline"] or [], str(folder))]
     everyone = [*found, *(child for each in found for child in each.children(recursive=True))]
@@ -116,5 +115,5 @@ def kill_server(folder: Path) -> None:
     psutil.wait_procs(everyone[len(found) :], LONG)  # PostgreSQL does not start beside one of them
 
 
-def serves(words: list[str], folder: str) -> bool:
+def serves(words, folder):
     return any(folder in word for word in words) and not any(word.endswith(".lua") for word in words)

@@ -6,7 +6,6 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -21,7 +20,6 @@ from tests.needs import require
 from tests.waiting import LONG
 
 ROOT = Path(__file__).resolve().parents[2]
-
 BUILD = "{engine: rocksdb, version: 7.8.3, source: {debian: rocksdb-tools, suite: bookworm}}"
 SPEC = f"""\
 title: "an experiment"
@@ -51,23 +49,23 @@ class Lab:
     folder: Path
 
     @property
-    def store(self) -> Store:
+    def store(self):
         return Store(self.folder / "outputs")
 
-    def write(self, text: str, name: str = "spec.yaml") -> None:
+    def write(self, text, name="spec.yaml"):
         (self.folder / name).write_text(text, encoding="utf-8")
 
-    def argv(self, *arguments: str) -> list[str]:
+    def argv(self, *arguments):
         return [sys.executable, "-m", "stepgrid.cli", *arguments]
 
-    def snake(self, *arguments: str) -> list[str]:
+    def snake(self, *arguments):
         snakefile = ["--snakefile", str(ROOT / "Snakefile")]
         return [sys.executable, "-m", "snakemake", *snakefile, "--config", "spec=spec.yaml", *arguments]
 
-    def run(self, *arguments: str, timeout: float = 240, **env: str) -> subprocess.CompletedProcess[str]:
+    def run(self, *arguments, timeout=240, **env):
         return self.execute(self.argv("run", "spec.yaml", *arguments), timeout, **env)
 
-    def execute(self, argv: list[str], timeout: float = 240, **env: str) -> subprocess.CompletedProcess[str]:
+    def execute(self, argv, timeout=240, **env):
         if argv[0] == sys.executable and "LD_PRELOAD" not in env:
             return forked.execute(argv, self.folder, _env(env), timeout)
         return subprocess.run(
@@ -75,7 +73,7 @@ class Lab:
             timeout=timeout, check=False,
         )  # fmt: skip
 
-    def start(self, argv: list[str], **env: str) -> subprocess.Popen[str]:
+    def start(self, argv, **env):
         """In a session of its own, as a terminal would start it."""
         with (self.folder / "screen").open("a") as screen:
             return subprocess.Popen(
@@ -84,28 +82,28 @@ class Lab:
             )  # fmt: skip
 
     @property
-    def screen(self) -> str:
+    def screen(self):
         return (self.folder / "screen").read_text()
 
-    def results(self) -> dict[str, int]:
+    def results(self):
         """Every complete result, and its inode: a result is never replaced."""
         found = (self.folder / "outputs" / "results").glob("*/*/result.json")
         return {str(path.parent.relative_to(self.folder / "outputs" / "results")): path.stat().st_ino for path in found}
 
-    def steps(self, results: set[str]) -> list[str]:
+    def steps(self, results):
         """The names of the steps that some results measured, sorted."""
         folder = self.folder / "outputs" / "results"
         return sorted(
             step["name"] for r in results for step in json.loads((folder / r / "result.json").read_text())["steps"]
         )
 
-    def processes(self, word: str = "") -> list[psutil.Process]:
+    def processes(self, word=""):
         """Whatever still runs in this folder or works on its files; with that word in its command line."""
         here = [process for process in psutil.process_iter() if _works_in(process, str(self.folder))]
         return [process for process in here if not word or word in words(process)]
 
 
-def words(process: psutil.Process) -> list[str]:
+def words(process):
     """Its command line; nothing of one that has just ended."""
     try:
         return process.cmdline()
@@ -113,12 +111,12 @@ def words(process: psutil.Process) -> list[str]:
         return []
 
 
-def measuring(lab: Lab) -> list[psutil.Process]:
+def measuring(lab):
     """db_bench reading, that is after the load."""
     return [each for each in lab.processes() if any("--benchmarks=readrandom" in word for word in words(each))]
 
 
-def _works_in(process: psutil.Process, folder: str) -> bool:
+def _works_in(process, folder):
     try:
         if process.pid == os.getpid() or process.status() == psutil.STATUS_ZOMBIE:
             return False
@@ -127,12 +125,12 @@ def _works_in(process: psutil.Process, folder: str) -> bool:
         return False
 
 
-def _env(more: dict[str, str]) -> dict[str, str]:
+def _env(more):
     path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
     return {**os.environ, "PATH": path, "PYTHONPATH": str(ROOT / "compiler"), "COLUMNS": "200", **more}
 
 
-def _made(factory: pytest.TempPathFactory, name: str, *specs: str) -> Path:
+def _made(factory, name, *specs):
     """outputs/ with the builds of specs, made at once: one of the processes that share the tests makes them for all."""
     root = factory.getbasetemp()
     lab = Lab((root.parent if "PYTEST_XDIST_WORKER" in os.environ else root) / name)
@@ -148,21 +146,21 @@ def _made(factory: pytest.TempPathFactory, name: str, *specs: str) -> Path:
 
 
 @pytest.fixture(scope="session")
-def depot(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def depot(tmp_path_factory):
     """outputs/ with the build of SPEC in it."""
     require("apt")
     return _made(tmp_path_factory, "depot", SPEC)
 
 
 @pytest.fixture(scope="session")
-def server_builds(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def server_builds(tmp_path_factory):
     """outputs/builds with PostgreSQL, MariaDB and MySQL in it."""
     require("apt", "maven")
     return _made(tmp_path_factory, "servers", *servers.SPECS) / "builds"
 
 
 @pytest.fixture(scope="session")
-def db_bench(depot: Path) -> Path:
+def db_bench(depot):
     """A db_bench that runs here, as one file."""
     (build,) = (depot / "builds").iterdir()
     words = " ".join(f"'{word}'" for word in programs(build)["db_bench"])
@@ -173,7 +171,7 @@ def db_bench(depot: Path) -> Path:
 
 
 @pytest.fixture
-def lab(depot: Path, tmp_path: Path) -> Iterator[Lab]:
+def lab(depot, tmp_path):
     folder = tmp_path / "lab"
     (folder / "outputs").mkdir(parents=True)
     shutil.copytree(depot / "builds", folder / "outputs" / "builds", copy_function=os.link, symlinks=True)

@@ -17,7 +17,7 @@ from pathlib import Path
 TUNSETIFF, IFF_TUN, IFF_NO_PI, CLONE_NEWNET = 0x400454CA, 0x0001, 0x1000, 0x40000000
 
 
-def tunnel(pid: str, address: str) -> int:
+def tunnel(pid, address):
     with Path(f"/proc/{pid}/ns/net").open(encoding="utf-8") as namespace:
         if ctypes.CDLL(None, use_errno=True).setns(namespace.fileno(), CLONE_NEWNET):
             raise OSError(ctypes.get_errno(), "setns")
@@ -28,7 +28,7 @@ def tunnel(pid: str, address: str) -> int:
     return device
 
 
-def main() -> None:
+def main():
     devices = [tunnel(pid, f"10.77.0.{number}") for number, pid in enumerate(sys.argv[1:3], 1)]
     delay, packets = float(sys.argv[3]), deque[tuple[float, int, bytes]]()
     os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(1))  # a busy machine would add milliseconds

@@ -4,11 +4,10 @@ import json
 import re
 import subprocess
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from msgspec import Struct
 
@@ -23,7 +22,7 @@ from stepgrid.run.attempt import attach
 from stepgrid_databases.drivers.sysbench import SysbenchDriver
 
 TABLES, ROWS = 2, 20_000
-OPTIONS: Mapping[str, Mapping[str, Any]] = {
+OPTIONS = {
     "innodb": {"innodb_buffer_pool_size": "64MiB", "innodb_flush_log_at_trx_commit": 2, "userstat": 1},
     "rocksdb": {"rocksdb_block_cache_size": "64MiB", "rocksdb_flush_log_at_trx_commit": 2, "userstat": 1},
     "heap": {"shared_buffers": "64MB", "log_statement": "all", "synchronous_commit": "off", "autovacuum": "off"},
@@ -49,10 +48,10 @@ class Bench(Struct, frozen=True):
     folder: Path
 
     @property
-    def postgres(self) -> bool:
+    def postgres(self):
         return self.access.engine == "postgres"
 
-    def run(self, lua: str, seed: int | None = None, **given: Any) -> Path:
+    def run(self, lua, seed=None, **given):
         """In a folder of its own; with the same seed it would write what is there already."""
         number = len(list(self.folder.glob("step-*")))
         folder = self.folder / f"step-{number}"
@@ -61,7 +60,7 @@ class Bench(Struct, frozen=True):
         assert done.returncode == 0, done.stdout + done.stderr
         return folder
 
-    def start(self, folder: Path, lua: str, seed: int = 0, **given: Any) -> subprocess.CompletedProcess[str]:
+    def start(self, folder, lua, seed=0, **given):
         found = driver("sysbench")
         assert isinstance(found, SysbenchDriver)
         settings = found.settings_model().model_validate({"lua": lua, "rows": ROWS, "tables": TABLES, **given})
@@ -82,16 +81,16 @@ class Bench(Struct, frozen=True):
         (folder / "stdout").write_text(done.stdout)
         return done
 
-    def watched(self, lua: str, **given: Any) -> list[str]:
+    def watched(self, lua, **given):
         """The statements that clients gave while it ran."""
         with self.log() as seen:
             self.run(lua, **given)
         return [re.sub(r"\s+", " ", sql).strip() for sql in seen]
 
     @contextmanager
-    def log(self, prepared: bool = True) -> Iterator[list[str]]:
+    def log(self, prepared=True):
         """`prepared`: of PostgreSQL, those alone."""
-        seen: list[str] = []
+        seen = []
         if self.postgres:
             log = self.folder / "server" / "stderr"
             start = log.stat().st_size
@@ -109,7 +108,7 @@ class Bench(Struct, frozen=True):
         said = (row["argument"] for row in rows)
         seen.extend(each.decode() if isinstance(each, bytes) else str(each) for each in said)
 
-    def plan(self, sql: str) -> Seen:
+    def plan(self, sql):
         if self.postgres:
             (row,) = self.connection.query(f"EXPLAIN (FORMAT JSON) {sql}")
             nodes = list(_nodes(row["QUERY PLAN"][0]["Plan"]))
@@ -118,11 +117,11 @@ class Bench(Struct, frozen=True):
         (row,) = self.connection.query(f"EXPLAIN {sql}")
         return Seen(sql, row["key"], "Using index" in (row["Extra"] or "").replace("Using index condition", ""))
 
-    def number(self, sql: str) -> int:
+    def number(self, sql):
         (row,) = self.connection.query(sql)
         return int(next(iter(row.values())) or 0)
 
-    def checksum(self) -> list[Any]:
+    def checksum(self):
         """Of all tables."""
         names = [f"sbtest{number}" for number in range(1, TABLES + 1)]
         if self.postgres:
@@ -130,7 +129,7 @@ class Bench(Struct, frozen=True):
             return [self.connection.query(sql.format(name))[0]["found"] for name in names]
         return [self.connection.query(f"CHECKSUM TABLE {name}")[0]["Checksum"] for name in names]
 
-    def rows_read(self) -> int:
+    def rows_read(self):
         """Of the tables, by whichever way, up to now."""
         if self.postgres:
             while self.number(_OTHERS):  # one that leaves says at last what it read
@@ -145,13 +144,13 @@ class Bench(Struct, frozen=True):
         return self.number(f"SELECT sum(rows_read) FROM {table} WHERE table_schema = DATABASE()")
 
 
-def _nodes(plan: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+def _nodes(plan):
     yield plan
     for inner in plan.get("Plans", ()):
         yield from _nodes(inner)
 
 
-def _logged(log: str, prepared: bool) -> Iterator[str]:
+def _logged(log, prepared):
     """Statements with their parameters in place."""
     lines = log.splitlines()
     for number, line in enumerate(lines):
@@ -162,18 +161,18 @@ def _logged(log: str, prepared: bool) -> Iterator[str]:
             yield _with_values(match[1], following if "DETAIL:" in following else "")
 
 
-def _with_values(sql: str, said: str) -> str:
+def _with_values(sql, said):
     given = dict(re.findall(r"(\$\d+) = ('[^']*')", said))
     return re.sub(r"\$\d+", lambda found: given[found[0]], sql)
 
 
-def record(builds: Path, engine: str) -> tuple[Path, dict[str, Any]]:
+def record(builds, engine):
     known = ((path, json.loads((path / "build.json").read_text())) for path in builds.iterdir())
     return next((path, found) for path, found in known if found["engine"] == engine)
 
 
 @contextmanager
-def bench(builds: Path, engine: str, storage: str, folder: Path) -> Iterator[Bench]:
+def bench(builds, engine, storage, folder):
     """Without tables."""
     build, about = record(builds, engine)
     client, _ = record(builds, "sysbench")
@@ -189,5 +188,5 @@ def bench(builds: Path, engine: str, storage: str, folder: Path) -> Iterator[Ben
             connection.close()
 
 
-def without_password(bench: Bench) -> Bench:
+def without_password(bench):
     return replace(bench, access=bench.access._replace(password="wrong"))

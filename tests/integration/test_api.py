@@ -22,7 +22,7 @@ sweep: {n: {points: {few: {params: {counts: 10}}, many: {params: {counts: 20}}}}
 """
 
 
-def test_an_experiment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_experiment(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     Path("mine.yaml").write_text(SPEC)
     experiment = stepgrid.load("mine.yaml")
@@ -37,7 +37,7 @@ def test_an_experiment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert experiment.results().filter("qps > 10").aggregate("count(*)").fetchall() == [(1,)]
 
 
-def test_what_is_wrong_with_a_spec(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_wrong_with_a_spec(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     Path("mine.yaml").write_text(SPEC + "paramz: {}\nrepeat: no\n")
     with pytest.raises(SpecError) as found:
@@ -45,7 +45,7 @@ def test_what_is_wrong_with_a_spec(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     assert [str(problem.where) for problem in found.value.problems] == ["mine.yaml:9:1", "mine.yaml:10:9"]
 
 
-def test_the_import_takes_nothing_else_along() -> None:
+def test_the_import_takes_nothing_else_along():
     code = "import sys, stepgrid; print(*(name for name in sys.modules if name.startswith('stepgrid')))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     first = ["stepgrid", "stepgrid.errors", "stepgrid.package"]

@@ -1,12 +1,11 @@
 """Small artifacts, by the clients of their registries."""
 
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from stepgrid.build.error import BuildError
-from stepgrid.build.recipe import Material, source_of
+from stepgrid.build.recipe import source_of
 from stepgrid.cli import main
 from stepgrid.language import lock_file
 from stepgrid.language.problems import Problems
@@ -22,12 +21,12 @@ SIX = {
 }
 
 
-def obtain(folder: Path, **source: Any) -> Material:
+def obtain(folder, **source):
     return source_of(source).fetch(source, folder / "attempt", order(folder / "attempt", source))
 
 
 @needs("maven")
-def test_a_jar_with_libraries(tmp_path: Path) -> None:
+def test_a_jar_with_libraries(tmp_path):
     material = obtain(tmp_path, maven="com.github.jnr:jffi:1.3.13", classifier="native", sha256=JFFI)
     assert material.prefix is not None
     assert (material.prefix / "jni/x86_64-Linux/libjffi-1.2.so").read_bytes()[:4] == b"\x7fELF"
@@ -35,7 +34,7 @@ def test_a_jar_with_libraries(tmp_path: Path) -> None:
 
 
 @needs("cargo")
-def test_a_crate(tmp_path: Path) -> None:
+def test_a_crate(tmp_path):
     material = obtain(tmp_path, crate="itoa", version="1.0.1", sha256=ITOA)
     assert material.tree is not None
     assert (material.tree / "src/lib.rs").is_file()
@@ -44,7 +43,7 @@ def test_a_crate(tmp_path: Path) -> None:
 
 @needs("pip")
 @pytest.mark.parametrize("kind", SIX)
-def test_a_python_package(tmp_path: Path, kind: str) -> None:
+def test_a_python_package(tmp_path, kind):
     material = obtain(tmp_path, pypi="six", version="1.16.0", kind=kind, sha256=SIX[kind])
     found = material.prefix or material.tree
     assert found is not None
@@ -61,7 +60,7 @@ CFG_IF = "sha256:baf1de4339761588bc0619e3cbc0120ee582ebb74b53b4efbf79117bd2da40f
 
 
 @needs("cargo")
-def test_an_artifact_is_held_to_its_checksum(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_artifact_is_held_to_its_checksum(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     Path("a.yaml").write_text(SPEC)
     assert main(["lock", "a.yaml"]) == 0

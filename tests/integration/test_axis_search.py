@@ -1,7 +1,5 @@
 """Values that a run chooses, by a program that knows its limit: searches on an axis, and shares of a maximum."""
 
-from pathlib import Path
-
 import pytest
 
 from tests.integration.conftest import Lab
@@ -20,7 +18,7 @@ repeat: 2
 """
 
 
-def test_a_program_with_a_limit(tmp_path: Path):
+def test_a_program_with_a_limit(tmp_path):
     lab = Lab(tmp_path)
     lab.write(PROGRAM)
     done = lab.run()
@@ -59,7 +57,7 @@ params: {most: 700}
 """
 
 
-def test_shares_of_what_a_step_reached(tmp_path: Path):
+def test_shares_of_what_a_step_reached(tmp_path):
     """Each arm and load has the rates that its own maximum gives."""
     lab = Lab(tmp_path)
     lab.write(SHARES)
@@ -83,7 +81,7 @@ def test_shares_of_what_a_step_reached(tmp_path: Path):
     assert "paced: latency by rate, p99" in next(tmp_path.glob("outputs/summary/*/index.html")).read_text()
 
 
-def test_what_the_search_needs_must_be_there(tmp_path: Path):
+def test_what_the_search_needs_must_be_there(tmp_path):
     lab = Lab(tmp_path)
     lab.write(PROGRAM.replace("echo done: $n", "echo done"))
     done = lab.run()

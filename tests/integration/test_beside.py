@@ -1,7 +1,6 @@
 """A spec with work beside work, to its report: the planted cost, and the verdict between two arms."""
 
 import re
-from pathlib import Path
 
 from tests.integration.conftest import Lab
 
@@ -38,7 +37,7 @@ claims:
 """
 
 
-def test_the_cost_of_work_beside_a_load_is_told(tmp_path: Path) -> None:
+def test_the_cost_of_work_beside_a_load_is_told(tmp_path):
     lab = Lab(tmp_path)
     lab.write(SPEC)
     (tmp_path / "load.py").write_text(LOAD)

@@ -3,7 +3,6 @@
 import json
 import os
 import signal
-from pathlib import Path
 
 import pytest
 
@@ -34,7 +33,7 @@ BROKEN, CHANGE = 1, 3
 
 
 @pytest.fixture
-def lab(tmp_path: Path) -> Lab:
+def lab(tmp_path):
     repository = Repository(tmp_path / "repository")
     for number in range(COMMITS):
         ops, us = (1000, 2000) if number < CHANGE else (800, 2600)
@@ -46,16 +45,16 @@ def lab(tmp_path: Path) -> Lab:
     return found
 
 
-def searched(lab: Lab, *more: str) -> list[str]:
+def searched(lab, *more):
     return lab.argv("bisect", "spec.yaml", "--good", "c0", "--bad", "c3", *more)
 
 
-def decisions(lab: Lab) -> int:
+def decisions(lab):
     found = list(lab.folder.glob("outputs/bisect/*/search.json"))
     return max((len(json.loads(each.read_text())["decisions"]) for each in found), default=0)
 
 
-def test_killed_and_continued(lab: Lab):
+def test_killed_and_continued(lab):
     first = lab.start(searched(lab, "--metric", "ops"))
     until(lambda: decisions(lab) >= 2)
     first.kill()
@@ -80,7 +79,7 @@ def test_killed_and_continued(lab: Lab):
     assert "bisect: measure" not in again.stderr
 
 
-def test_stopped_by_ctrl_c(lab: Lab):
+def test_stopped_by_ctrl_c(lab):
     search = lab.start(searched(lab, "--metric", "ops"))
     until(lambda: decisions(lab) >= 1 and lab.processes("run-stage"))
     os.killpg(search.pid, signal.SIGINT)
@@ -90,7 +89,7 @@ def test_stopped_by_ctrl_c(lab: Lab):
     until(lambda: not lab.processes())
 
 
-def _repository(lab: Lab) -> Repository:
+def _repository(lab):
     made = Repository.__new__(Repository)
     made.folder = lab.folder / "repository"
     return made

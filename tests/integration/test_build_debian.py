@@ -19,18 +19,17 @@ from tests.waiting import LONG, SOON, until
 
 ROOT = Path(__file__).resolve().parents[2]
 PLAN = "p-1"
-
 pytestmark = needs("apt")
 
 
 @pytest.fixture
-def folder(tmp_path: Path) -> Path:
+def folder(tmp_path):
     """Where outputs/ is; a blank in a path is no surprise."""
     (tmp_path / "a checkout").mkdir()
     return tmp_path / "a checkout"
 
 
-def plan(folder: Path, suite: str, version: str, package: str = "rocksdb-tools") -> str:
+def plan(folder, suite, version, package="rocksdb-tools"):
     source = {"debian": package, "suite": suite}
     build = PlannedBuild(f"b-{suite}", f"rocksdb-{version}", "rocksdb", version, source, "specs/x.yaml:4:3")
     plans.write(
@@ -39,13 +38,13 @@ def plan(folder: Path, suite: str, version: str, package: str = "rocksdb-tools")
     return build.id
 
 
-def start(folder: Path, build: str) -> subprocess.Popen[str]:
+def start(folder, build):
     argv = [sys.executable, "-m", "stepgrid.pipeline", "build", PLAN, build]
     env = {**os.environ, "PYTHONPATH": str(ROOT / "compiler")}
     return subprocess.Popen(argv, cwd=folder, env=env, stderr=subprocess.PIPE, text=True)
 
 
-def make(folder: Path, build: str) -> tuple[int, str]:
+def make(folder, build):
     job = start(folder, build)
     _, said = job.communicate(timeout=300)
     return job.returncode, said
@@ -59,7 +58,7 @@ def make(folder: Path, build: str) -> tuple[int, str]:
         ("trixie", "9.10.0"),
     ],
 )
-def test_a_suite_gives_a_db_bench_that_runs_anywhere(folder: Path, suite: str, version: str):
+def test_a_suite_gives_a_db_bench_that_runs_anywhere(folder, suite, version):
     status, said = make(folder, plan(folder, suite, version))
     assert status == 0, said
     (line,) = said.splitlines()
@@ -78,7 +77,7 @@ def test_a_suite_gives_a_db_bench_that_runs_anywhere(folder: Path, suite: str, v
     assert f"version {version.rpartition('.')[0]}" in done.stdout + done.stderr
 
 
-def check_record(build: Path, suite: str, version: str) -> None:
+def check_record(build, suite, version):
     record = json.loads((build / "build.json").read_text())
     assert record["quality"].keys() == {"route", "suite", "architecture", "assertions"}
     assert (record["quality"]["suite"], record["assertions"]) == (suite, True)
@@ -96,7 +95,7 @@ def check_record(build: Path, suite: str, version: str) -> None:
     ]
 
 
-def test_a_package_that_the_suite_lacks(folder: Path):
+def test_a_package_that_the_suite_lacks(folder):
     status, said = make(folder, plan(folder, "bookworm", "1", "rocksdb-tool"))
     assert status == 1
     assert "  suite bookworm has no package rocksdb-tool for " in said
@@ -108,7 +107,7 @@ def test_a_package_that_the_suite_lacks(folder: Path):
 
 
 @pytest.mark.parametrize("number", [signal.SIGKILL, pytest.param(signal.SIGTERM, marks=pytest.mark.nightly)])
-def test_a_killed_build_leaves_no_process_and_starts_clean(folder: Path, number: signal.Signals):
+def test_a_killed_build_leaves_no_process_and_starts_clean(folder, number):
     build = plan(folder, "bookworm", "7.8.3")
     job = start(folder, build)
     children = _children(job.pid)
@@ -124,6 +123,6 @@ def test_a_killed_build_leaves_no_process_and_starts_clean(folder: Path, number:
     assert sorted(path.name for path in attempt.iterdir()) == ["build.log", "failure.json"]
 
 
-def _children(pid: int) -> list[psutil.Process]:
+def _children(pid):
     """apt-get and its helpers, as soon as it is at work."""
     return until(lambda: found if len(found := psutil.Process(pid).children(recursive=True)) > 1 else [])

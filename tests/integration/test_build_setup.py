@@ -5,8 +5,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
-
 from scripts import environment
 from stepgrid.build.apt import fetch_package
 from tests.needs import needs
@@ -15,7 +13,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 @needs("apt")
-def test_pip_comes_from_debian_where_there_is_no_ensurepip(tmp_path: Path):
+def test_pip_comes_from_debian_where_there_is_no_ensurepip(tmp_path):
     prefix = fetch_package("python3-pip-whl", tmp_path)
     (wheel,) = (prefix / "usr/share/python-wheels").glob("pip-*.whl")
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", tmp_path / "venv"], check=True)
@@ -44,7 +42,7 @@ def test_the_lock_names_no_index_and_has_a_checksum_for_all():
     assert all("--hash=sha256:" in block for block in blocks)
 
 
-def test_modules_are_compiled_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_modules_are_compiled_once(tmp_path, monkeypatch):
     """Else each process of a run does it, where the environment keeps Python from writing."""
     monkeypatch.setenv("PYTHONDONTWRITEBYTECODE", "1")
     monkeypatch.setattr(environment, "ROOT", tmp_path)

@@ -2,7 +2,6 @@
 
 import shutil
 import sys
-from pathlib import Path
 
 import pytest
 
@@ -30,7 +29,7 @@ TOOLS = ("bash", "sh")  # what Snakemake starts jobs with
 
 
 @pytest.fixture
-def bench(tmp_path: Path) -> Lab:
+def bench(tmp_path):
     lab = Lab(tmp_path / "lab")
     lab.folder.mkdir()
     repository = Repository(tmp_path / "origin")
@@ -39,7 +38,7 @@ def bench(tmp_path: Path) -> Lab:
     return lab
 
 
-def offline(folder: Path) -> dict[str, str]:
+def offline(folder):
     """The environment of a machine with nothing but a shell."""
     path = folder / "bin"
     path.mkdir()
@@ -48,11 +47,11 @@ def offline(folder: Path) -> dict[str, str]:
     return {"PATH": str(path), **dict.fromkeys(PROXIES, NOWHERE)}
 
 
-def built(lab: Lab) -> dict[str, int]:
+def built(lab):
     return {str(path): path.stat().st_mtime_ns for path in (lab.folder / "outputs").glob("builds/*/build.json")}
 
 
-def test_a_run_with_finished_builds_goes_without_anything_else(bench: Lab, tmp_path: Path) -> None:
+def test_a_run_with_finished_builds_goes_without_anything_else(bench, tmp_path):
     made = bench.execute(bench.argv("builds", "spec.yaml", "--yes"))
     assert made.returncode == 0, made.stderr
     shutil.rmtree(tmp_path / "origin")
@@ -63,7 +62,7 @@ def test_a_run_with_finished_builds_goes_without_anything_else(bench: Lab, tmp_p
     assert built(bench) == before
 
 
-def test_nothing_is_built_twice(bench: Lab, tmp_path: Path) -> None:
+def test_nothing_is_built_twice(bench, tmp_path):
     """By another plan of the spec, and by another spec."""
     assert bench.run().returncode == 0
     before = built(bench)

@@ -1,12 +1,10 @@
 """What a real server's own cache holds as a stage begins: nothing, or the pages that it listed."""
 
 import json
-from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
-from tests.integration.server_lab import Lab, events, opened
+from tests.integration.server_lab import events, opened
 from tests.integration.test_servers import BUILDS
 
 SPEC = f"""
@@ -46,12 +44,12 @@ start: engine-warm
 
 
 @pytest.fixture
-def lab(server_builds: Path, tmp_path: Path) -> Iterator[Lab]:
+def lab(server_builds, tmp_path):
     with opened(server_builds, tmp_path) as found:
         yield found
 
 
-def test_innodb_begins_without_pages_or_with_those_that_it_listed(lab: Lab) -> None:
+def test_innodb_begins_without_pages_or_with_those_that_it_listed(lab):
     attempts = _run(lab, SPEC + INNODB)
     usual, cold, warm = (attempts[option] for option in ("OFF", "cold", "ON"))
     assert max(_filled(usual), _filled(cold)) < 0.05
@@ -64,14 +62,14 @@ def test_innodb_begins_without_pages_or_with_those_that_it_listed(lab: Lab) -> N
     assert "caches 1 stage of 4 began after the engine had loaded the pages that it listed" in _report(lab)
 
 
-def test_postgres_loads_what_it_listed_before_the_first_step(lab: Lab) -> None:
+def test_postgres_loads_what_it_listed_before_the_first_step(lab):
     (attempt,) = _run(lab, SPEC + POSTGRES).values()
     said = events(attempt)["server loaded its cache"]["said"]
     assert "autoprewarm successfully prewarmed" in said
     assert "caches 1 stage of 2 began after" in _report(lab)
 
 
-def test_postgres_without_its_library_lists_nothing(lab: Lab) -> None:
+def test_postgres_without_its_library_lists_nothing(lab):
     (lab.folder / "spec.yaml").write_text(SPEC + POSTGRES.replace("pg_prewarm", '""'))
     done = lab.run("stepgrid.cli", "run", "spec.yaml")
     assert done.returncode == 3
@@ -80,7 +78,7 @@ def test_postgres_without_its_library_lists_nothing(lab: Lab) -> None:
     )
 
 
-def _run(lab: Lab, spec: str) -> dict[str, Path]:
+def _run(lab, spec):
     """Return the results of the step `read`, by how each began."""
     (lab.folder / "spec.yaml").write_text(spec)
     done = lab.run("stepgrid.cli", "run", "spec.yaml")
@@ -89,13 +87,13 @@ def _run(lab: Lab, spec: str) -> dict[str, Path]:
     return {_beginning(result): result for result in results}
 
 
-def _beginning(result: Path) -> str:
+def _beginning(result):
     cache = json.loads((result / "attempt.json").read_text())["cache"]
     effective = json.loads((result / "server" / "effective.json").read_text())["values"]
     return "cold" if cache["start"] == "cold" else effective.get("innodb_buffer_pool_load_at_startup", "")
 
 
-def _filled(result: Path) -> float:
+def _filled(result):
     """Return the share of the pool that held pages as the step began."""
     (before,) = result.glob("steps/0-read/statistics/before.json")
     gauges = json.loads(before.read_text())["gauges"]
@@ -103,5 +101,5 @@ def _filled(result: Path) -> float:
     return next(pages) / next(pages)
 
 
-def _report(lab: Lab) -> str:
+def _report(lab):
     return " ".join(lab.run("stepgrid.cli", "report", "spec.yaml", "--all").stdout.split())

@@ -9,7 +9,6 @@ import signal
 import socket
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,7 +22,7 @@ from stepgrid.run import client_host
 from tests.integration import servers
 from tests.integration.conftest import ROOT
 from tests.integration.conftest import Lab as Checkout
-from tests.integration.server_lab import Lab, events, opened
+from tests.integration.server_lab import events, opened
 from tests.needs import needs
 from tests.waiting import LONG, until
 
@@ -39,30 +38,30 @@ class Machine:
     folder: Path
 
     @property
-    def programs(self) -> Path:
+    def programs(self):
         return self.folder / "there" / "programs"
 
-    def write_site(self, path: Path, listen: str) -> None:
+    def write_site(self, path, listen):
         ssh, there = self.folder / "wrapper", self.folder / "there"
         path.write_text(f"tools: {{ssh: {ssh}}}\nclient: {{host: bench2, listen: {listen}, folder: {there}}}\n")
 
-    def program(self, name: str) -> psutil.Process | None:
+    def program(self, name):
         """The process of that name of a step there."""
         return next((process for process in self.processes() if process.name() == name), None)
 
-    def processes(self) -> list[psutil.Process]:
+    def processes(self):
         return [process for process in psutil.process_iter() if self._works_for(process)]
 
-    def is_clear(self) -> bool:
+    def is_clear(self):
         return not self.processes() and not any((self.folder / "there" / "steps").iterdir())
 
-    def _works_for(self, process: psutil.Process) -> bool:
+    def _works_for(self, process):
         with suppress(psutil.Error):
             return str(self.folder) in process.environ().get(STEP_MARK, "")
         return False
 
 
-def serve(folder: Path, address: str, prefix: tuple[str, ...] = ()) -> Iterator[Machine]:
+def serve(folder, address, prefix=()):
     """An sshd of our own with keys of its own; `prefix`: what starts it elsewhere."""
     for name in ("host", "key"):
         subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", folder / name], check=True)
@@ -100,20 +99,20 @@ def serve(folder: Path, address: str, prefix: tuple[str, ...] = ()) -> Iterator[
 
 
 @pytest.fixture
-def machine(tmp_path: Path) -> Iterator[Machine]:
+def machine(tmp_path):
     (tmp_path / "bench2").mkdir()
     yield from serve(tmp_path / "bench2", "127.0.0.1")
 
 
 @pytest.fixture
-def lab(server_builds: Path, tmp_path: Path, machine: Machine) -> Iterator[Lab]:
+def lab(server_builds, tmp_path, machine):
     (tmp_path / "lab").mkdir()
     with opened(server_builds, tmp_path / "lab") as lab:
         machine.write_site(lab.folder / "site.yaml", "127.0.0.1")
         yield lab
 
 
-def plan(lab: Lab, *argv: str) -> None:
+def plan(lab, *argv):
     settings = {"argv": list(argv), "metrics": {}, "series": {}, "files": [], "duration": 60.0}
     lab.plan("postgres", PlannedStep("ask", "command", 1, settings, {}, 1))
 
@@ -128,7 +127,7 @@ exit 3
 """
 
 
-def test_a_program_runs_below_the_folder_there_and_leaves_nothing(lab: Lab, machine: Machine) -> None:
+def test_a_program_runs_below_the_folder_there_and_leaves_nothing(lab, machine):
     plan(lab, "sh", "-c", SCRIPT, "{program:initdb}")
     ended = lab.run(*RUN, **ENV)
     assert ended.returncode == 1, ended.stderr
@@ -162,7 +161,7 @@ ENDS = {
 
 
 @pytest.mark.parametrize("end", ENDS)
-def test_whichever_end_there_is_killed_the_other_one_clears_up(machine: Machine, tmp_path: Path, end: str) -> None:
+def test_whichever_end_there_is_killed_the_other_one_clears_up(machine, tmp_path, end):
     relay, program = start_sleep(machine, tmp_path)
     (ssh,), worker = psutil.Process(relay.pid).children(), program.parent()
     {"ssh": ssh, "half there": worker, "watcher": worker.parent(), "program": program}[end].kill()
@@ -171,9 +170,7 @@ def test_whichever_end_there_is_killed_the_other_one_clears_up(machine: Machine,
     until(machine.is_clear, 20)
 
 
-def start_sleep(
-    machine: Machine, folder: Path, prefix: Sequence[str] = ()
-) -> tuple[subprocess.Popen[bytes], psutil.Process]:
+def start_sleep(machine, folder, prefix=()):
     """What stands for a program here, and the program there."""
     request = {
         "ssh": [str(machine.folder / "wrapper"), "--", "bench2", client_host.START], "host": "bench2",
@@ -189,7 +186,7 @@ def start_sleep(
 
 
 @pytest.mark.parametrize("end", ["relay", "job"])
-def test_whichever_end_here_is_killed_nothing_goes_on_there(lab: Lab, machine: Machine, end: str) -> None:
+def test_whichever_end_here_is_killed_nothing_goes_on_there(lab, machine, end):
     plan(lab, "sleep", "97")
     runner = lab.start(*RUN, **ENV)
     until(lambda: machine.program("sleep"))
@@ -205,7 +202,7 @@ def test_whichever_end_here_is_killed_nothing_goes_on_there(lab: Lab, machine: M
     until(lambda: not relay.is_running() and not ssh.is_running(), 20)
 
 
-def test_what_cannot_be_reached_is_said_before_a_server_starts(lab: Lab, machine: Machine) -> None:
+def test_what_cannot_be_reached_is_said_before_a_server_starts(lab, machine):
     plan(lab, "true")
     (machine.folder / "key").unlink()
     lab.run(*RUN, **ENV)
@@ -230,9 +227,9 @@ allow: {{step-short: a test}}
 
 
 @pytest.mark.skipif(os.geteuid() != 0 or not Path("/dev/net/tun").exists(), reason="no network namespaces here")
-def test_latency_is_that_of_the_server_and_of_the_network(server_builds: Path, tmp_path: Path) -> None:
+def test_latency_is_that_of_the_server_and_of_the_network(server_builds, tmp_path):
     """2 ms there and back, each packet delayed by a program; the machine there sees no file of this checkout."""
-    usual: dict[tuple[str, str], float] = {}
+    usual = {}
     for name in ("near", "far"):
         lab = Checkout(tmp_path / name)
         shutil.copytree(server_builds, lab.folder / "outputs" / "builds", copy_function=os.link, symlinks=True)
@@ -270,7 +267,7 @@ def test_latency_is_that_of_the_server_and_of_the_network(server_builds: Path, t
     assert "clients on another machine (" in " ".join(report.read_text().split())
 
 
-def lost_network(machine: Machine, folder: Path, prefix: list[str]) -> str:
+def lost_network(machine, folder, prefix):
     """Say why a step failed whose network went silent; its program there has ended as well."""
     relay, _ = start_sleep(machine, folder, prefix)
     (tunnel,) = [process for process in psutil.Process().children() if "slow_network" in "".join(process.cmdline())]
@@ -281,7 +278,7 @@ def lost_network(machine: Machine, folder: Path, prefix: list[str]) -> str:
 
 
 @contextmanager
-def joined(folder: Path, hidden: list[Path]) -> Iterator[tuple[list[str], Machine]]:
+def joined(folder, hidden):
     """Two network namespaces: what starts a command in the first one, and the machine in the second one."""
     hide = "; ".join(f"mount -t tmpfs none {path}" for path in hidden)
     waits = ["sh", "-c", "echo; exec sleep 600"]

@@ -4,7 +4,6 @@ import json
 import re
 import time
 from datetime import UTC, datetime
-from pathlib import Path
 
 from tests.integration.conftest import Lab
 
@@ -21,13 +20,13 @@ allow: {no-repeats: a test, step-short: a test}
 QPS = re.compile(r"^  go +([\d.]+k?) ± .*?(\d\.\d\d) \[.*\] (\w+)$", re.MULTILINE)
 
 
-def said(lab: Lab, *arguments: str) -> str:
+def said(lab, *arguments):
     done = lab.execute(lab.argv(*arguments))
     assert done.returncode == 0, done.stderr
     return done.stdout
 
 
-def test_results_beside_results(tmp_path: Path) -> None:
+def test_results_beside_results(tmp_path):
     lab = Lab(tmp_path)
     lab.write(SPEC)
     assert lab.run().returncode == 0
@@ -47,7 +46,7 @@ def test_results_beside_results(tmp_path: Path) -> None:
     assert "\n  params.argv: [{program:sh}, -c, echo qps $((1000 + " in against_date
 
     of_plans = said(lab, "compare", first[0][:8], second[0])
-    assert QPS.search(of_plans).groups() == found.groups()  # type: ignore[union-attr]
+    assert QPS.search(of_plans).groups() == found.groups()
     assert f"against {first[0][:8]}\n" in of_plans
     document = json.loads(said(lab, "compare", first[0][:8], second[0], "--format", "json"))
     assert [each["verdict"] for each in document["comparisons"]] == ["slower"]
@@ -56,11 +55,11 @@ def test_results_beside_results(tmp_path: Path) -> None:
     stored = sorted(lab.results())
     of_file = said(lab, "compare", "now.tar.gz", first[0])
     assert of_file.startswith(f"a program: {first[0][:8]} against now.tar\n")
-    assert QPS.search(of_file)[3] == "faster"  # type: ignore[index]
+    assert QPS.search(of_file)[3] == "faster"
     assert sorted(lab.results()) == stored, "a file's results do not join those that are here"
 
 
-def test_what_there_is_not(tmp_path: Path) -> None:
+def test_what_there_is_not(tmp_path):
     lab = Lab(tmp_path)
     lab.write(SPEC)
     meant = "a spec, a plan (`stepgrid plans`), either with @DATE, or a file that `stepgrid export` wrote"

@@ -1,7 +1,6 @@
 """A gate whose claims are confirmed by fresh loads, over real runs: one arm is slow, one was so in its first loads."""
 
 import re
-from pathlib import Path
 
 from tests.integration.conftest import Lab
 
@@ -47,7 +46,7 @@ claims:
 """
 
 
-def test_only_what_fresh_loads_fail_too_fails(tmp_path: Path) -> None:
+def test_only_what_fresh_loads_fail_too_fails(tmp_path):
     (tmp_path / "rate.py").write_text(PROGRAM)
     lab = Lab(tmp_path)
     lab.write(SPEC.replace("FOLDER", str(tmp_path)))

@@ -3,7 +3,6 @@
 import json
 import os
 import shutil
-from pathlib import Path
 
 import duckdb
 import pytest
@@ -45,13 +44,13 @@ sweep: {{log: {{synced: {{options: {{sync: true}}}}, unsynced: {{}}}}}}
 
 
 @pytest.fixture(scope="module")
-def servers(server_builds: Path, tmp_path_factory: pytest.TempPathFactory) -> Lab:
+def servers(server_builds, tmp_path_factory):
     lab = Lab(tmp_path_factory.mktemp("crash"))
     shutil.copytree(server_builds, lab.folder / "outputs" / "builds", copy_function=os.link, symlinks=True)
     return lab
 
 
-def figures(lab: Lab, spec: str, axis: str, *columns: str) -> dict[tuple[str, ...], tuple[float, ...]]:
+def figures(lab, spec, axis, *columns):
     """Run a spec; the columns by the labels of its axis and steps."""
     shutil.rmtree(lab.folder / "outputs" / "summary", ignore_errors=True)
     lab.write(spec)
@@ -63,12 +62,12 @@ def figures(lab: Lab, spec: str, axis: str, *columns: str) -> dict[tuple[str, ..
     return {(label, step): tuple(values) for label, step, *values in rows}
 
 
-def summary(lab: Lab) -> str:
+def summary(lab):
     (path,) = lab.folder.glob("outputs/summary/*/summary.txt")
     return " ".join(path.read_text().split())
 
 
-def test_rocksdb_comes_back_with_the_keys_of_its_log_and_of_no_others(lab: Lab) -> None:
+def test_rocksdb_comes_back_with_the_keys_of_its_log_and_of_no_others(lab):
     found = figures(lab, ROCKSDB, "log", "status", "rows_checked", "rows_lost", "replayed_records", "replayed_bytes")
     status, checked, lost, records, size = found["kept", "crash"]
     assert (status, lost) == ("done", 0)
@@ -80,7 +79,7 @@ def test_rocksdb_comes_back_with_the_keys_of_its_log_and_of_no_others(lab: Lab) 
 
 
 @needs("power disks")
-def test_rocksdb_loses_the_keys_of_a_log_that_is_not_synced_when_the_power_goes(lab: Lab) -> None:
+def test_rocksdb_loses_the_keys_of_a_log_that_is_not_synced_when_the_power_goes(lab):
     found = figures(lab, POWER, "log", "status", "rows_checked", "rows_lost")
     status, checked, lost = found["synced", "crash"]
     assert (status, lost) == ("done", 0)
@@ -92,7 +91,7 @@ def test_rocksdb_loses_the_keys_of_a_log_that_is_not_synced_when_the_power_goes(
 
 
 @pytest.mark.nightly
-def test_each_server_comes_back_with_its_rows_after_a_kill_and_after_a_stop(servers: Lab) -> None:
+def test_each_server_comes_back_with_its_rows_after_a_kill_and_after_a_stop(servers):
     columns = ("status", "rows_checked", "rows_lost", "first_answer_seconds", "first_commit_seconds", "replayed_bytes")
     found = figures(servers, SERVERS, "server", *columns)
     engines = ("mysql", "innodb", "myrocks", "postgres")
@@ -106,7 +105,7 @@ def test_each_server_comes_back_with_its_rows_after_a_kill_and_after_a_stop(serv
 
 
 @pytest.mark.nightly
-def test_what_is_kept_has_the_log_of_recovery_and_no_password(servers: Lab) -> None:
+def test_what_is_kept_has_the_log_of_recovery_and_no_password(servers):
     folders = [path.parent for path in servers.folder.glob("outputs/results/*/*/steps/1-crash/step.json")]
     logs = [log.read_text() for folder in folders for log in folder.glob("server/stderr")]
     assert sum("redo done at" in log for log in logs) == 1

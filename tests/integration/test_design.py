@@ -1,7 +1,6 @@
 """A design of a program whose rate is a known function of its parameters: the report finds what they do."""
 
 import json
-from pathlib import Path
 
 from tests.integration.conftest import Lab
 
@@ -30,7 +29,7 @@ echo QPS $((100000 * $1 * level / 10 + $4 % 400)) bytes $((5000 - 1000 * $2))
 """
 
 
-def test_a_design_finds_what_options_do(tmp_path: Path) -> None:
+def test_a_design_finds_what_options_do(tmp_path):
     lab = Lab(tmp_path)
     lab.write(SPEC)
     script = lab.folder / "bench" / "surface.sh"

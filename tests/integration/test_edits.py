@@ -2,12 +2,12 @@
 
 import json
 
-from tests.integration.conftest import SPEC, Lab
+from tests.integration.conftest import SPEC
 
 ONCE = SPEC.replace("repeat: 2", "repeat: 1")
 
 
-def missing_steps(lab: Lab, text: str) -> list[str]:
+def missing_steps(lab, text):
     """The steps that a run of this spec would measure."""
     lab.write(text)
     nodes = json.loads(lab.execute(lab.argv("status", "spec.yaml", "--format", "json")).stdout)["nodes"]
@@ -15,7 +15,7 @@ def missing_steps(lab: Lab, text: str) -> list[str]:
     return sorted(node["title"].rpartition(": ")[2] for node in stages)
 
 
-def test_what_runs_again_after_each_edit(lab: Lab) -> None:
+def test_what_runs_again_after_each_edit(lab):
     lab.write(ONCE)
     first = lab.run()
     assert first.returncode == 0, first.stderr

@@ -28,23 +28,23 @@ TABLE = 'sql, sql: ["create table t (id int)"]'
 
 
 @pytest.fixture(scope="module")
-def lab(tmp_path_factory: pytest.TempPathFactory) -> Lab:
+def lab(tmp_path_factory):
     return Lab(tmp_path_factory.mktemp("loads"))
 
 
-def failures(lab: Lab, load: str, only: str) -> list[str]:
+def failures(lab, load, only):
     lab.write(SPEC.replace("LOAD", load))
     run = lab.run("--only", f"build == '{only}'", timeout=LIMIT)
     return [line.strip() for line in run.stderr.splitlines() if "left no table" in line or "| could not" in line]
 
 
 @pytest.mark.parametrize("build", ["postgres", "mariadb"])
-def test_a_load_that_left_nothing_fails(lab: Lab, build: str) -> None:
+def test_a_load_that_left_nothing_fails(lab, build):
     message = "it ended with exit status 0 and left no table: there would be nothing in the database of the checkpoint"
     assert failures(lab, NOTHING, build)[:2] == [f"load: {message}", "| could not read file"]
 
 
 @pytest.mark.parametrize(("build", "load"), [("postgres", TABLE), ("mariadb", TABLE), ("postgres", ELSEWHERE)], ids=str)
-def test_one_that_left_a_table_is_done(lab: Lab, build: str, load: str) -> None:
+def test_one_that_left_a_table_is_done(lab, build, load):
     assert failures(lab, load, build) == []
     assert any(Path(lab.folder, "outputs", "results").glob("*/*/steps/0-read"))

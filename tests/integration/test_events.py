@@ -4,7 +4,7 @@ import json
 import re
 from collections import Counter
 
-from tests.integration.conftest import BUILD, Lab
+from tests.integration.conftest import BUILD
 
 ROCKSDB = f"""\
 title: "writers that wait for flushes and for level 0"
@@ -22,7 +22,7 @@ _DELAYS = ("level0_slowdown", "slowdown for pending_compaction_bytes", "memtable
 _STOPS = ("level0_numfiles", "stop for pending_compaction_bytes", "memtable_compaction")
 
 
-def test_flushes_compactions_and_stalls_of_rocksdb(lab: Lab) -> None:
+def test_flushes_compactions_and_stalls_of_rocksdb(lab):
     lab.write(ROCKSDB)
     done = lab.run()
     assert done.returncode == 0, done.stderr

@@ -19,7 +19,7 @@ PIP = ("install", "--quiet", "--no-deps", "--no-build-isolation", "--no-index")
 VALKEY = ("--engine", "valkey", "--driver", "valkey_benchmark")
 
 
-def python(folder: Path, *packages: Path) -> Path:
+def python(folder, *packages):
     """Of a new environment that has all of this one, and the packages."""
     run(Path(sys.executable), "-m", "venv", "--without-pip", str(folder))
     made = folder / "bin" / "python"
@@ -30,7 +30,7 @@ def python(folder: Path, *packages: Path) -> Path:
     return made
 
 
-def run(program: Path, *words: str, **env: str) -> str:
+def run(program, *words, **env):
     done = subprocess.run(
         [program, *words], cwd=ROOT, env={**os.environ, "STEPGRID_SITE": "", **env}, capture_output=True, text=True
     )
@@ -40,7 +40,7 @@ def run(program: Path, *words: str, **env: str) -> str:
 
 @needs("apt")
 @pytest.mark.nightly  # LMDB's below conforms each time
-def test_an_example_is_measured_by_its_own_package(tmp_path: Path) -> None:
+def test_an_example_is_measured_by_its_own_package(tmp_path):
     package, sweep = EXAMPLES / "valkey", tmp_path / "sweep"
     sweep.mkdir()
     own = python(tmp_path / "venv", package)
@@ -54,7 +54,7 @@ def test_an_example_is_measured_by_its_own_package(tmp_path: Path) -> None:
 
 
 @needs("pip")
-def test_an_engine_in_a_wheel_has_every_part(tmp_path: Path) -> None:
+def test_an_engine_in_a_wheel_has_every_part(tmp_path):
     """A command, a rule, durability, counters by name, a collector with a setting of its own, a layout."""
     own, spec, folder = (
         python(tmp_path / "venv", EXAMPLES / "lmdb"),
@@ -63,7 +63,7 @@ def test_an_engine_in_a_wheel_has_every_part(tmp_path: Path) -> None:
     )
     folder.mkdir()
 
-    def stepgrid(*words: str) -> str:
+    def stepgrid(*words):
         done = subprocess.run([own, "-m", "stepgrid.cli", *words], cwd=folder, capture_output=True, text=True)
         return done.stdout + done.stderr
 

@@ -2,7 +2,6 @@
 
 import re
 import shutil
-from pathlib import Path
 
 import duckdb
 import pytest
@@ -34,7 +33,7 @@ report: {{base: {{lie: none}}}}
 """
 
 
-def outcomes(lab: Lab) -> dict[tuple[str, str], tuple[str, bool, str]]:
+def outcomes(lab):
     """By lie and step: status, whether it has a figure, and why not."""
     (tables,) = {path.parent for path in lab.folder.glob("outputs/summary/*/tables/steps.parquet")}
     columns = "axis_lie, step, any_value(status), bool_or(qps IS NOT NULL), coalesce(any_value(reason), '')"
@@ -42,11 +41,11 @@ def outcomes(lab: Lab) -> dict[tuple[str, str], tuple[str, bool, str]]:
     return {(lie, step): (status, has_figure, _mask(reason)) for lie, step, status, has_figure, reason in rows}
 
 
-def _mask(reason: str) -> str:
+def _mask(reason):
     return re.sub(r"(?<= is )[\d.,]+( \wiB)?", "N", reason)
 
 
-def test_keys_that_are_not_loaded_a_cache_that_holds_all_and_a_log_without_syncs(lab: Lab) -> None:
+def test_keys_that_are_not_loaded_a_cache_that_holds_all_and_a_log_without_syncs(lab):
     lab.write(re.sub(r",?\s+expects: .*(?=\}$)", "", DB_BENCH, flags=re.M))
     done = lab.run()
     assert done.returncode == 0, done.stderr
@@ -110,7 +109,7 @@ esac
 
 
 @pytest.fixture
-def summary(tmp_path: Path) -> str:
+def summary(tmp_path):
     lab = Lab(tmp_path)
     steps = [STEP.replace("METRICS", ", ".join(METRICS.strip().splitlines())).replace("LIE", lie) for lie in LIES]
     lab.write(SPEC + "".join(steps).replace("DURATION", "duration: 60s,", 1).replace("DURATION", ""))
@@ -124,7 +123,7 @@ def summary(tmp_path: Path) -> str:
     return " ".join(path.read_text().split())
 
 
-def test_eight_lies_are_doubted_and_nothing_honest(summary: str) -> None:
+def test_eight_lies_are_doubted_and_nothing_honest(summary):
     liars = "client-old.sh, client-new.sh"
     for lie in (
         f"early of {liars}, client-honest.sh: it ran for 1.00 s of the 60.0 s that the spec asks for; in 9 of 9 runs",

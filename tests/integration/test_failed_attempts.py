@@ -1,7 +1,6 @@
 """Failed attempts leave a trace: in reports of what passed in another attempt, and in the annotations of CI."""
 
 import json
-from pathlib import Path
 
 import pytest
 
@@ -28,7 +27,7 @@ echo x 1000
 """
 
 
-def lab_with(folder: Path, program: str, command: str = "") -> Lab:
+def lab_with(folder, program, command=""):
     lab = Lab(folder)
     lab.write(SPEC.replace("COMMAND", f"command: '{command}', " if command else "").replace("FOLDER", str(folder)))
     (folder / "src").mkdir()
@@ -37,13 +36,13 @@ def lab_with(folder: Path, program: str, command: str = "") -> Lab:
     return lab
 
 
-def report(lab: Lab, *options: str) -> str:
+def report(lab, *options):
     done = lab.execute(lab.argv("report", "spec.yaml", *options))
     assert done.returncode == 0, done.stderr
     return done.stdout
 
 
-def test_stages_that_failed_and_have_a_result_now(tmp_path: Path) -> None:
+def test_stages_that_failed_and_have_a_result_now(tmp_path):
     lab = lab_with(tmp_path, FLAKY)
     assert lab.run().returncode != 0
     done = lab.run()
@@ -61,7 +60,7 @@ def test_stages_that_failed_and_have_a_result_now(tmp_path: Path) -> None:
     assert "::error" not in report(lab, "--format", "github")
 
 
-def test_a_crash_is_an_error_of_ci(tmp_path: Path) -> None:
+def test_a_crash_is_an_error_of_ci(tmp_path):
     lab = lab_with(tmp_path, "#!/bin/sh\nkill -SEGV $$\n")
     assert lab.run().returncode != 0
     (line,) = report(lab, "--format", "github").splitlines()
@@ -70,7 +69,7 @@ def test_a_crash_is_an_error_of_ci(tmp_path: Path) -> None:
     assert "failed in another attempt" not in report(lab)
 
 
-def test_the_first_error_of_a_compiler_is_an_error_of_ci(tmp_path: Path) -> None:
+def test_the_first_error_of_a_compiler_is_an_error_of_ci(tmp_path):
     lab = lab_with(tmp_path, "", "sh make.sh")
     error = "main.c:2:41: error: expected a semicolon"
     lines = ["main.c: In function main:", error, *("more" for _ in range(30)), "main.c:9:1: error: another"]

@@ -1,7 +1,5 @@
 """A build that fails ends a run, whatever is still undecided: the next round would only ask for it again."""
 
-from pathlib import Path
-
 from tests.integration.conftest import Lab
 
 SPEC = """\
@@ -17,7 +15,7 @@ claims: [{claim: no slower, expect: "qps(build='mine') >= 0.95 * qps(build='base
 """
 
 
-def test_a_tree_that_its_build_changes(tmp_path: Path) -> None:
+def test_a_tree_that_its_build_changes(tmp_path):
     """Its content is another one in each round, and so are the ids of its stages."""
     lab = Lab(tmp_path)
     lab.write(SPEC.replace("FAILING", f'sh -c "echo x >>{lab.folder}/mine/changes; exit 1"'))

@@ -2,8 +2,6 @@
 
 import shutil
 import signal
-from pathlib import Path
-from typing import Any
 
 from tests.integration.conftest import SPEC, Lab, measuring
 from tests.waiting import LONG, until
@@ -11,11 +9,11 @@ from tests.waiting import LONG, until
 ONE = SPEC.replace("repeat: 2", "repeat: 1")
 
 
-def with_build(text: str) -> str:
+def with_build(text):
     return ONE.replace("options: [", f"  other: {text}\noptions: [", 1)
 
 
-def test_a_build_that_cannot_be_had_and_a_step_that_fails(lab: Any) -> None:
+def test_a_build_that_cannot_be_had_and_a_step_that_fails(lab):
     text = with_build("{engine: rocksdb, source: {system: db_bench_of_nobody}}")
     lab.write(
         text.replace(
@@ -34,7 +32,7 @@ def test_a_build_that_cannot_be_had_and_a_step_that_fails(lab: Any) -> None:
     assert "INCOMPLETE: 6 of 9 measured steps have no figures yet" in summary.read_text()
 
 
-def test_an_option_that_no_build_knows(lab: Any) -> None:
+def test_an_option_that_no_build_knows(lab):
     lab.write(ONE.replace("write_buffer_size: 1MiB", "write_bufer_size: 1MiB"))
     run = lab.run()
     assert run.returncode == 1
@@ -43,7 +41,7 @@ def test_an_option_that_no_build_knows(lab: Any) -> None:
     assert lab.results() == {}
 
 
-def test_an_option_behind_a_checkpoint_costs_no_load_where_the_build_is_made_first(lab: Any) -> None:
+def test_an_option_behind_a_checkpoint_costs_no_load_where_the_build_is_made_first(lab):
     bad = "{name: readrandom, kind: db_bench, benchmarks: [readrandom], options: {cache_siz: 1}}"
     lab.write(ONE.replace("{name: readrandom, kind: db_bench, benchmarks: [readrandom]}", bad))
     for build in (lab.folder / "outputs" / "builds").iterdir():
@@ -55,7 +53,7 @@ def test_an_option_behind_a_checkpoint_costs_no_load_where_the_build_is_made_fir
     assert lab.results() == {}
 
 
-def test_a_step_that_hangs(lab: Any) -> None:
+def test_a_step_that_hangs(lab):
     lab.write(ONE)
     run = lab.start(lab.argv("run", "spec.yaml"), STEPGRID_GRACE="2")
     for process in until(lambda: measuring(lab)):
@@ -83,7 +81,7 @@ allow: {no-repeats: a test}
 """
 
 
-def test_a_misspelt_pattern_costs_no_load(tmp_path: Path) -> None:
+def test_a_misspelt_pattern_costs_no_load(tmp_path):
     lab = Lab(tmp_path)
     lab.write(MISSPELT.replace("LOG", str(tmp_path / "log")))
     for _ in range(2):

@@ -25,7 +25,7 @@ allow: {{step-short: a test}}
 
 
 @pytest.fixture
-def lab(tmp_path: Path) -> Lab:
+def lab(tmp_path):
     folder = os.environ.get("STEPGRID_HAMMERDB", "")
     absent = [name for name in REPOSITORIES.values() if not Path(folder, name).is_dir()]
     if not folder or absent:
@@ -38,10 +38,9 @@ def lab(tmp_path: Path) -> Lab:
 @pytest.mark.nightly
 @needs("apt", "cc")
 @pytest.mark.parametrize(
-    ("build", "workload"),
-    [("postgres.debian17", "hammerdb"), ("mariadb.debian, version: 11.8", "hammerdb.mysql")],
+    ("build", "workload"), [("postgres.debian17", "hammerdb"), ("mariadb.debian, version: 11.8", "hammerdb.mysql")]
 )
-def test_new_orders_of_a_server(lab: Lab, build: str, workload: str) -> None:
+def test_new_orders_of_a_server(lab, build, workload):
     text = SPEC.format(library=ROOT / "specs" / "library", build=build, workload=workload)
     lab.write(text)
     done = lab.run("--site", "site.yaml", timeout=900, STEPGRID_LOOK="0")

@@ -1,7 +1,6 @@
 """Files that no `files:` lists: a change of one that is named measures again, and the plan says which it was."""
 
 from functools import partial
-from pathlib import Path
 
 import pytest
 
@@ -16,7 +15,6 @@ steps:
 allow: {no-repeats: a test}
 """
 PROBE = "probes: [{name: size, before: [put], command: [sh, FOLDER/probe.sh]}]"
-
 at_night = partial(pytest.param, marks=pytest.mark.nightly)
 
 
@@ -30,7 +28,7 @@ at_night = partial(pytest.param, marks=pytest.mark.nightly)
         at_night('"{program:two}"', "", "bin/two", "build.pin.FOLDER/bin/two"),
     ],
 )
-def test_a_change_is_measured_and_named(tmp_path: Path, argv: str, more: str, file: str, reason: str) -> None:
+def test_a_change_is_measured_and_named(tmp_path, argv, more, file, reason):
     lab = Lab(tmp_path)
     lab.write(SPEC.replace("ARGV", argv).replace("MORE", more).replace("FOLDER", str(tmp_path)))
     (tmp_path / "bin").mkdir()
@@ -39,7 +37,7 @@ def test_a_change_is_measured_and_named(tmp_path: Path, argv: str, more: str, fi
         (tmp_path / name).chmod(0o755)
     path = f"{tmp_path}/bin:/usr/bin:/bin"
 
-    def execute(command: str) -> str:
+    def execute(command):
         done = lab.execute(lab.argv(command, "spec.yaml"), PATH=path)
         assert done.returncode == 0, done.stderr
         return done.stdout + done.stderr

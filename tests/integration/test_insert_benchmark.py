@@ -2,18 +2,14 @@
 
 import re
 from collections import defaultdict
-from collections.abc import Iterator
-from pathlib import Path
-from typing import Any
 
 import pytest
 
-from tests.integration.client_steps import ONE_BY_DAY, TWO_BY_DAY, Step, running, waits_for_a_lock
+from tests.integration.client_steps import ONE_BY_DAY, TWO_BY_DAY, running, waits_for_a_lock
 from tests.integration.insert_benchmark import ALL, checked, run, start
-from tests.integration.sysbench import Bench
 from tests.waiting import until
 
-QUERIES: dict[str, Any] = {"rows_per_commit": 50, "insert_rate": 500, "duration": 1.0}
+QUERIES = {"rows_per_commit": 50, "insert_rate": 500, "duration": 1.0}
 FIRST_3000 = 454537042  # the checksum of the first rows of the first client, by seed 7
 MARKET, REGISTER, PDC = (
     "pi1_marketsegment{} (productid,customerid,price)",
@@ -28,13 +24,13 @@ ROW = "('T',N,N,N,N,'T')"
 
 
 @pytest.fixture(scope="module", params=TWO_BY_DAY)
-def server(server_builds: Path, request: pytest.FixtureRequest) -> Iterator[Bench]:
+def server(server_builds, request):
     with running(server_builds, request.param) as found:
         yield found
 
 
 @pytest.mark.parametrize("clients", [3, *(pytest.param(number, marks=pytest.mark.nightly) for number in (1, 2, 4))])
-def test_every_row_is_there(server: Bench, clients: int) -> None:
+def test_every_row_is_there(server, clients):
     run(server, "load", rows=3000, clients=clients, anew=True)
     loaded = checked(server)
     assert [(line["rows"], line["checked"]) for line in loaded] == [(3000, ALL)] * clients
@@ -50,7 +46,7 @@ def test_every_row_is_there(server: Bench, clients: int) -> None:
     assert len({line["checksum"] for line in (*loaded, *lines)}) == 2 * clients
 
 
-def test_a_row_that_is_missing_or_another(server: Bench) -> None:
+def test_a_row_that_is_missing_or_another(server):
     run(server, "load", rows=500, anew=True)
     server.connection.query("UPDATE pi1 SET price = price + 1 WHERE transactionid = 250")
     step = start(server, "check")
@@ -71,7 +67,7 @@ LOCKS = {
 }
 
 
-def test_a_statement_that_the_server_wants_again(server: Bench) -> None:
+def test_a_statement_that_the_server_wants_again(server):
     """A lock wait that took too long; of PostgreSQL a row that somebody else updated."""
     run(server, "load", rows=200, anew=True)
     server.connection.query(LOCKS[server.access.storage_engine])
@@ -89,7 +85,7 @@ def test_a_statement_that_the_server_wants_again(server: Bench) -> None:
     assert [line["rows"] for line in checked(server)] == [200]
 
 
-def test_what_is_asked(server: Bench) -> None:
+def test_what_is_asked(server):
     run(server, "load", rows=2000, rows_per_commit=500, anew=True)
     with server.log(prepared=False) as seen:
         run(server, "index", first_rows=2)
@@ -120,23 +116,22 @@ def test_what_is_asked(server: Bench) -> None:
     for sql in {_shape(each): each for each in seen if _shape(each) in ranges}.values():
         plan = server.plan(sql)
         key = re.search(r"ORDER BY (\w+)", sql)
-        assert key is not None
         named = {"productid": "marketsegment", "cashregisterid": "registersegment", "price": "pdc"}[key[1]]
         assert plan.index == f"pi1_{named}"
         assert plan.covered
 
 
-def _shape(sql: str) -> str:
+def _shape(sql):
     text = re.sub(r"'[0-9]+'", "N", re.sub(r"\s+", " ", sql).strip())
     return re.sub(r"\b\d+\b", "N", re.sub(r"'[^']*'", "'T'", text))
 
 
-ASKED: dict[str, Any] = {"clients": 2, "insert_rate": 120, "rows_per_commit": 50, "deletes": True, "duration": 2.0}
+ASKED = {"clients": 2, "insert_rate": 120, "rows_per_commit": 50, "deletes": True, "duration": 2.0}
 
 
 @ONE_BY_DAY
 @pytest.mark.parametrize(("ends", "said"), [("rows", "when the rows were in"), ("clock", "by the clock")])
-def test_a_rate_is_kept(server: Bench, ends: str, said: str) -> None:
+def test_a_rate_is_kept(server, ends, said):
     run(server, "load", rows=2000, clients=2, anew=True)
     run(server, "index", clients=2)
     step = until(lambda: _kept(run(server, "query", ends=ends, **ASKED)))
@@ -152,19 +147,19 @@ def test_a_rate_is_kept(server: Bench, ends: str, said: str) -> None:
     assert [buckets.operation for buckets in found.histograms] == ["insert", "delete", "range"]
 
 
-def _kept(step: Step) -> Step | None:
+def _kept(step):
     """A busy host may take a second that has no time for its rows."""
     return step if step.figures.metrics["insert_shortfall_pct"] < 5 else None
 
 
 @ONE_BY_DAY
-def test_the_intervals_of_each_client_add_up_to_what_it_did(server: Bench) -> None:
+def test_the_intervals_of_each_client_add_up_to_what_it_did(server):
     """Also the part of a second at the end, of which sysbench's last report is."""
     run(server, "load", rows=2000, clients=2, anew=True)
     run(server, "index", clients=2)
     step = run(server, "query", clients=2, deletes=True, ends="clock", **{**QUERIES, "duration": 2.0})
     done = {(each["client"], each["operation"]): each["count"] for each in step.lines if each["report"] == "role"}
-    summed: dict[tuple[int, str], float] = defaultdict(float)
+    summed = defaultdict(float)
     reported = [line for line in step.lines if line["report"] == "client"]
     for line in reported:
         for name, key in (("insert", "inserts"), ("delete", "deletes"), ("query", "queries")):

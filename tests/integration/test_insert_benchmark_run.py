@@ -3,8 +3,6 @@
 import json
 import os
 import shutil
-from pathlib import Path
-from typing import Any
 
 import duckdb
 
@@ -26,7 +24,7 @@ steps:
 """
 
 
-def test_the_figures_of_a_whole_run(server_builds: Path, tmp_path: Path) -> None:
+def test_the_figures_of_a_whole_run(server_builds, tmp_path):
     lab = Folder(tmp_path)
     (tmp_path / "outputs").mkdir()
     shutil.copytree(server_builds, tmp_path / "outputs" / "builds", copy_function=os.link, symlinks=True)
@@ -46,7 +44,7 @@ def test_the_figures_of_a_whole_run(server_builds: Path, tmp_path: Path) -> None
     assert not [path for path in kept if path.name == "connection" or "-password=" in path.read_text()]
 
 
-def _figures(folder: Path) -> dict[str, tuple[Any, ...]]:
+def _figures(folder):
     tables = next(folder.glob("outputs/summary/*/tables"))
     columns = "step, operations, inserts_per_s > 0, deletes_per_s > 0, target_inserts_per_s, min_id_probe_seconds > 0"
     rows = duckdb.sql(f"SELECT {columns} FROM '{tables}/steps.parquet' WHERE status = 'done'").fetchall()

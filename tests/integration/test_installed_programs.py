@@ -11,7 +11,6 @@ from stepgrid.build.job import make
 from stepgrid.cli import main
 from stepgrid.language import lock_file
 from stepgrid.language.problems import Problems
-from stepgrid.model.plan import PlannedBuild
 from stepgrid.store.store import Store
 from stepgrid.workflow import host_plan
 from tests.needs import needs
@@ -26,16 +25,16 @@ SEMVER = "source: {npm: semver, version: 7.6.0}"
 
 
 @pytest.fixture(autouse=True)
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
 
 
-def planned(build: str, program: str) -> PlannedBuild:
+def planned(build, program):
     Path("a.yaml").write_text(SPEC.format(build=build, program=program))
     return host_plan.compile_for_host("a.yaml", None).builds[0]
 
 
-def answer(build: PlannedBuild, program: str, *words: str, text: str = "") -> str:
+def answer(build, program, *words, text=""):
     """Make a build, and start its program where it was published."""
     assert make(Store(), build) == 0
     argv = record.programs(Store().build(build.id))[program]
@@ -51,7 +50,7 @@ def answer(build: PlannedBuild, program: str, *words: str, text: str = "") -> st
         pytest.param(SEMVER, "semver", ("-i", "minor", "1.2.3"), "1.3.0", marks=needs("npm")),
     ],
 )
-def test_a_program_is_installed_and_held(build: str, program: str, words: tuple[str, ...], output: str) -> None:
+def test_a_program_is_installed_and_held(build, program, words, output):
     before = planned(build, program)
     assert output in answer(before, program, *words, text="a tale of two")
     assert main(["lock", "a.yaml"]) == 0

@@ -3,15 +3,12 @@
 import os
 import re
 import signal
-from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
 from stepgrid_databases.drivers.linkbench.settings import MIX
-from tests.integration.client_steps import ONE_BY_DAY, TWO_BY_DAY, Step, running, waits_for_a_lock
+from tests.integration.client_steps import ONE_BY_DAY, TWO_BY_DAY, running, waits_for_a_lock
 from tests.integration.linkbench import checked, run, start
-from tests.integration.sysbench import Bench
 from tests.waiting import SOON, until
 
 IDS = 1000
@@ -23,12 +20,12 @@ UNFINISHED = "the step that wrote the graph last did not end"
 
 
 @pytest.fixture(scope="module", params=TWO_BY_DAY)
-def server(server_builds: Path, request: pytest.FixtureRequest) -> Iterator[Bench]:
+def server(server_builds, request):
     with running(server_builds, request.param) as found:
         yield found
 
 
-def test_the_graph_after_a_load_and_after_requests(server: Bench) -> None:
+def test_the_graph_after_a_load_and_after_requests(server):
     loaded = run(server, "load", ids=IDS, loaders=2, anew=True).figures.metrics
     assert {name: loaded[f"{name}_loaded"] for name in ("nodes", "links", "counts")} == {
         "nodes": IDS,
@@ -50,7 +47,7 @@ def test_the_graph_after_a_load_and_after_requests(server: Bench) -> None:
     _figures_add_up(step)
 
 
-def _figures_add_up(step: Step) -> None:
+def _figures_add_up(step):
     found = step.figures
     done = sum(line["operations"] for line in step.lines if line["report"] == "client")
     assert done == found.metrics["operations"] > 100
@@ -64,7 +61,7 @@ def _figures_add_up(step: Step) -> None:
     assert {rate.client for rate in found.rates} == {0, 1, 2}
 
 
-def test_a_graph_that_is_not_as_it_should_be(server: Bench) -> None:
+def test_a_graph_that_is_not_as_it_should_be(server):
     run(server, "load", ids=100, anew=True)
     for sql, said in (
         (f"UPDATE counttable SET count = count + 1 WHERE id = 50 AND link_type = {TYPE}",
@@ -88,7 +85,7 @@ LOCKS = {"innodb": "innodb_lock_wait_timeout", "rocksdb": "rocksdb_lock_wait_tim
 
 
 @ONE_BY_DAY
-def test_a_transaction_that_waited_too_long_is_made_again(server: Bench) -> None:
+def test_a_transaction_that_waited_too_long_is_made_again(server):
     if server.postgres:
         server.connection.query("ALTER DATABASE stepgrid SET default_transaction_isolation = 'repeatable read'")
     else:
@@ -106,7 +103,7 @@ def test_a_transaction_that_waited_too_long_is_made_again(server: Bench) -> None
     checked(server)
 
 
-def test_a_client_that_is_killed(server: Bench) -> None:
+def test_a_client_that_is_killed(server):
     """Its transactions are whole; nobody takes the graph for one that a step has left as it should be."""
     run(server, "load", ids=IDS, anew=True)
     step = start(server, "request", ids=IDS, duration=60.0, mix=WRITES)
@@ -124,17 +121,10 @@ def test_a_client_that_is_killed(server: Bench) -> None:
 LINK = "id1, id2, link_type, visibility, data, time, version"
 
 
-def test_what_is_asked(server: Bench) -> None:
+def test_what_is_asked(server):
     run(server, "load", ids=IDS, anew=True)
     with server.log(prepared=False) as seen:
-        run(
-            server,
-            "request",
-            ids=IDS,
-            duration=2.0,
-            mix=dict.fromkeys(MIX, 10.0),
-            lists={"limit": 2, "continued": 50},
-        )
+        run(server, "request", ids=IDS, duration=2.0, mix=dict.fromkeys(MIX, 10.0), lists={"limit": 2, "continued": 50})
     shapes = {_shape(sql) for sql in seen if "linkbench_state" not in sql and "SELECT 1" not in sql}
     here = server.postgres
     new_link, new_count = (
@@ -173,7 +163,7 @@ def test_what_is_asked(server: Bench) -> None:
     assert plan.index in ({"id1_type", "linktable_pkey"} if here else {"id1_type"})
 
 
-def _shape(sql: str) -> str:
+def _shape(sql):
     text = re.sub(r"'[0-9]+'", "N", re.sub(r"\s+", " ", sql).strip())  # of a prepared statement
     text = re.sub(r"'[^']*'", "'T'", text)
     text = re.sub(r"IN \([^)]*\)", "IN (…)", re.sub(r"\b\d+\b", "N", text))

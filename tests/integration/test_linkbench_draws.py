@@ -4,8 +4,6 @@ import json
 import math
 import re
 import subprocess
-from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -37,21 +35,20 @@ EMPTY = "\nfunction event() return true end\n"
 
 
 @pytest.fixture(scope="module")
-def sysbench(server_builds: Path) -> Any:
+def sysbench(server_builds):
     return programs(record(server_builds, "sysbench")[0])["sysbench"]
 
 
-def _drawn(sysbench: Any, folder: Path, lua: str) -> dict[str, int]:
+def _drawn(sysbench, folder, lua):
     attach(folder, {**client_files("linkbench"), "draws.lua": HEAD + lua + EMPTY})
     argv = [*sysbench, "draws.lua", "--events=1", "run"]
     done = subprocess.run(argv, cwd=folder, env=SEARCH, capture_output=True, text=True, timeout=60)
     assert (folder / "drawn.json").exists(), done.stdout + done.stderr
-    found: dict[str, int] = json.loads((folder / "drawn.json").read_text())
-    return found
+    return json.loads((folder / "drawn.json").read_text())
 
 
 @pytest.mark.parametrize("exponent", [0.8, 0.741, 0.625, 0.606])
-def test_ranks_by_zipf(sysbench: Any, tmp_path: Path, exponent: float) -> None:
+def test_ranks_by_zipf(sysbench, tmp_path, exponent):
     lua = f'local rank = require("zipf")(1000, {exponent})\nwrite(counted({DRAWS}, function() return rank(stream) end))'
     found = {int(rank): count for rank, count in _drawn(sysbench, tmp_path, lua).items()}
     assert set(found) == set(range(1000))
@@ -61,7 +58,7 @@ def test_ranks_by_zipf(sysbench: Any, tmp_path: Path, exponent: float) -> None:
         assert sum(found[rank] for rank in ranks) / DRAWS == pytest.approx(expected, rel=0.02)
 
 
-def test_links_of_the_ids_are_distributed_as_published(sysbench: Any, tmp_path: Path) -> None:
+def test_links_of_the_ids_are_distributed_as_published(sysbench, tmp_path):
     """The table in link_counts.lua, by all ids of a graph; with a link of each of two types at least."""
     lua = """
 local of, id = require("link_counts")(100000, 2), 0
@@ -78,7 +75,7 @@ write(counted(100000, function() id = id + 1; return of.of(id) end))
     assert min(found) == 1
 
 
-def test_the_mix(sysbench: Any, tmp_path: Path) -> None:
+def test_the_mix(sysbench, tmp_path):
     text = ",".join(f"{name}:{percent}" for name, percent in MIX.items())
     lua = f"""
 local choose = require("request_mix")("{text}", stream)

@@ -4,28 +4,23 @@ import os
 import signal
 import threading
 import time
-from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from pathlib import Path
-from typing import Any
 
 import psutil
 import pytest
 
-from stepgrid.model.figures import Figures
 from stepgrid_databases.drivers.insert_benchmark import DRIVER as INSERT_BENCHMARK
 from stepgrid_databases.drivers.linkbench import DRIVER as LINKBENCH
 from stepgrid_databases.drivers.sql import DRIVER as SQL
 from stepgrid_databases.drivers.tpcc import DRIVER as TPCC
 from tests.integration.client_steps import Client, running, serves
-from tests.integration.sysbench import Bench
 from tests.waiting import until
 
 SECONDS = 10
 SMALL = {"warehouses": 2, "items": 200, "customers": 60}
 INTERVALS = ("client", "interval")  # of one client, or of all
 INSERTS = {"insert_rate": 100, "rows_per_commit": 10, "deletes": True, "ends": "clock", "arrivals": "even"}
-STEPS: Mapping[str, tuple[Any, list[tuple[str, Mapping[str, Any]]], str, Mapping[str, Any]]] = {
+STEPS = {
     "tpcc": (TPCC, [("load", SMALL)], "run", {"clients": 8, "mix": {"order_status": 60.0, "payment": 40.0}, **SMALL}),
     "linkbench": (LINKBENCH, [("load", {"ids": 2000})], "request", {"ids": 2000, "requesters": 8}),
     "insert_benchmark": (
@@ -36,12 +31,12 @@ STEPS: Mapping[str, tuple[Any, list[tuple[str, Mapping[str, Any]]], str, Mapping
 
 
 @pytest.fixture(scope="module", params=["mariadb-innodb", pytest.param("postgres-heap", marks=pytest.mark.nightly)])
-def server(server_builds: Path, request: pytest.FixtureRequest) -> Iterator[Bench]:
+def server(server_builds, request):
     with running(server_builds, request.param) as found:
         yield found
 
 
-def stop_for_a_second(folder: Path) -> float:
+def stop_for_a_second(folder):
     """Give the seconds for which the server stood still."""
     servers = [each for each in psutil.process_iter(["cmdline"]) if serves(each.info["cmdline"] or [], str(folder))]
     everyone = {each.pid for server in servers for each in (server, *server.children(recursive=True))}
@@ -54,12 +49,12 @@ def stop_for_a_second(folder: Path) -> float:
     return time.monotonic() - began
 
 
-def stalled(server: Bench, client: Client, action: str, **given: Any) -> tuple[Figures, float]:
+def stalled(server, client, action, **given):
     """Run a step whose server stands still once; with it the 99th percentile that a steady rate must have."""
     step = client.start(server, action, duration=float(SECONDS), **given)
-    stalls: list[float] = []
+    stalls = []
 
-    def stall() -> None:
+    def stall():
         until(lambda: [line for line in step.lines if line["report"] in INTERVALS and line["second"] > 2])
         stalls.append(stop_for_a_second(server.folder))
 
@@ -71,7 +66,7 @@ def stalled(server: Bench, client: Client, action: str, **given: Any) -> tuple[F
 
 
 @pytest.mark.parametrize("kind", STEPS)
-def test_the_latency_of_a_stall(server: Bench, kind: str) -> None:
+def test_the_latency_of_a_stall(server, kind):
     driver, before, action, given = STEPS[kind]
     client = Client(driver)
     for name, settings in before:
@@ -93,7 +88,7 @@ def test_the_latency_of_a_stall(server: Bench, kind: str) -> None:
     assert "backlog" not in closed.metrics
 
 
-def test_clients_that_cannot_keep_up(server: Bench) -> None:
+def test_clients_that_cannot_keep_up(server):
     client = Client(TPCC)
     client.run(server, "load", anew=True, **SMALL)
     figures = client.run(server, "run", clients=1, duration=2.0, rate=1_000_000, **SMALL).figures
@@ -104,7 +99,7 @@ def test_clients_that_cannot_keep_up(server: Bench) -> None:
 
 
 @pytest.mark.parametrize("rate", [{"sine": [50, 300], "period": 4.0}, {"ramp": [50, 300], "over": 6.0}])
-def test_a_rate_that_changes_is_served(server: Bench, rate: Mapping[str, Any]) -> None:
+def test_a_rate_that_changes_is_served(server, rate):
     """As many operations in all as were asked for, and in each half."""
     client = Client(TPCC)
     client.run(server, "load", anew=True, **SMALL)

@@ -2,7 +2,6 @@
 
 import os
 import shutil
-from pathlib import Path
 
 import pytest
 
@@ -25,13 +24,13 @@ steps:
 
 
 @pytest.fixture
-def lab(server_builds: Path, tmp_path: Path) -> Lab:
+def lab(server_builds, tmp_path):
     (tmp_path / "outputs").mkdir()
     shutil.copytree(server_builds, tmp_path / "outputs" / "builds", copy_function=os.link, symlinks=True)
     return Lab(tmp_path)
 
 
-def test_reads_that_find_nothing_fail(lab: Lab) -> None:
+def test_reads_that_find_nothing_fail(lab):
     lab.write(HEAD + MISSES.replace("NAME", "points"))
     environment = {"STEPGRID_HOST_LOCK": str(lab.folder / "lock"), "STEPGRID_LOOK": "0"}
     done = lab.run(**environment)

@@ -6,10 +6,8 @@ The first block of `sh` has the commands, `stepgrid run` among them; the block b
 
 import re
 from itertools import takewhile
-from pathlib import Path
 
 import pytest
-from _pytest.mark.structures import ParameterSet
 
 from tests.docs.pages import DOCS, ROOT, blocks, write_files
 from tests.integration.conftest import Lab
@@ -27,12 +25,12 @@ FIGURE = re.compile(r"[▲▼≠?=*]*[\d.]+[kMB]?×?(–[\d.]+[kMB]?)?")
 BEHIND_THE_FIGURES = re.compile(r"  ([▲▼≠?=*!] |(over all|builds|why|claims|undecided|releases|products|page|next) )")
 
 
-def as_case(page: Path) -> ParameterSet:
+def as_case(page):
     return pytest.param(page, id=page.stem, marks=[pytest.mark.nightly] if page.stem in NIGHTLY else [])
 
 
 @pytest.mark.parametrize("page", [as_case(page) for page in (*PAGES, ROOT / "README.md")])
-def test_a_reader_gets_the_report_that_a_page_shows(page: Path, tmp_path: Path) -> None:
+def test_a_reader_gets_the_report_that_a_page_shows(page, tmp_path):
     commands, report = commands_and_report(page)
     require(*{name for word, name in NEEDS.items() if word in page.read_text(encoding="utf-8")})
     write_files(page, tmp_path)
@@ -43,7 +41,7 @@ def test_a_reader_gets_the_report_that_a_page_shows(page: Path, tmp_path: Path) 
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
-def test_a_page_shows_the_whole_spec_before_all_else(page: Path) -> None:
+def test_a_page_shows_the_whole_spec_before_all_else(page):
     first = next(blocks(page))
     assert first.file.endswith(".yaml")
     assert first.text.startswith("title:")
@@ -52,7 +50,7 @@ def test_a_page_shows_the_whole_spec_before_all_else(page: Path) -> None:
 
 @pytest.mark.nightly
 @pytest.mark.parametrize("name", ["own-patch", "server"])
-def test_a_lesson_of_the_tutorial_ends_in_its_report(name: str, tmp_path: Path) -> None:
+def test_a_lesson_of_the_tutorial_ends_in_its_report(name, tmp_path):
     page = DOCS / "guides" / f"{name}.md"
     require(*{name for word, name in NEEDS.items() if word in page.read_text(encoding="utf-8")})
     write_files(page, tmp_path)
@@ -64,14 +62,14 @@ def test_a_lesson_of_the_tutorial_ends_in_its_report(name: str, tmp_path: Path) 
     assert words(done.stdout, title) == words(report, title), done.stdout
 
 
-def commands_and_report(page: Path) -> tuple[str, str]:
+def commands_and_report(page):
     shown = list(blocks(page))
     position = next(number for number, block in enumerate(shown) if block.language == "sh" and not block.file)
     commands, report = shown[position : position + 2]
     return commands.text, report.text
 
 
-def words(report: str, title: str) -> list[str]:
+def words(report, title):
     """Title, head and names of the rows: what is the same in each run. Claims by their number.
 
     A row over all points is there where they agree."""

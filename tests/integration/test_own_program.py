@@ -2,7 +2,6 @@
 
 import re
 import subprocess
-from pathlib import Path
 
 import pytest
 
@@ -25,7 +24,7 @@ echo QPS ${qps:-70}
 
 
 @pytest.fixture
-def lab(tmp_path: Path) -> Lab:
+def lab(tmp_path):
     lab = Lab(tmp_path)
     lab.write(SPEC)
     for name in ("a.sh", "b.sh", "c.sh"):
@@ -33,25 +32,25 @@ def lab(tmp_path: Path) -> Lab:
     return lab
 
 
-def write_script(lab: Lab, name: str, text: str) -> None:
+def write_script(lab, name, text):
     path = lab.folder / "bench" / name
     path.parent.mkdir(exist_ok=True)
     path.write_text(text)
     path.chmod(0o755)
 
 
-def execute(lab: Lab, *words: str) -> str:
+def execute(lab, *words):
     process = lab.execute(lab.argv(*words))
     assert process.returncode == 0, process.stderr
     return process.stdout + process.stderr
 
 
-def to_do(lab: Lab) -> str:
+def to_do(lab):
     (line,) = (line for line in execute(lab, "plan", "spec.yaml").splitlines() if line.startswith("  to do "))
     return line.removeprefix("  to do    ").partition(", about")[0]
 
 
-def test_an_edited_script_measures_its_cells(lab: Lab) -> None:
+def test_an_edited_script_measures_its_cells(lab):
     write_script(lab, "common.sh", "qps=80\n")
     warning = "; b.sh mentions common.sh, which is left out: `source: {path: …, files: [common.sh]}` adds it\n"
     assert warning in execute(lab, "run", "spec.yaml")
@@ -68,7 +67,7 @@ def test_an_edited_script_measures_its_cells(lab: Lab) -> None:
     assert len(lab.results()) == len(results) + 1
 
 
-def test_a_compiled_folder_is_what_git_would_keep(lab: Lab) -> None:
+def test_a_compiled_folder_is_what_git_would_keep(lab):
     git = ["git", "-C", str(lab.folder / "bench"), "-c", "user.name=a", "-c", "user.email=a@b.example"]
     subprocess.run([*git, "init", "-q"], check=True)
     (lab.folder / "bench" / ".gitignore").write_text("*.o\nout/\n")

@@ -4,7 +4,6 @@ import json
 import os
 import re
 import subprocess
-from pathlib import Path
 
 import pytest
 
@@ -18,11 +17,11 @@ QUIET = {"STEPGRID_LOOK": "0"}
 
 
 @pytest.fixture(scope="module")
-def lab(tmp_path_factory: pytest.TempPathFactory) -> Lab:
+def lab(tmp_path_factory):
     return Lab(tmp_path_factory.mktemp("pgbench"))
 
 
-def included() -> list[Path]:
+def included():
     return [ROOT / "specs" / "library" / f"{name}.yaml" for name in ("postgres", "pgbench")]
 
 
@@ -35,7 +34,7 @@ repeat: 1
 """
 
 
-def test_sql_that_fails_says_why(lab: Lab) -> None:
+def test_sql_that_fails_says_why(lab):
     lab.write(BAD)
     done = lab.run(timeout=240, **QUIET)
     assert done.returncode == 3
@@ -45,7 +44,7 @@ def test_sql_that_fails_says_why(lab: Lab) -> None:
     }
 
 
-def test_the_plugin_of_the_page_conforms_from_nothing(lab: Lab, tmp_path: Path) -> None:
+def test_the_plugin_of_the_page_conforms_from_nothing(lab, tmp_path):
     """Each file that the page shows, in an empty folder, installed into an environment of its own."""
     write_files(DOCS / "guides/plugins.md", tmp_path / "stepgrid-tps")
     page = (DOCS / "guides/plugins.md").read_text(encoding="utf-8")

@@ -1,7 +1,7 @@
 """Published experiments at smoke scale: a few cells of one for each family; at night some of all, and all whole."""
 
 import json
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import pytest
 
@@ -21,7 +21,7 @@ class Cut(NamedTuple):
     registries: tuple[str, ...] = ("apt",)
 
 
-def packaged(version: str, suite: str) -> tuple[str, ...]:
+def packaged(version, suite):
     """db_bench as a package: of a release as the spec has it, it is compiled from a repository."""
     return (f"builds.rocksdb.source={{debian: rocksdb-tools, suite: {suite}}}", version)
 
@@ -46,11 +46,7 @@ CUTS = {
     "2023-08-myrocks-gc-debt": Cut(
         "data == 'io-bound' and gc in ['base', 'sd8k']", (f"{POINT}.rows=2k", f"{POINT}.more_rows=1k", SECOND)
     ),
-    "2024-11-mysql-scan-regressions": Cut(
-        "server == 'two' and build == 'my8031'",
-        QUICK,
-        ("apt", "maven"),
-    ),
+    "2024-11-mysql-scan-regressions": Cut("server == 'two' and build == 'my8031'", QUICK, ("apt", "maven")),
     "2024-11-rocksdb-hyperclock-v2": Cut("true", (*LISTED, *KEYS)),
     "2024-11-rocksdb-leveled": Cut("true", (*LISTED, *DATA, *HASTE)),
     "2024-11-rocksdb-lru-vs-hyperclock": Cut("threads == 2 and write_rate == '8MiB' and fanout == 8", (*ONE, *KEYS)),
@@ -69,7 +65,6 @@ CUTS = {
         "build == 'postgres-17.11' and warehouses == 1", (SECOND, "params.warm_time=1s"), ("apt", "maven")
     ),
 }
-
 BY_DAY = {  # RocksDB, MySQL's relatives, PostgreSQL
     "2024-11-rocksdb-hyperclock-v2": "true",
     "2023-08-myrocks-gc-debt": "data == 'io-bound' and gc == 'base'",
@@ -78,21 +73,19 @@ BY_DAY = {  # RocksDB, MySQL's relatives, PostgreSQL
 
 
 @pytest.fixture(scope="module")
-def lab(tmp_path_factory: pytest.TempPathFactory) -> Lab:
+def lab(tmp_path_factory):
     """One folder for all: they share builds."""
     folder = tmp_path_factory.mktemp("posts")
     (folder / "specs").symlink_to(ROOT / "specs")
     return Lab(folder)
 
 
-def run(lab: Lab, spec: str, *words: str, timeout: float) -> None:
+def run(lab, spec, *words, timeout):
     """Every stage is done, or unsupported with a reason; and the report comes out."""
     asked = (f"specs/{spec}.yaml", "--scale", "smoke", *words)
     done = lab.execute(lab.argv("run", *asked), timeout)
     assert done.returncode == 0, done.stderr[-3000:]
-    nodes: list[dict[str, Any]] = json.loads(lab.execute(lab.argv("status", *asked, "--format", "json")).stdout)[
-        "nodes"
-    ]
+    nodes = json.loads(lab.execute(lab.argv("status", *asked, "--format", "json")).stdout)["nodes"]
     stages = [node for node in nodes if node["kind"] == "stage"]
     assert stages
     assert {node["title"]: node["state"] for node in stages if node["state"] not in DONE} == {}
@@ -100,23 +93,23 @@ def run(lab: Lab, spec: str, *words: str, timeout: float) -> None:
     assert lab.execute(lab.argv("report", *asked)).returncode == 0
 
 
-def run_cut(lab: Lab, post: str, cut: Cut) -> None:
+def run_cut(lab, post, cut):
     run(lab, f"posts/{post}", "--only", cut.only, *(word for text in cut.sets for word in ("--set", text)), timeout=900)
 
 
-def test_no_post_is_left_out() -> None:
+def test_no_post_is_left_out():
     assert CUTS.keys() == set(POSTS)
 
 
 @needs("apt")
 @pytest.mark.parametrize("post", BY_DAY)
-def test_a_few_cells(lab: Lab, post: str) -> None:
+def test_a_few_cells(lab, post):
     run_cut(lab, post, CUTS[post]._replace(only=BY_DAY[post]))
 
 
 @pytest.mark.nightly
 @pytest.mark.parametrize("post", [pytest.param(post, marks=needs(*cut.registries)) for post, cut in CUTS.items()])
-def test_a_cell_of_each_kind(lab: Lab, post: str) -> None:
+def test_a_cell_of_each_kind(lab, post):
     run_cut(lab, post, CUTS[post])
 
 
@@ -124,12 +117,12 @@ def test_a_cell_of_each_kind(lab: Lab, post: str) -> None:
 @pytest.mark.parametrize(
     "post", [pytest.param(post, marks=needs("apt", "maven", *["github"][: post in FROM_GITHUB])) for post in POSTS]
 )
-def test_the_whole_of_it(lab: Lab, post: str) -> None:
+def test_the_whole_of_it(lab, post):
     run(lab, f"posts/{post}", timeout=3 * 3600)
 
 
 @pytest.mark.nightly
 @needs("apt", "cargo", "maven")
 @pytest.mark.parametrize("spec", ["embedded", "fio", "pgbench", "valkey"])
-def test_a_shipped_spec(lab: Lab, spec: str) -> None:
+def test_a_shipped_spec(lab, spec):
     run(lab, spec, timeout=3000)

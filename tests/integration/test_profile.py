@@ -5,43 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.integration.conftest import Lab
 from tests.needs import may_profile, needs
 
 EXTRA = 10.0  # microseconds of each operation of the slow arm
-PROGRAM = """\
-#include <stdio.h>
-#include <stdlib.h>
-#include <time.h>
-#include <unistd.h>
-
-static double seconds(clockid_t clock) {
-  struct timespec now;
-  clock_gettime(clock, &now);
-  return now.tv_sec + now.tv_nsec * 1e-9;
-}
-
-#define BURN(name)                                               \\
-  __attribute__((noinline)) void name(double microseconds) {     \\
-    double end = seconds(CLOCK_MONOTONIC) + microseconds * 1e-6; \\
-    while (seconds(CLOCK_MONOTONIC) < end)                       \\
-      for (volatile int at = 0; at < 500; at++) {}               \\
-  }
-BURN(look_up)
-BURN(verify_checksum)
-
-int main(int count, char** words) {
-  double length = atof(words[1]), extra = atof(words[2]), sleep = atof(words[3]);
-  long operations = 0;
-  while (seconds(CLOCK_PROCESS_CPUTIME_ID) < length) {
-    look_up(20);
-    if (extra > 0) verify_checksum(extra);
-    if (sleep > 0) usleep(sleep);
-    operations++;
-  }
-  printf("operations %ld rate %f\\n", operations, operations / seconds(CLOCK_PROCESS_CPUTIME_ID));
-}
-"""
+PROGRAM = Path(__file__).with_name("burn.c").read_text(encoding="utf-8")
 SPEC = f"""\
 title: "a checksum that is verified too often"
 builds:
@@ -71,7 +38,7 @@ report:
 
 @pytest.mark.nightly
 @needs("perf", "cc")
-def test_the_planted_function_has_its_name_and_its_cost(lab: Lab) -> None:
+def test_the_planted_function_has_its_name_and_its_cost(lab):
     _write(lab, SPEC)
     assert lab.run().returncode == 0
     measured = _results(lab.folder)
@@ -95,7 +62,7 @@ def test_the_planted_function_has_its_name_and_its_cost(lab: Lab) -> None:
     ]
 
 
-def _write(lab: Lab, spec: str) -> None:
+def _write(lab, spec):
     if not may_profile():
         pytest.skip("perf may not look at processes here: see kernel.perf_event_paranoid")
     source = lab.folder / "src"
@@ -104,6 +71,6 @@ def _write(lab: Lab, spec: str) -> None:
     lab.write(spec)
 
 
-def _results(folder: Path) -> dict[str, bytes]:
+def _results(folder):
     """The measured figures by result, as they lie in the store."""
     return {str(path): path.read_bytes() for path in folder.glob("outputs/results/*/*/result.json")}

@@ -5,9 +5,6 @@ import json
 import os
 import re
 import shutil
-from collections.abc import Iterator, Mapping
-from pathlib import Path
-from typing import Any
 
 import duckdb
 import pytest
@@ -57,7 +54,7 @@ steps:
   - {{name: settle, kind: quiesce, timeout: 60s, quiet: 1s}}
 """
 # by build: what there was to do at the first look, and at most how much is left of it
-WORK: Mapping[str, tuple[str, float]] = {
+WORK = {
     "postgres": ("wal_bytes", 0.01),
     "mysql": ("dirty_pages", 0.5),
     "innodb": ("dirty_pages", 0.5),
@@ -67,7 +64,7 @@ WORK: Mapping[str, tuple[str, float]] = {
 
 
 @pytest.fixture(scope="module")
-def measured(depot: Path, server_builds: Path, tmp_path_factory: pytest.TempPathFactory) -> Lab:
+def measured(depot, server_builds, tmp_path_factory):
     lab = Lab(tmp_path_factory.mktemp("quiesce"))
     for builds in (depot / "builds", server_builds):
         here = lab.folder / "outputs" / "builds"
@@ -80,14 +77,14 @@ def measured(depot: Path, server_builds: Path, tmp_path_factory: pytest.TempPath
     return lab
 
 
-def steps(lab: Lab, kind: str) -> Iterator[tuple[Path, Mapping[str, Any]]]:
+def steps(lab, kind):
     for path in (lab.folder / "outputs" / "results").glob("*/*/steps/*/step.json"):
         record = json.loads(path.read_text())
         if record["kind"] == kind:
             yield path.parent, record
 
 
-def test_all_of_them_end_quiet(measured: Lab):
+def test_all_of_them_end_quiet(measured):
     quiet = [
         require_runner("quiesce").parse(folder, {})
         for folder, record in steps(measured, "quiesce")
@@ -98,7 +95,7 @@ def test_all_of_them_end_quiet(measured: Lab):
 
 
 @pytest.mark.parametrize("build", WORK)
-def test_the_work_that_was_left_is_done(measured: Lab, build: str):
+def test_the_work_that_was_left_is_done(measured, build):
     name, most = WORK[build]
     (table,) = (measured.folder / "outputs" / "summary").glob("*/tables/steps.parquet")
     columns = f"step, quiesce_{name}_start, quiesce_{name}_end"
@@ -109,7 +106,7 @@ def test_the_work_that_was_left_is_done(measured: Lab, build: str):
     assert found["settle"][1] <= most * start
 
 
-def test_a_wait_that_is_too_short_says_what_was_not_quiet(measured: Lab):
+def test_a_wait_that_is_too_short_says_what_was_not_quiet(measured):
     (text,) = (measured.folder / "outputs" / "summary").glob("*/summary.txt")
     said = " ".join(text.read_text().split())
     others = r"(, early of \w+)*"  # which had the same reason
@@ -121,7 +118,7 @@ def test_a_wait_that_is_too_short_says_what_was_not_quiet(measured: Lab):
     assert "settle of" not in said.partition("read with care")[2].partition("relative to")[0]
 
 
-def test_no_file_that_is_kept_has_the_password(measured: Lab):
+def test_no_file_that_is_kept_has_the_password(measured):
     for folder, _ in steps(measured, "quiesce"):
         said = json.loads((folder / "request.json").read_text())
         assert oct((folder / "request.json").stat().st_mode & 0o777) == "0o600"

@@ -1,7 +1,6 @@
 """A changed metric reads kept output again and measures nothing."""
 
 import json
-from pathlib import Path
 
 import pytest
 
@@ -27,7 +26,7 @@ READ_AGAIN = "  read     2 metrics are read again from kept output (p99, qps; 2 
 
 
 @pytest.fixture
-def lab(tmp_path: Path) -> Lab:
+def lab(tmp_path):
     lab = Lab(tmp_path)
     lab.write(SPEC)
     (tmp_path / "tool").mkdir()
@@ -36,24 +35,24 @@ def lab(tmp_path: Path) -> Lab:
     return lab
 
 
-def execute(lab: Lab, *words: str) -> str:
+def execute(lab, *words):
     done = lab.execute(lab.argv(*words))
     assert done.returncode == 0, done.stderr
     return done.stdout + done.stderr
 
 
-def figures(lab: Lab, metric: str) -> list[float]:
+def figures(lab, metric):
     sql = f"SELECT {metric} FROM steps WHERE step = 'get'"
     rows = json.loads(execute(lab, "query", "spec.yaml", sql, "--format", "json"))
     return [row[metric] for row in rows]
 
 
-def change_metric(lab: Lab) -> None:
+def change_metric(lab):
     changed = "'(\\d+) ms', times: 1000, better: lower}, p99: {pattern: 'P99 (\\d+)'}"
     lab.write(SPEC.replace("'QPS (\\d+)'}", changed))
 
 
-def test_a_changed_pattern_measures_nothing(lab: Lab) -> None:
+def test_a_changed_pattern_measures_nothing(lab):
     execute(lab, "run", "spec.yaml")
     results = lab.results()
     assert "  read " not in execute(lab, "plan", "spec.yaml")
@@ -87,7 +86,7 @@ hardware: {id: any}
 """
 
 
-def test_a_misspelt_pattern_costs_two_stages_and_their_output_is_read_again(tmp_path: Path) -> None:
+def test_a_misspelt_pattern_costs_two_stages_and_their_output_is_read_again(tmp_path):
     lab, log = Lab(tmp_path), tmp_path / "log"
     lab.write(REQUIRED.replace("LOG", str(log)))
     run = lab.run()
@@ -109,7 +108,7 @@ def test_a_misspelt_pattern_costs_two_stages_and_their_output_is_read_again(tmp_
     assert not [*(tmp_path / "outputs/results").glob("*/*/unread.json")]
 
 
-def test_output_that_was_changed_is_measured_again(tmp_path: Path) -> None:
+def test_output_that_was_changed_is_measured_again(tmp_path):
     lab, log = Lab(tmp_path), tmp_path / "log"
     lab.write(REQUIRED.replace("LOG", str(log)).replace("[1, 2, 3, 4]", "[1, 2]"))
     assert lab.run().returncode == 3

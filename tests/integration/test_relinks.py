@@ -3,11 +3,9 @@
 import json
 import shutil
 import subprocess
-from pathlib import Path
 
 import pytest
 
-from stepgrid.model.plan import Plan
 from stepgrid.plan import plan_file
 from tests.integration.conftest import Lab
 from tests.needs import needs
@@ -32,19 +30,18 @@ int first(int), second(int), third(int), fourth(int);
 int main(void) { return printf("QPS %d\\n", first(second(third(fourth(66))))) < 0; }
 """
 NAMES = ("first", "second", "third", "fourth")
-
 pytestmark = needs("cc", "make", "ar", "nm")
 
 
 @pytest.fixture
-def lab(tmp_path: Path) -> Lab:
+def lab(tmp_path):
     lab = Lab(tmp_path)
     write_tree(lab)
     lab.write(SPEC)
     return lab
 
 
-def write_tree(lab: Lab, library: str = "libthird.a", thin: str = "s") -> None:
+def write_tree(lab, library="libthird.a", thin="s"):
     tree = lab.folder / "tree"
     shutil.rmtree(tree, ignore_errors=True)
     tree.mkdir()
@@ -55,31 +52,31 @@ def write_tree(lab: Lab, library: str = "libthird.a", thin: str = "s") -> None:
         (tree / f"{name}.c").write_text(f"int {name}(int x) {{ return x + 1; }}\n")
 
 
-def plan(lab: Lab) -> Plan:
+def plan(lab):
     return plan_file.read(next(lab.store.root.glob("plans/*/plan.jsonl")).parent)
 
 
-def builds_by_load(lab: Lab) -> dict[int, str]:
+def builds_by_load(lab):
     """The build that each load was measured with, as its result says."""
     builds = {stage.load: stage.id for stage in plan(lab).stages}
     return {load: json.loads(next(lab.store.root.glob(f"results/{stage}/*/attempt.json")).read_text())["build"]
             for load, stage in builds.items()}  # fmt: skip
 
 
-def functions(lab: Lab, build: str) -> list[str]:
+def functions(lab, build):
     """The functions of a build's program, by address."""
     argv = ["nm", "--numeric-sort", str(lab.store.build(build) / "tree" / "bench")]
     lines = subprocess.run(argv, check=True, capture_output=True, text=True).stdout.splitlines()
     return [name for name in (line.split()[-1] for line in lines) if name in ("main", *NAMES)]
 
 
-def run(lab: Lab) -> str:
+def run(lab):
     process = lab.run(STEPGRID_LOOK="0")
     assert process.returncode == 0, process.stderr
     return process.stdout + process.stderr
 
 
-def test_each_load_has_a_link_of_its_own(lab: Lab) -> None:
+def test_each_load_has_a_link_of_its_own(lab):
     screen = run(lab)
     assert "links are alike" not in screen
     builds = builds_by_load(lab)
@@ -101,7 +98,7 @@ def test_each_load_has_a_link_of_its_own(lab: Lab) -> None:
     assert lab.results() == results, "nothing is measured again"
 
 
-def test_the_build_and_results_of_before_stay(lab: Lab) -> None:
+def test_the_build_and_results_of_before_stay(lab):
     lab.write(SPEC.replace(", relinks: 3", ""))
     run(lab)
     first, results = set(builds_by_load(lab).values()), lab.results()
@@ -117,7 +114,7 @@ def test_the_build_and_results_of_before_stay(lab: Lab) -> None:
     assert len(lab.results()) == len(results) + 4
 
 
-def test_a_program_of_one_file_says_that_its_links_are_alike(lab: Lab) -> None:
+def test_a_program_of_one_file_says_that_its_links_are_alike(lab):
     (lab.folder / "tree" / "Makefile").write_text("bench: main.c\n\t$(CC) -o $@ main.c\n")
     (lab.folder / "tree" / "main.c").write_text('#include <stdio.h>\nint main(void) { puts("QPS 7"); return 0; }\n')
     screen = run(lab)

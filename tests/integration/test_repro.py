@@ -4,7 +4,6 @@ import os
 import re
 import shutil
 import subprocess
-from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -15,9 +14,7 @@ from stepgrid.host.locks import HOST_LOCK_OVERRIDE
 from stepgrid.model.plan import Option
 from stepgrid.model.records import replace
 from stepgrid_investigate.repro import script
-from stepgrid_investigate.repro.script import Repro
 from tests.build.repository import Repository
-from tests.golden import Golden
 from tests.integration.conftest import Lab
 from tests.needs import needs
 from tests.waiting import until
@@ -55,7 +52,7 @@ echo "done: $rate ops/s"
 
 
 @pytest.fixture(scope="module")
-def lab(tmp_path_factory: pytest.TempPathFactory) -> Lab:
+def lab(tmp_path_factory):
     lab = Lab(tmp_path_factory.mktemp("lab"))
     lab.write(SPEC)
     program = lab.folder / "count.sh"
@@ -66,11 +63,11 @@ def lab(tmp_path_factory: pytest.TempPathFactory) -> Lab:
     return lab
 
 
-def repro(lab: Lab, *words: str) -> subprocess.CompletedProcess[str]:
+def repro(lab, *words):
     return lab.execute(lab.argv("repro", "spec.yaml", *words), **{HOST_LOCK_OVERRIDE: str(lab.folder / "lock")})
 
 
-def test_text_of_the_script(lab: Lab, golden: Golden) -> None:
+def test_text_of_the_script(lab, golden):
     run = repro(lab, "index=slow", "-o", "text")
     assert run.returncode == 0, run.stderr
     assert re.fullmatch(r"text/repro.sh: 3 commands, \d+s, QPS 0.90 \[0.89, 0.91\] slower\n", run.stdout)
@@ -83,7 +80,7 @@ def test_text_of_the_script(lab: Lab, golden: Golden) -> None:
 @pytest.mark.parametrize(
     "shell", ["dash", *(pytest.param(each, marks=pytest.mark.nightly) for each in ("bash", "busybox"))]
 )
-def test_it_needs_a_shell_alone(lab: Lab, shell: str) -> None:
+def test_it_needs_a_shell_alone(lab, shell):
     path = shutil.which(shell)
     if path is None:
         pytest.skip(f"this machine has no {shell}")
@@ -111,7 +108,7 @@ def test_it_needs_a_shell_alone(lab: Lab, shell: str) -> None:
     )
 
 
-def test_shrunk_to_the_cause(lab: Lab) -> None:
+def test_shrunk_to_the_cause(lab):
     """Of six options the slowness needs two, and of three steps one."""
     run = repro(lab, "index=slow", "-o", "small", "--shrink")
     assert run.returncode == 0, run.stderr
@@ -136,14 +133,14 @@ def test_shrunk_to_the_cause(lab: Lab) -> None:
 # What is the user's stays
 
 
-def run_script(folder: Path, **environment: str) -> subprocess.CompletedProcess[str]:
+def run_script(folder, **environment):
     env = {"PATH": os.environ["PATH"], "STEPGRID_ROUNDS": "1", **environment}
     return subprocess.run(
         ["sh", "repro.sh"], cwd=folder, env=env, capture_output=True, text=True, timeout=60, check=False
     )
 
 
-def test_variables_of_others_name_no_folder_that_is_removed(lab: Lab, tmp_path: Path) -> None:
+def test_variables_of_others_name_no_folder_that_is_removed(lab, tmp_path):
     assert repro(lab, "index=slow", "-o", "variables").returncode == 0
     folder, thesis = lab.folder / "variables", tmp_path / "data" / "thesis.txt"
     thesis.parent.mkdir()
@@ -165,7 +162,7 @@ def test_variables_of_others_name_no_folder_that_is_removed(lab: Lab, tmp_path: 
     assert (run.returncode, run.stderr) == (2, "repro: STEPGRID_ROUNDS is no number of rounds: x; touch PWN\n")
 
 
-def test_one_that_is_told_to_end_removes_what_it_made_and_nothing_else(lab: Lab, tmp_path: Path) -> None:
+def test_one_that_is_told_to_end_removes_what_it_made_and_nothing_else(lab, tmp_path):
     assert repro(lab, "index=slow", "-o", "ended").returncode == 0
     (tmp_path / "data").mkdir()
     (tmp_path / "repro.mine").mkdir()
@@ -180,7 +177,7 @@ def test_one_that_is_told_to_end_removes_what_it_made_and_nothing_else(lab: Lab,
     assert sorted(path.name for path in tmp_path.iterdir()) == ["data", "repro.mine", "slow"]
 
 
-def test_shrinking_passes_no_variables_on(lab: Lab, tmp_path: Path) -> None:
+def test_shrinking_passes_no_variables_on(lab, tmp_path):
     """Not even ours: the script that is tried is the one that is written."""
     thesis = tmp_path / "data" / "thesis.txt"
     thesis.parent.mkdir()
@@ -193,7 +190,7 @@ def test_shrinking_passes_no_variables_on(lab: Lab, tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["data"]
 
 
-def test_a_script_that_somebody_edited_stays(lab: Lab) -> None:
+def test_a_script_that_somebody_edited_stays(lab):
     """What else is no folder of ours: tests/host/test_products.py."""
     for _ in range(2):  # our own is replaced
         assert repro(lab, "index=slow", "-o", "kept").returncode == 0
@@ -216,8 +213,8 @@ HOSTILE = st.lists(st.sampled_from(PIECES), min_size=1, max_size=8).map("".join)
 
 
 @pytest.fixture(scope="module")
-def finding_of_the_lab(lab: Lab) -> Repro:
-    written: list[Repro] = []
+def finding_of_the_lab(lab):
+    written = []
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(lab.folder)
         patch.setattr(script, "write", lambda value, path: written.append(value))
@@ -227,9 +224,7 @@ def finding_of_the_lab(lab: Lab) -> Repro:
 
 @settings(max_examples=12, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 @given(title=HOSTILE, value=HOSTILE, name=HOSTILE, text=HOSTILE)
-def test_no_text_of_a_spec_becomes_shell(
-    finding_of_the_lab: Repro, tmp_path_factory: pytest.TempPathFactory, title: str, value: str, name: str, text: str
-) -> None:
+def test_no_text_of_a_spec_becomes_shell(finding_of_the_lab, tmp_path_factory, title, value, name, text):
     folder = tmp_path_factory.mktemp("property")
     program = folder / f"x{name.replace('/', '')}"
     program.write_text(f"#!/bin/sh\nprintf '%s\\000' \"$@\" >'{folder}/words'\necho done: 1000 ops/s\n")
@@ -257,7 +252,7 @@ def test_no_text_of_a_spec_becomes_shell(
     (folder / "words").unlink()
 
 
-def test_a_program_and_a_spec_with_hostile_names(lab: Lab, tmp_path: Path) -> None:
+def test_a_program_and_a_spec_with_hostile_names(lab, tmp_path):
     """As somebody may hand them in."""
     folder = tmp_path
     own, name, spec = Lab(folder), "x;>PWN;y", "a\ntouch PWN\n.yaml"
@@ -293,7 +288,7 @@ report: {base: {build: run-c0}}
 
 
 @needs("git")
-def test_two_builds_are_two_files(tmp_path: Path) -> None:
+def test_two_builds_are_two_files(tmp_path):
     repository = Repository(tmp_path / "repository")
     for number in (0, 1):
         repository.commit(tag=f"c{number}", run_sh=f"#!/bin/sh\necho done: {1000 - 100 * number}\n")
@@ -364,7 +359,7 @@ REFUSED = (
 
 
 @pytest.mark.parametrize(("words", "status", "message"), REFUSED)
-def test_refused(lab: Lab, words: list[str], status: int, message: str) -> None:
+def test_refused(lab, words, status, message):
     run = repro(lab, "-o", "refused", *words)
     assert (run.returncode, run.stderr.strip()) == (status, message)
     assert not (lab.folder / "refused").exists()

@@ -3,13 +3,11 @@
 import os
 import re
 import subprocess
-from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
 from tests.integration import servers
-from tests.integration.server_lab import Lab, opened
+from tests.integration.server_lab import opened
 
 pytestmark = [pytest.mark.integration, pytest.mark.nightly]
 NOBODY = 65534
@@ -35,7 +33,7 @@ allow: {{step-short: a test}}
 
 
 @pytest.fixture(scope="module")
-def lab(server_builds: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
+def lab(server_builds, tmp_path_factory):
     with opened(server_builds, tmp_path_factory.mktemp("lab"), everywhere=True) as lab:
         (lab.folder / "spec.yaml").write_text(SPEC)
         run = lab.run("stepgrid.cli", "run", "spec.yaml")
@@ -44,7 +42,7 @@ def lab(server_builds: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterat
 
 
 @pytest.mark.parametrize("server", ["mariadb", "postgres"])
-def test_the_script_runs_its_server(lab: Lab, server: str) -> None:
+def test_the_script_runs_its_server(lab, server):
     cell, folder = f"build={server},sync=each", lab.folder / server
     run = lab.run("stepgrid.cli", "repro", "spec.yaml", cell, "-o", server)
     assert run.returncode == 0, run.stderr

@@ -6,7 +6,6 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -24,7 +23,7 @@ ROOT = Path(__file__).resolve().parents[2]
 OPTIONS = {"write_buffer_size": Option(1 << 20), "compression_type": Option("none")}
 
 
-def _step(name: str, **settings: Any) -> PlannedStep:
+def _step(name, **settings):
     return PlannedStep(name, "db_bench", 1, {"keys": 200_000, **settings}, OPTIONS, 7)
 
 
@@ -47,7 +46,7 @@ READ = PlannedStage(
 
 
 @pytest.fixture
-def checkout(tmp_path: Path, db_bench: Path) -> Path:
+def checkout(tmp_path, db_bench):
     store = Store(tmp_path / "outputs")
     build = PlannedBuild("b-1", "rocksdb", "rocksdb", "", {"system": "db_bench"})
     store.build("b-1").mkdir(parents=True)
@@ -60,13 +59,13 @@ def checkout(tmp_path: Path, db_bench: Path) -> Path:
     return tmp_path
 
 
-def _run(checkout: Path, stage: str) -> subprocess.CompletedProcess[str]:
+def _run(checkout, stage):
     env = {**os.environ, "PYTHONPATH": str(ROOT / "compiler"), "STEPGRID_HOST_LOCK": str(checkout / "host.lock")}
     argv = [sys.executable, "-m", "stepgrid.pipeline", "run-stage", "p", stage]
     return subprocess.run(argv, cwd=checkout, env=env, capture_output=True, text=True, timeout=120)
 
 
-def test_a_load_and_its_child(checkout: Path) -> None:
+def test_a_load_and_its_child(checkout):
     store = Store(checkout / "outputs")
     for stage in ("s-load", "s-read"):
         done = _run(checkout, stage)
@@ -91,7 +90,7 @@ def test_a_load_and_its_child(checkout: Path) -> None:
     assert not figures(load_result(store.result("s-load"), LOAD), LOAD.steps)[0].start, "it began with nothing"
 
 
-def test_what_a_step_drains_is_no_part_of_its_averages(checkout: Path) -> None:
+def test_what_a_step_drains_is_no_part_of_its_averages(checkout):
     store = Store(checkout / "outputs")
     plan = plan_file.read(store.plan("p"))
     waits = ["overwrite", "flush", "waitforcompaction", "stats"]
@@ -125,7 +124,7 @@ SMALL = replace(LOAD, steps=(replace(LOAD.steps[0], options=IN_LOG),))  # all of
 LOOKUP = replace(READ, steps=(replace(_step("reads", benchmarks=["readrandom"], reads=20_000), options=IN_LOG),))
 
 
-def _plan(checkout: Path, *stages: PlannedStage) -> Store:
+def _plan(checkout, *stages):
     store = Store(checkout / "outputs")
     plan = plan_file.read(store.plan("p"))
     shutil.rmtree(store.plan("p"))
@@ -133,7 +132,7 @@ def _plan(checkout: Path, *stages: PlannedStage) -> Store:
     return store
 
 
-def test_a_step_that_finds_no_key_fails_and_its_image_is_not_used_again(checkout: Path) -> None:
+def test_a_step_that_finds_no_key_fails_and_its_image_is_not_used_again(checkout):
     store = _plan(checkout, SMALL, LOOKUP)
     assert _run(checkout, "s-load").returncode == 0
     (log,) = (store.image("s-load") / "data").glob("*.log")
@@ -157,7 +156,7 @@ def test_a_step_that_finds_no_key_fails_and_its_image_is_not_used_again(checkout
 
 
 @pytest.mark.parametrize("load", ["fillseq", "fillrandom", "filluniquerandom"])
-def test_as_many_keys_are_found_as_are_expected(checkout: Path, load: str) -> None:
+def test_as_many_keys_are_found_as_are_expected(checkout, load):
     small = {"keys": 20_000, "threads": 1}
     steps = (
         _step("load", benchmarks=[load], fresh=True, **small),

@@ -4,17 +4,12 @@ import json
 import os
 import secrets
 import shutil
-from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from pathlib import Path
-from typing import Any
 
 import duckdb
-import pytest
 
 from bench.server import serving
 from stepgrid.plugins.registry import engine, server_engine
-from stepgrid.plugins.server import Access, Connection, ServerHome
 from tests.integration import servers
 from tests.integration.conftest import Lab
 from tests.integration.sysbench import record
@@ -36,7 +31,7 @@ allow: {{step-short: a test}}
 """
 
 
-def test_mariadb_by_its_socket(server_builds: Path, tmp_path: Path) -> None:
+def test_mariadb_by_its_socket(server_builds, tmp_path):
     with _running(server_builds, "mariadb", "innodb", tmp_path / "server") as (access, connection):
         connection.query("CREATE DATABASE others")
         connection.query("CREATE TABLE others.t AS SELECT 1 AS id")
@@ -56,7 +51,7 @@ def test_mariadb_by_its_socket(server_builds: Path, tmp_path: Path) -> None:
     assert found.query(sizes)[0][0] > 2000 * 180
 
 
-def test_postgres_by_the_network(server_builds: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_postgres_by_the_network(server_builds, tmp_path, monkeypatch):
     host = f"127.{secrets.randbelow(200) + 20}.{secrets.randbelow(250)}.{secrets.randbelow(250) + 1}"
     _listen(monkeypatch, host)
     with _running(server_builds, "postgres", "heap", tmp_path / "server") as (access, connection):
@@ -71,7 +66,7 @@ def test_postgres_by_the_network(server_builds: Path, tmp_path: Path, monkeypatc
     assert "shared_buffers" not in said
 
 
-def _same_for_both(found: "_Found", engine: str) -> None:
+def _same_for_both(found, engine):
     """The load ran for itself, and once more for what comes after it; what nobody can tell is missing."""
     (attempt,) = [each for each in found.attempts if each["image"]["parent"]]
     assert (attempt["image"]["method"], attempt["image"]["stages_replayed"]) == ("replay", [attempt["image"]["parent"]])
@@ -89,7 +84,7 @@ def _same_for_both(found: "_Found", engine: str) -> None:
     assert f"prod: {build['version']} (server, which already ran: its configuration, compiler, flags, patches" in text
 
 
-def _nowhere(lab: Lab, access: Access) -> None:
+def _nowhere(lab, access):
     """The password is somebody's: nothing that is kept has it."""
     kept = [path for path in lab.folder.glob("outputs/[!b]*/**/*") if path.is_file()]
     assert "request.json" in {path.name for path in kept}
@@ -97,24 +92,23 @@ def _nowhere(lab: Lab, access: Access) -> None:
 
 
 class _Found:
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder):
         self.folder = folder
         (self._tables,) = folder.glob("outputs/summary/*/tables")
         self.text = (self._tables.parent / "summary.txt").read_text()
         self.attempts = [json.loads(path.read_text()) for path in folder.glob("outputs/results/*/*/attempt.json")]
         self.builds = [json.loads(path.read_text()) for path in folder.glob("outputs/builds/*/build.json")]
 
-    def query(self, sql: str) -> list[tuple[Any, ...]]:
+    def query(self, sql):
         return duckdb.sql(sql.replace("FROM steps", f"FROM '{self._tables}/steps.parquet'")).fetchall()
 
 
 @contextmanager
-def _running(builds: Path, name: str, storage: str, folder: Path) -> Iterator[tuple[Access, Connection]]:
+def _running(builds, name, storage, folder):
     build, about = record(builds, name)
     options = {"shared_buffers": "64MB"} if name == "postgres" else {"innodb_buffer_pool_size": "64MiB"}
     with serving(build, about, folder, options, storage) as access:
         known = server_engine(name)
-        assert known is not None
         connection = known.connect(access)
         try:
             yield access, connection
@@ -122,12 +116,12 @@ def _running(builds: Path, name: str, storage: str, folder: Path) -> Iterator[tu
             connection.close()
 
 
-def _listen(monkeypatch: pytest.MonkeyPatch, host: str) -> None:
+def _listen(monkeypatch, host):
     """Ours never do: this one is somebody else's."""
     postgres = type(engine("postgres"))
-    private = postgres.configuration  # type: ignore[attr-defined]
+    private = postgres.configuration
 
-    def configuration(self: Any, home: ServerHome, options: Mapping[str, Any]) -> Mapping[str, str]:
+    def configuration(self, home, options):
         files = private(self, home, options)
         more = {"postgresql.conf": f"listen_addresses = '{host}'\n", "pg_hba.conf": "host all all 127.0.0.0/8 md5\n"}
         return {name: text + more.get(name, "") for name, text in files.items()}
@@ -135,7 +129,7 @@ def _listen(monkeypatch: pytest.MonkeyPatch, host: str) -> None:
     monkeypatch.setattr(postgres, "configuration", configuration)
 
 
-def _lab(builds: Path, folder: Path, access: Access, where: str) -> Lab:
+def _lab(builds, folder, access, where):
     """With the client's build alone."""
     client, _ = record(builds, "sysbench")
     shutil.copytree(client, folder / "outputs" / "builds" / client.name, copy_function=os.link, symlinks=True)
@@ -146,11 +140,11 @@ def _lab(builds: Path, folder: Path, access: Access, where: str) -> Lab:
     return lab
 
 
-def _write(lab: Lab, engine: str, version: str, options: str) -> None:
+def _write(lab, engine, version, options):
     lab.write(SPEC.format(engine=engine, version=version, options=options, sysbench=servers.SYSBENCH))
 
 
-def _run(lab: Lab) -> _Found:
+def _run(lab):
     site = str(lab.folder / "site.yaml")
     done = lab.run(STEPGRID_HOST_LOCK=str(lab.folder / "lock"), STEPGRID_LOOK="0", STEPGRID_SITE=site)
     assert done.returncode == 0, done.stdout + done.stderr

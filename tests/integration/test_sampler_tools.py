@@ -7,10 +7,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Mapping, Sequence
 from functools import reduce
-from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -79,7 +76,7 @@ LEVELS = ("r", "b", "swpd", "free", "buff", "cache")
 
 
 @pytest.fixture(scope="module")
-def iostat(tmp_path_factory: pytest.TempPathFactory) -> str:
+def iostat(tmp_path_factory):
     if found := shutil.which("iostat"):
         return found
     require("apt")
@@ -87,7 +84,7 @@ def iostat(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 
 @pytest.fixture
-def load(tmp_path: Path, db_bench: Path) -> Iterator[tuple[Path, str, int]]:
+def load(tmp_path, db_bench):
     """Where it works, on which device, and the process group of a busy db_bench."""
     require("vmstat")
     device = disk.device(tmp_path)
@@ -109,7 +106,7 @@ def load(tmp_path: Path, db_bench: Path) -> Iterator[tuple[Path, str, int]]:
 
 
 @pytest.mark.nightly
-def test_the_same_means_as_iostat_and_vmstat(iostat: str, load: tuple[Path, str, int]) -> None:
+def test_the_same_means_as_iostat_and_vmstat(iostat, load):
     """One that is wrong is apart in every window; one that changed between two looks is not."""
     folder, device, pid = load
     found = list[dict[str, str]]()
@@ -121,7 +118,7 @@ def test_the_same_means_as_iostat_and_vmstat(iostat: str, load: tuple[Path, str,
     assert not always, {name: [each[name] for each in found] for name in always}
 
 
-def _differing(iostat: str, folder: Path, device: str, pid: int, seconds: int) -> dict[str, str]:
+def _differing(iostat, folder, device, pid, seconds):
     """Columns whose means are further apart than 5 %, than what is printed can tell, and than the rows explain."""
     step = folder / f"step-{seconds}"
     step.mkdir()
@@ -140,7 +137,7 @@ def _differing(iostat: str, folder: Path, device: str, pid: int, seconds: int) -
     return dict([*_apart(of_devices, of_device, ours, {}), *_apart(of_host, OF_VMSTAT, ours, spreads)])
 
 
-def _spread(name: str, samples: Sequence[Mapping[str, Any]]) -> float:
+def _spread(name, samples):
     """Between the smallest and the largest of our values.
 
     A peak that we saw may lie between two rows of the tool, and vmstat of procps 4.0.2 reads memory once, at its start.
@@ -149,26 +146,21 @@ def _spread(name: str, samples: Sequence[Mapping[str, Any]]) -> float:
     return max(values) - min(values)
 
 
-def _level(name: str, sample: Mapping[str, Any]) -> float:
+def _level(name, sample):
     if name in GAUGES:
         return float(reduce(lambda part, key: part[key], GAUGES[name].keys, sample))
     (section, first), sign, (_, second) = SUMS[name]
     return float(sample[section][first] + sign * sample[section][second])
 
 
-def _cut(path: Path, count: int) -> None:
+def _cut(path, count):
     """As many samples as the tools made; the one at the end is of no whole second."""
     lines = path.read_text().splitlines(keepends=True)
     assert len(lines) >= count, json.loads(lines[-1])
     path.write_text("".join(lines[:count]))
 
 
-def _apart(
-    theirs: Mapping[str, tools.Column],
-    columns: Mapping[str, tuple[str, float, float]],
-    ours: Mapping[str, float],
-    spreads: Mapping[str, float],
-) -> Iterator[tuple[str, str]]:
+def _apart(theirs, columns, ours, spreads):
     known = {name: entry for name, entry in columns.items() if name in theirs}  # older tools have fewer
     assert len(known) >= len(columns) - 3, sorted(theirs)
     for name, (figure, unit, least) in known.items():
@@ -178,7 +170,7 @@ def _apart(
             yield name, f"{said.mean:.6g}, but {figure} {own:.6g}"
 
 
-def _phase(name: str, said: tools.Column) -> float:
+def _phase(name, said):
     """How much a mean can change because we look at other moments than the tool: our rows begin and end within theirs.
 
     A level may be anywhere in its range at another moment; of a rate, two rows at most are cut another way.

@@ -6,7 +6,6 @@ import shutil
 import stat
 import subprocess
 import tarfile
-from pathlib import Path
 
 import pytest
 
@@ -24,19 +23,19 @@ hardware: {id: any}
 """
 
 
-def _leaks(*paths: Path) -> list[Path]:
+def _leaks(*paths):
     files = [file for path in paths for file in (path, *path.rglob("*")) if file.is_file()]
     return [file for file in files if b"SECRETVALUE" in file.read_bytes()]
 
 
-def _members(file: Path) -> dict[str, bytes]:
+def _members(file):
     with tarfile.open(file) as archive:
         members = [(member.name, archive.extractfile(member)) for member in archive if member.isfile()]
         return {name: content.read() for name, content in members if content}
 
 
 @pytest.fixture(scope="module")
-def measured(tmp_path_factory: pytest.TempPathFactory) -> Lab:
+def measured(tmp_path_factory):
     lab = Lab(tmp_path_factory.mktemp("measured"))
     lab.write(SPEC)
     assert lab.run().returncode == 0
@@ -44,13 +43,13 @@ def measured(tmp_path_factory: pytest.TempPathFactory) -> Lab:
 
 
 @pytest.fixture
-def lab(measured: Lab, tmp_path: Path) -> Lab:
+def lab(measured, tmp_path):
     """As measured once for all; to be changed."""
     shutil.copytree(measured.folder, tmp_path, symlinks=True, dirs_exist_ok=True)
     return Lab(tmp_path)
 
 
-def test_a_password_reaches_the_program_and_no_record_of_it(lab: Lab, tmp_path: Path) -> None:
+def test_a_password_reaches_the_program_and_no_record_of_it(lab, tmp_path):
     outputs = tmp_path / "outputs"
     (stdout,) = outputs.glob("results/*/*/steps/*/stdout")
     assert stdout.read_text() == "QPS 19\n", "the program got the value"
@@ -65,14 +64,14 @@ def test_a_password_reaches_the_program_and_no_record_of_it(lab: Lab, tmp_path: 
     assert {stat.S_IMODE(path.stat().st_mode) for path in leaks} == {0o600}
 
 
-def test_no_command_prints_a_password(lab: Lab) -> None:
+def test_no_command_prints_a_password(lab):
     for words in (("plan", "--format", "json"), ("explain",), ("status",), ("report", "--format", "json")):
         printed = lab.execute(lab.argv(words[0], "spec.yaml", *words[1:]))
         assert printed.returncode == 0, printed.stderr
         assert "SECRETVALUE" not in printed.stdout + printed.stderr
 
 
-def test_an_export_has_digests_in_the_spec_too(lab: Lab, tmp_path: Path) -> None:
+def test_an_export_has_digests_in_the_spec_too(lab, tmp_path):
     file = tmp_path / "results.tar.gz"
     assert lab.execute(lab.argv("export", "spec.yaml", str(file))).returncode == 0
     texts = _members(file)
@@ -82,7 +81,7 @@ def test_an_export_has_digests_in_the_spec_too(lab: Lab, tmp_path: Path) -> None
     assert "MONKEY: visible" in spec
 
 
-def test_a_value_that_set_gives_is_in_no_report_and_in_no_export(lab: Lab, tmp_path: Path) -> None:
+def test_a_value_that_set_gives_is_in_no_report_and_in_no_export(lab, tmp_path):
     words = ("--set", "launch.env.DB_PASSWORD=set-SECRETVALUE")
     run = lab.run(*words)
     assert run.returncode == 0, run.stderr
@@ -94,7 +93,7 @@ def test_a_value_that_set_gives_is_in_no_report_and_in_no_export(lab: Lab, tmp_p
     assert not [name for name, text in _members(file).items() if b"SECRETVALUE" in text]
 
 
-def test_a_script_takes_the_value_from_who_runs_it(tmp_path: Path) -> None:
+def test_a_script_takes_the_value_from_who_runs_it(tmp_path):
     lab = Lab(tmp_path)
     rates = (f"'{rate}': {{launch: {{env: {{DB_PASSWORD: {VALUE}, RATE: '{rate}'}}}}}}" for rate in (1000, 900))
     lab.write(
@@ -116,7 +115,7 @@ def test_a_script_takes_the_value_from_who_runs_it(tmp_path: Path) -> None:
     assert "STEPGRID_DB_PASSWORD: the value of DB_PASSWORD" in without.stderr
 
 
-def test_a_value_that_is_missing_is_written_again_and_gc_keeps_it(lab: Lab, tmp_path: Path) -> None:
+def test_a_value_that_is_missing_is_written_again_and_gc_keeps_it(lab, tmp_path):
     secrets = tmp_path / "outputs/secrets"
     names = sorted(path.name for path in secrets.iterdir())
     for path in secrets.iterdir():
@@ -127,7 +126,7 @@ def test_a_value_that_is_missing_is_written_again_and_gc_keeps_it(lab: Lab, tmp_
     assert sorted(path.name for path in secrets.iterdir()) == names, "only what no plan has is moved to the trash"
 
 
-def test_another_value_is_another_experiment(lab: Lab) -> None:
+def test_another_value_is_another_experiment(lab):
     lab.write(SPEC.replace(VALUE, "hunter3"))
     assert "0/1 done" in lab.execute(lab.argv("status", "spec.yaml")).stdout
     assert lab.run().returncode == 0

@@ -2,14 +2,11 @@
 
 import json
 import re
-from collections.abc import Iterator
-from pathlib import Path
-from typing import Any
 
 import duckdb
 import pytest
 
-from tests.integration.server_lab import Lab, opened
+from tests.integration.server_lab import opened
 
 PERF = "rocksdb_perf_context_global"
 SPEC = """
@@ -73,12 +70,12 @@ allow: {no-repeats: a try}
 
 
 @pytest.fixture
-def lab(server_builds: Path, tmp_path: Path) -> Iterator[Lab]:
+def lab(server_builds, tmp_path):
     with opened(server_builds, tmp_path) as found:
         yield found
 
 
-def test_counters_and_sizes(lab: Lab) -> None:
+def test_counters_and_sizes(lab):
     (lab.folder / "spec.yaml").write_text(SPEC)
     done = lab.run("stepgrid.cli", "run", "spec.yaml")
     assert done.returncode == 0, done.stdout + done.stderr
@@ -101,7 +98,7 @@ def test_counters_and_sizes(lab: Lab) -> None:
     }  # fmt: skip
 
 
-def _asked_by_the_command(lab: Lab) -> None:
+def _asked_by_the_command(lab):
     counters = ("stepgrid.cli", "counters", "spec.yaml")
     one = lab.run(
         *counters, "server=myrocks", "--probe", "least", "--name", "INTERNAL_DELETE*", "--format", "published"
@@ -115,7 +112,7 @@ def _asked_by_the_command(lab: Lab) -> None:
     assert unknown.returncode == 2
 
 
-def _began_with(tables: Path) -> None:
+def _began_with(tables):
     query = f"""
     SELECT s.axis_server, e.value FROM '{tables}/environment.parquet' AS e JOIN '{tables}/steps.parquet' AS s
     ON e.subject = s.stage || '/' || s.attempt || '/' || s.position WHERE e.scope = 'step start' AND s.step = 'ask'
@@ -131,7 +128,7 @@ def _began_with(tables: Path) -> None:
     assert all(0 < each["cached_bytes"] < each["cache_bytes"] for each in found.values())
 
 
-def _sizes(tables: Path) -> None:
+def _sizes(tables):
     query = (
         f"select axis_server, data_bytes > 0, index_bytes, warnings from '{tables}/steps.parquet' where step = 'ask'"
     )
@@ -145,7 +142,7 @@ def _sizes(tables: Path) -> None:
     assert found["postgres"][1] == 32768.0  # of the primary key, and of k
 
 
-def _garbage(tables: Path) -> None:
+def _garbage(tables):
     """What each step leaves behind: MyRocks has its deletes in a file, PostgreSQL rows until they are vacuumed."""
     found = _asked(
         "select axis_server, step, tombstones, dead_rows, history_list_length, bloat_bytes "
@@ -175,7 +172,7 @@ def _garbage(tables: Path) -> None:
     _compactions(tables)
 
 
-def _compactions(tables: Path) -> None:
+def _compactions(tables):
     """Of the step that flushed, and not of those before and after it."""
     levels = _asked(
         f"select step, level, files, compactions from '{tables}/levels.parquet' "
@@ -189,11 +186,11 @@ def _compactions(tables: Path) -> None:
     assert work == (True, True, True)
 
 
-def _asked(query: str) -> list[tuple[Any, ...]]:
+def _asked(query):
     return duckdb.sql(query).fetchall()
 
 
-def _counters(tables: Path) -> None:
+def _counters(tables):
     rows = _asked(f"select source, name, max(grown) from '{tables}/counters.parquet' where step = 'ask' group by all")
     found = {(source, name): grown for source, name, grown in rows}
     assert found["least", "INTERNAL_DELETE_SKIPPED_COUNT"] == 49

@@ -7,14 +7,12 @@ import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
-from pathlib import Path
 
 import duckdb
 import pytest
 
 from stepgrid.model.plan import PlannedStep
-from tests.integration.server_lab import Lab, events, opened, server_of, sql
+from tests.integration.server_lab import events, opened, server_of, sql
 from tests.waiting import SOON
 
 BUILDS = """
@@ -62,18 +60,18 @@ probes:
 
 
 @pytest.fixture(scope="session")
-def built(server_builds: Path) -> Path:
+def built(server_builds):
     """The same builds as BUILDS: made once for all tests of servers."""
     return server_builds
 
 
 @pytest.fixture(params=["anywhere"])
-def lab(built: Path, tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Lab]:
+def lab(built, tmp_path, request):
     with opened(built, tmp_path, request.param == "open") as found:
         yield found
 
 
-def test_load_checkpoint_and_read_on_every_server(lab: Lab) -> None:
+def test_load_checkpoint_and_read_on_every_server(lab):
     (lab.folder / "spec.yaml").write_text(SPEC)
     done = lab.run("stepgrid.cli", "run", "spec.yaml")
     assert done.returncode == 0, done.stdout + done.stderr
@@ -108,14 +106,14 @@ def test_load_checkpoint_and_read_on_every_server(lab: Lab) -> None:
     _replays_a_load_whose_image_is_gone(lab)
 
 
-def _engines_of_the_table(lab: Lab) -> list[str]:
+def _engines_of_the_table(lab):
     lines = [line for path in lab.store.root.glob("results/*/*/steps/0-read/stdout") for line in path.open()]
     firsts = [json.loads(line)["first"] for line in lines]
     assert [first for first in firsts if first == [{"rows_there": 4}]] == [[{"rows_there": 4}]] * 4
     return [str(next(iter(row.values()))) for first in firsts for row in first if "rows_there" not in row]
 
 
-def _replays_a_load_whose_image_is_gone(lab: Lab) -> None:
+def _replays_a_load_whose_image_is_gone(lab):
     reads = [path.parent.parent for path in lab.store.root.glob("results/*/*/steps/0-read")]
     read = reads[0]
     assert json.loads((read / "result.json").read_text())["steps"][0]["probes"]["count_seconds"] > 0
@@ -130,7 +128,7 @@ def _replays_a_load_whose_image_is_gone(lab: Lab) -> None:
 
 
 @pytest.mark.parametrize("name", ["mariadb", "postgres"])
-def test_a_server_that_is_killed_in_a_step(name: str, lab: Lab) -> None:
+def test_a_server_that_is_killed_in_a_step(name, lab):
     lab.plan(name, sql("select 1", "select pg_sleep(60)" if name == "postgres" else "select sleep(60)"))
     runner = lab.start("stepgrid.pipeline", "run-stage", "p", "s-1")
     os.kill(server_of(lab), signal.SIGKILL)
@@ -144,7 +142,7 @@ def test_a_server_that_is_killed_in_a_step(name: str, lab: Lab) -> None:
     assert "ready" in failure["tail"]
 
 
-def test_a_server_that_is_halted(lab: Lab) -> None:
+def test_a_server_that_is_halted(lab):
     step = PlannedStep("wait", "command", 1, {"argv": ["sleep", "60"], "metrics": {}, "duration": 1.0}, {}, 1)
     lab.plan("mariadb", step)
     runner = lab.start("stepgrid.pipeline", "run-stage", "p", "s-1", STEPGRID_GRACE="1")
@@ -156,7 +154,7 @@ def test_a_server_that_is_halted(lab: Lab) -> None:
 
 
 @pytest.mark.parametrize("lab", ["anywhere", "open"], indirect=True)
-def test_a_value_that_the_server_refuses(lab: Lab) -> None:
+def test_a_value_that_the_server_refuses(lab):
     lab.plan("mariadb", sql("select 1", options={"innodb_data_file_path": "nonsense"}))
     assert lab.run("stepgrid.pipeline", "run-stage", "p", "s-1").returncode == 1
     assert lab.failure()["message"] == (
@@ -172,7 +170,7 @@ def test_a_value_that_the_server_refuses(lab: Lab) -> None:
         ("postgres", "select i, repeat('x', 500) as pad from generate_series(1, 400000) as s (i)"),
     ],
 )
-def test_a_full_disk(lab: Lab, name: str, rows: str) -> None:
+def test_a_full_disk(lab, name, rows):
     """The client is told of some error of the engine: the server's log says what it is."""
     lab.plan(name, sql(f"create table t as {rows}"))
     (lab.folder / "small").mkdir()

@@ -5,9 +5,7 @@ import os
 import signal
 import socket
 import time
-from collections.abc import Iterator
 from contextlib import closing
-from pathlib import Path
 
 import psutil
 import pytest
@@ -72,7 +70,7 @@ READY = 'ready: {port: "{port}", timeout: 60s}'
 
 
 @pytest.fixture
-def lab(tmp_path: Path) -> Iterator[Lab]:
+def lab(tmp_path):
     (tmp_path / "tools").mkdir()
     (tmp_path / "tools/server.py").write_text(SERVER)
     (tmp_path / "tools/client.py").write_text(CLIENT)
@@ -85,11 +83,11 @@ def lab(tmp_path: Path) -> Iterator[Lab]:
     assert not left, f"processes were left behind: {left}"
 
 
-def _write(lab: Lab, words: str = "c", more: str = READY) -> None:
+def _write(lab, words="c", more=READY):
     lab.write(SPEC.format(words=words, more=more))
 
 
-def test_its_database_goes_on_from_the_image_and_its_client_is_told_apart(lab: Lab) -> None:
+def test_its_database_goes_on_from_the_image_and_its_client_is_told_apart(lab):
     _write(lab)
     done = lab.run()
     assert done.returncode == 0, done.stderr
@@ -104,12 +102,11 @@ def test_its_database_goes_on_from_the_image_and_its_client_is_told_apart(lab: L
     assert "process" in sample
 
 
-def test_nothing_is_left_of_it_when_its_runner_is_killed(lab: Lab) -> None:
+def test_nothing_is_left_of_it_when_its_runner_is_killed(lab):
     _write(lab, words="wait")
     run = lab.start(lab.argv("run", "spec.yaml"))
     event = _started(lab)
     runner = psutil.Process(event["pid"]).parent()
-    assert runner is not None
     os.kill(runner.pid, signal.SIGKILL)
     assert run.wait(60) == 3
     until(lambda: _has_ended(event["pid"]))
@@ -117,12 +114,12 @@ def test_nothing_is_left_of_it_when_its_runner_is_killed(lab: Lab) -> None:
         assert probe.connect_ex(("127.0.0.1", event["port"])) != 0
 
 
-def _has_ended(pid: int) -> bool:
+def _has_ended(pid):
     """A zombie has: whoever took it over may fetch it late."""
     return not psutil.pid_exists(pid) or psutil.Process(pid).status() == psutil.STATUS_ZOMBIE
 
 
-def _started(lab: Lab) -> dict[str, int]:
+def _started(lab):
     """The server's pid and port, once the step that waits runs."""
     end = time.monotonic() + 120
     while time.monotonic() < end:

@@ -1,7 +1,6 @@
 """A site of two real experiments, as `stepgrid site` writes it: every link leads somewhere, also in a browser."""
 
 import re
-from pathlib import Path
 
 import pytest
 
@@ -25,7 +24,7 @@ NAMES = ("few", "many")
 
 
 @pytest.fixture(scope="module")
-def web(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def web(tmp_path_factory):
     lab = Lab(folder := tmp_path_factory.mktemp("site"))
     for name, rows in zip(NAMES, ("20", "40"), strict=True):
         lab.write(SPEC.replace("TITLE", name).replace("ROWS", rows), f"{name}.yaml")
@@ -36,7 +35,7 @@ def web(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "web"
 
 
-def test_every_link_of_a_site_leads_somewhere(web: Path) -> None:
+def test_every_link_of_a_site_leads_somewhere(web):
     pages = sorted(web.rglob("*.html"))
     assert {page.parent.name for page in pages} == {*NAMES, "web"}
     for page in pages:
@@ -46,7 +45,7 @@ def test_every_link_of_a_site_leads_somewhere(web: Path) -> None:
 
 
 @needs("chromium")
-def test_its_pages_are_quiet_and_fit_a_phone(web: Path, tmp_path: Path) -> None:
+def test_its_pages_are_quiet_and_fit_a_phone(web, tmp_path):
     with browser(tmp_path / "profile") as tab:
         for page in web.rglob("*.html"):
             tab.open(page, width=PHONE)

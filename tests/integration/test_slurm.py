@@ -9,7 +9,6 @@ import subprocess
 import sys
 import time
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,7 +16,6 @@ import pytest
 
 from scripts import slurm_cluster
 from scripts.slurm_cluster import Cluster
-from stepgrid.model.plan import Plan
 from stepgrid.plan import plan_file
 from stepgrid.store.store import Store
 from tests import waiting
@@ -42,38 +40,38 @@ class Checkout:
     folder: Path
     cluster: Cluster
 
-    def write(self, hardware: str = "here", pause: float = 0.1, nodes: str = "[n1, n2, n3]", repeat: int = 3) -> None:
+    def write(self, hardware="here", pause=0.1, nodes="[n1, n2, n3]", repeat=3):
         (self.folder / "a.yaml").write_text(SPEC.format(hardware=hardware, pause=pause, repeat=repeat))
         machines = f"{{here: {{nodes: {nodes}}}, big: {{nodes: [n1]}}}}"
         (self.folder / "site.yaml").write_text(f"data: {self.cluster.disk}\nslurm: {{machines: {machines}}}\n")
 
-    def start(self) -> subprocess.Popen[str]:
+    def start(self):
         argv = [sys.executable, "-m", "stepgrid.cli", "run", "a.yaml", "--on", "slurm"]
         pipe = subprocess.PIPE
         env, screen = self.cluster.run_environment, subprocess.STDOUT
         return subprocess.Popen(argv, cwd=self.folder, env=env, text=True, stdout=pipe, stderr=screen)
 
-    def run(self) -> tuple[int, str]:
+    def run(self):
         process = self.start()
         said = process.communicate(timeout=waiting.LONG)[0]
         return process.returncode, said
 
     @property
-    def store(self) -> Store:
+    def store(self):
         return Store(self.folder / "outputs")
 
     @property
-    def plan(self) -> Plan:
+    def plan(self):
         return plan_file.read(next(self.store.root.glob("plans/*/plan.jsonl")).parent)
 
-    def records(self, kind: str) -> dict[str, Mapping[str, str]]:
+    def records(self, kind):
         """stage/time -> attempt.json, of results or attempts."""
         found = (self.store.root / kind).glob("s-*/*/attempt.json")
         return {f"{path.parent.parent.name}/{path.parent.name}": json.loads(path.read_text()) for path in found}
 
 
 @pytest.fixture(scope="module")
-def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
+def cluster(tmp_path_factory):
     if reason := slurm_cluster.lacking() or slurm_cluster.lacking_plugin():
         pytest.skip(reason)
     found = Cluster(tmp_path_factory.mktemp("slurm"))
@@ -85,13 +83,13 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
 
 
 @pytest.fixture
-def checkout(cluster: Cluster, tmp_path: Path) -> Checkout:
+def checkout(cluster, tmp_path):
     found = Checkout(tmp_path, cluster)
     found.write()
     return found
 
 
-def test_each_load_with_all_that_is_compared_in_it_is_measured_on_one_node(checkout: Checkout) -> None:
+def test_each_load_with_all_that_is_compared_in_it_is_measured_on_one_node(checkout):
     status, said = checkout.run()
     assert status == 0, said
     by_load = defaultdict[int, set[str]](set)
@@ -104,11 +102,11 @@ def test_each_load_with_all_that_is_compared_in_it_is_measured_on_one_node(check
     assert "a.yaml" in checkout.run()[1], "nothing is left to do"
 
 
-def _load(checkout: Checkout, stage: str) -> int:
+def _load(checkout, stage):
     return next(each.load for each in checkout.plan.stages if each.id == stage)
 
 
-def test_a_job_that_outlives_snakemake_is_not_measured_again(checkout: Checkout) -> None:
+def test_a_job_that_outlives_snakemake_is_not_measured_again(checkout):
     checkout.write(pause=4)
     first = checkout.start()
     end = time.monotonic() + waiting.LONG
@@ -124,7 +122,7 @@ def test_a_job_that_outlives_snakemake_is_not_measured_again(checkout: Checkout)
     assert checkout.records("attempts") == {}
 
 
-def test_a_node_that_is_not_what_the_spec_says(checkout: Checkout) -> None:
+def test_a_node_that_is_not_what_the_spec_says(checkout):
     checkout.write(hardware="{id: big, cores: 4096}", repeat=1)
     status, said = checkout.run()
     assert status == 3
@@ -132,7 +130,7 @@ def test_a_node_that_is_not_what_the_spec_says(checkout: Checkout) -> None:
     assert checkout.records("results") == {}
 
 
-def test_a_machine_without_nodes_is_refused_before_anything_starts(checkout: Checkout) -> None:
+def test_a_machine_without_nodes_is_refused_before_anything_starts(checkout):
     checkout.write(hardware="{id: small, cores: 1}")
     assert checkout.run() == (
         3,
@@ -141,7 +139,7 @@ def test_a_machine_without_nodes_is_refused_before_anything_starts(checkout: Che
     )
 
 
-def test_a_node_that_slurm_does_not_have(checkout: Checkout) -> None:
+def test_a_node_that_slurm_does_not_have(checkout):
     checkout.write(nodes="[n1, n9]")
     status, said = checkout.run()
     assert (status, said.splitlines()[-1]) == (3, "nothing was started: SLURM has no node `n9`")
@@ -157,7 +155,7 @@ report: {base: {machine: one}}
 """
 
 
-def test_an_axis_of_hardware_measures_each_point_on_its_own_machine(checkout: Checkout) -> None:
+def test_an_axis_of_hardware_measures_each_point_on_its_own_machine(checkout):
     checkout.write()
     (checkout.folder / "a.yaml").write_text(AXIS)
     machines = "{one: {nodes: [n1]}, two: {nodes: [n2, n3]}}"

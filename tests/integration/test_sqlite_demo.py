@@ -1,12 +1,11 @@
 """The demo that needs Python alone: its program measures, and the sweep comes to a verdict."""
 
 import json
-from pathlib import Path
 
 from tests.integration.conftest import ROOT, Lab
 
 
-def test_the_sweep_comes_to_a_verdict(tmp_path: Path) -> None:
+def test_the_sweep_comes_to_a_verdict(tmp_path):
     (tmp_path / "specs").symlink_to(ROOT / "specs")
     lab = Lab(tmp_path)
     spec = "specs/quickstart-sqlite.yaml"
@@ -20,6 +19,6 @@ def test_the_sweep_comes_to_a_verdict(tmp_path: Path) -> None:
         assert ("commits", "faster") in verdicts(lab, spec, *small)
 
 
-def verdicts(lab: Lab, *words: str) -> set[tuple[str, str]]:
+def verdicts(lab, *words):
     report = json.loads(lab.execute(lab.argv("report", *words, "--format", "json")).stdout)
     return {(each["step"], each["verdict"]) for each in report["comparisons"] if each["metric"] == "qps"}

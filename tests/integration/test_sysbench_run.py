@@ -4,7 +4,6 @@ import json
 import os
 import re
 import shutil
-from pathlib import Path
 
 import duckdb
 
@@ -30,7 +29,6 @@ MINE = """\
 function thread_init() con = sysbench.sql.driver():connect() end
 function event() con:query("SELECT * FROM nowhere") end
 """
-
 SLOW = """\
 function thread_init() con = sysbench.sql.driver():connect() end
 function event()
@@ -41,7 +39,7 @@ end
 """
 
 
-def test_a_load_its_queries_and_a_client_that_fails(server_builds: Path, tmp_path: Path) -> None:
+def test_a_load_its_queries_and_a_client_that_fails(server_builds, tmp_path):
     lab = Lab(tmp_path)
     (tmp_path / "outputs").mkdir()
     shutil.copytree(server_builds, tmp_path / "outputs" / "builds", copy_function=os.link, symlinks=True)
@@ -60,7 +58,7 @@ def test_a_load_its_queries_and_a_client_that_fails(server_builds: Path, tmp_pat
     assert warned == ["slow", "late"]
 
 
-def _check(folder: Path) -> None:
+def _check(folder):
     tables = next(folder.glob("outputs/summary/*/tables"))
     where = f"FROM '{tables}/steps.parquet' WHERE status = 'done' ORDER BY position, step"
     waited = "avg_us > 10 * 1e6 / transactions_per_s"  # for a client, from when it should have begun

@@ -3,16 +3,14 @@
 import re
 import shutil
 import tempfile
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from stepgrid_databases.drivers.sysbench import SysbenchDriver
 from stepgrid_databases.drivers.sysbench.parser import parse
 from stepgrid_databases.drivers.sysbench.settings import CLASSIC, WORKLOADS
-from tests.integration.sysbench import ROWS, TABLES, Bench, bench, without_password
+from tests.integration.sysbench import ROWS, TABLES, bench, without_password
 
 EVENTS = 4
 POINT = "SELECT c FROM t WHERE id = ?"
@@ -25,17 +23,16 @@ INDEX = "UPDATE t SET k = k + ? WHERE id = ?"
 NONINDEX = "UPDATE t SET c = ? WHERE id = ?"
 DELETE = "DELETE FROM t WHERE id = ?"
 WRITES = (INDEX, NONINDEX, DELETE, "INSERT INTO t (id, k, c, pad) VALUES (?, ?, ?, ?)")
-Given = dict[str, Any]
 
 
-def _transaction(*statements: str) -> tuple[str, ...]:
+def _transaction(*statements):
     return ("BEGIN", *statements, "COMMIT")
 
 
 POINTS = (POINT,) * 10
 SCAN = "SELECT * FROM t WHERE LENGTH(c) < ?"
 # workload, what it is told, the statements of one event
-READS: list[tuple[str, Given, tuple[str, ...]]] = [
+READS = [
     ("point_query", {}, (POINT,)),
     ("point_query", {"distribution": "zipfian"}, (POINT,)),
     ("scan", {}, (SCAN,)),
@@ -57,7 +54,7 @@ READS: list[tuple[str, Given, tuple[str, ...]]] = [
     ("read_only_distinct", {}, _transaction(*POINTS, DISTINCT)),
     ("read_only_count", {}, ("SELECT COUNT(c) FROM t WHERE id BETWEEN ? AND ?",)),
 ]
-CHANGES: list[tuple[str, Given, tuple[str, ...]]] = [
+CHANGES = [
     ("update_inlist", {}, ("UPDATE t SET c = ? WHERE id IN (10)",)),
     ("update_index", {}, (INDEX,)),
     ("update_nonindex", {}, (NONINDEX,)),
@@ -73,7 +70,7 @@ CHANGES: list[tuple[str, Given, tuple[str, ...]]] = [
     scope="module",
     params=["mariadb-innodb", pytest.param("mariadb-rocksdb", marks=pytest.mark.nightly), "postgres-heap"],
 )
-def loaded(server_builds: Path, request: pytest.FixtureRequest) -> Iterator[Bench]:
+def loaded(server_builds, request):
     folder = Path(tempfile.mkdtemp(prefix="sysbench-"))  # where everyone may go
     folder.chmod(0o755)
     engine, storage = request.param.split("-")
@@ -88,13 +85,13 @@ def loaded(server_builds: Path, request: pytest.FixtureRequest) -> Iterator[Benc
         shutil.rmtree(folder)
 
 
-def _shape(sql: str) -> str:
+def _shape(sql):
     """Without what is random in it."""
     text = re.sub(r"'[^']*'|(?<![\w])\d+", "?", re.sub(r"sbtest\d+", "t", sql))
     return re.sub(r"IN \(([?, ]+)\)", lambda found: f"IN ({found[1].count('?')})", text)
 
 
-def _rows(loaded: Bench, sql: str) -> int:
+def _rows(loaded, sql):
     """That a statement is about."""
     table, where = re.search(r"sbtest\d+", sql), re.search(r"WHERE (.*?)(?: ORDER BY .*)?$", sql)
     assert table is not None
@@ -103,24 +100,23 @@ def _rows(loaded: Bench, sql: str) -> int:
     return loaded.number(f"SELECT COUNT(*) FROM {table[0]} WHERE {where[1]}") if where else 0
 
 
-def _check_plan(loaded: Bench, sql: str) -> None:
+def _check_plan(loaded, sql):
     shape, plan = _shape(sql), loaded.plan(sql)
     assert plan.index is None or "LENGTH" not in shape
     if "LENGTH" not in shape:
         number = re.search(r"sbtest(\d+)", sql)
-        assert number is not None
         primary = f"sbtest{number[1]}_pkey" if loaded.postgres else "PRIMARY"
         assert plan.index == (f"k_{number[1]}" if "WHERE k" in shape else primary), sql
         alone = re.match(r"SELECT (\w+) FROM t WHERE \1 ", shape) is not None
         assert plan.covered == alone or plan.index == "PRIMARY", sql  # which is the table
 
 
-def test_every_workload_is_here() -> None:
+def test_every_workload_is_here():
     assert {lua for lua, _, _ in READS + CHANGES} == set(WORKLOADS) - {"load"}
 
 
 @pytest.mark.parametrize(("lua", "given", "statements"), READS)
-def test_what_reads(loaded: Bench, lua: str, given: Given, statements: tuple[str, ...]) -> None:
+def test_what_reads(loaded, lua, given, statements):
     before, read = loaded.checksum(), loaded.rows_read()
     seen = loaded.watched(lua, events=EVENTS, **given)
     read = loaded.rows_read() - read
@@ -136,7 +132,7 @@ def test_what_reads(loaded: Bench, lua: str, given: Given, statements: tuple[str
 
 
 @pytest.mark.parametrize(("lua", "given", "statements"), CHANGES)
-def test_what_writes(loaded: Bench, lua: str, given: Given, statements: tuple[str, ...]) -> None:
+def test_what_writes(loaded, lua, given, statements):
     before, there = loaded.checksum(), _count(loaded)
     seen = loaded.watched(lua, events=EVENTS, **given)
     assert [_shape(sql) for sql in seen] == [*statements] * EVENTS
@@ -148,16 +144,16 @@ def test_what_writes(loaded: Bench, lua: str, given: Given, statements: tuple[st
 
 
 @pytest.mark.parametrize("lua", CLASSIC)
-def test_a_classic_by_its_name(loaded: Bench, lua: str) -> None:
+def test_a_classic_by_its_name(loaded, lua):
     expected = next(statements for name, _, statements in READS + CHANGES if name == CLASSIC[lua])
     assert [_shape(sql) for sql in loaded.watched(lua, events=EVENTS)] == [*expected] * EVENTS
 
 
-def _count(loaded: Bench) -> int:
+def _count(loaded):
     return sum(loaded.number(f"SELECT COUNT(*) FROM sbtest{number}") for number in range(1, TABLES + 1))
 
 
-def test_a_file_of_ones_own(loaded: Bench) -> None:
+def test_a_file_of_ones_own(loaded):
     (loaded.folder / "mine.lua").write_text(
         'sysbench.cmdline.options = {times = {"how often", 1}}\n'
         "function thread_init() con = sysbench.sql.driver():connect() end\n"
@@ -171,20 +167,20 @@ def test_a_file_of_ones_own(loaded: Bench) -> None:
     assert not (folder / "connection").exists()
 
 
-def test_no_password_is_left(loaded: Bench) -> None:
+def test_no_password_is_left(loaded):
     folder = loaded.run("point_query", events=1)
     assert not (folder / "connection").exists()
     assert not [path for path in folder.iterdir() if loaded.access.password in path.read_text()]
 
 
-def test_who_is_not_let_in_is_told_so(loaded: Bench, tmp_path: Path) -> None:
+def test_who_is_not_let_in_is_told_so(loaded, tmp_path):
     assert without_password(loaded).start(tmp_path, "point_query", events=1).returncode == 1
     said = SysbenchDriver().complaint(tmp_path)
     assert said is not None
     assert "authentication failed" in said if loaded.postgres else "Access denied" in said
 
 
-def test_what_a_load_makes(loaded: Bench) -> None:
+def test_what_a_load_makes(loaded):
     """Of another number of threads the same rows; with another key."""
     query = loaded.connection.query
     for number in range(1, TABLES + 1):
@@ -203,7 +199,7 @@ def test_what_a_load_makes(loaded: Bench) -> None:
     assert _indexes(loaded) == ["id_2", "k_2"]
 
 
-def _indexes(loaded: Bench) -> list[str]:
+def _indexes(loaded):
     if loaded.postgres:
         rows = loaded.connection.query("SELECT indexname AS name FROM pg_indexes WHERE tablename = 'sbtest2'")
     else:

@@ -1,12 +1,9 @@
 """tpcc on real servers: its tables, its statements, what the check finds, waiting times, conflicts."""
 
-from collections.abc import Iterator
-from pathlib import Path
-
 import pytest
 
 from tests.integration.client_steps import server_folder
-from tests.integration.sysbench import Bench, bench
+from tests.integration.sysbench import bench
 from tests.integration.tpcc import SMALL, checked, run, start
 
 KINDS = ["mariadb-innodb", "postgres-heap"]
@@ -15,19 +12,19 @@ TRANSACTIONS = ("new_order", "payment", "order_status", "delivery", "stock_level
 
 
 @pytest.fixture(scope="module", params=[*KINDS, *AT_NIGHT])
-def server(server_builds: Path, request: pytest.FixtureRequest) -> Iterator[Bench]:
+def server(server_builds, request):
     engine, storage = request.param.split("-")
     with server_folder() as folder, bench(server_builds, engine, storage, folder) as found:
         yield found
 
 
 @pytest.fixture
-def loaded(server: Bench) -> Bench:
+def loaded(server):
     run(server, "load", loaders=2, anew=True, **SMALL)
     return server
 
 
-def test_the_tables_of_a_load(loaded: Bench) -> None:
+def test_the_tables_of_a_load(loaded):
     """However many clients load, in the same rows."""
     sums = "SELECT SUM(c_id * LENGTH(c_data)) FROM customer", "SELECT SUM(ol_i_id * ol_amount) FROM order_line"
     before = [loaded.number(sql) for sql in sums]
@@ -46,7 +43,7 @@ def test_the_tables_of_a_load(loaded: Bench) -> None:
     assert checked(loaded) == {"report": "check", "conditions": 12, "orders": 1200}
 
 
-def test_transactions_leave_consistent_tables(loaded: Bench) -> None:
+def test_transactions_leave_consistent_tables(loaded):
     step = run(loaded, "run", clients=3, duration=2.0, **SMALL)
     found = step.figures.metrics
     assert checked(loaded)["orders"] - 1200 == pytest.approx(found["nopm"] * found["seconds"] / 60)
@@ -86,21 +83,21 @@ def test_transactions_leave_consistent_tables(loaded: Bench) -> None:
          "warehouse 1, district 4, customer 7: c_balance and c_ytd_payment are -1.00, delivered lines 0"),
     ],
 )  # fmt: skip
-def test_each_condition_is_checked(loaded: Bench, number: int, sql: str, said: str) -> None:
+def test_each_condition_is_checked(loaded, number, sql, said):
     loaded.connection.query(sql)
     step = start(loaded, "check")
     assert step.ended() == 1
     assert (step.complaint or "").startswith(f"tpcc failed: condition {number}: {said}")
 
 
-def test_keying_and_thinking(loaded: Bench) -> None:
+def test_keying_and_thinking(loaded):
     """A client that waits 2 s before an order status and some seconds after it does less than two in 4 s."""
     step = run(loaded, "run", clients=2, duration=4.0, think=True, mix={"order_status": 100.0}, **SMALL)
     assert 2 <= step.figures.metrics["operations"] <= 4
     assert step.figures.metrics["seconds"] < 5
 
 
-def test_transactions_in_each_others_way(loaded: Bench) -> None:
+def test_transactions_in_each_others_way(loaded):
     """Deadlocks and serialization failures are made again, and counted; nothing of them is left."""
     if loaded.postgres:
         loaded.connection.query("ALTER DATABASE stepgrid SET default_transaction_isolation = 'repeatable read'")

@@ -5,9 +5,7 @@ import os
 import re
 import shutil
 import subprocess
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -21,7 +19,7 @@ ONE = SPEC.replace("repeat: 2", "repeat: 1")
 ALL = ["fillseq", "readrandom", "readrandom"]
 
 
-def made(depot: Path, folder: Path, text: str = ONE) -> Lab:
+def made(depot, folder, text=ONE):
     (folder / "outputs").mkdir(parents=True)
     shutil.copytree(depot / "builds", folder / "outputs" / "builds", copy_function=os.link, symlinks=True)
     lab = Lab(folder)
@@ -29,19 +27,19 @@ def made(depot: Path, folder: Path, text: str = ONE) -> Lab:
     return lab
 
 
-def inside(*arguments: str, root: bool = False) -> list[str]:
+def inside(*arguments, root=False):
     """In mount namespaces of their own."""
     return ["unshare", "-m" if root else "-Urm", *arguments]
 
 
-def can(*arguments: str, root: bool = False) -> bool:
+def can(*arguments, root=False):
     if shutil.which("unshare") is None or (root and os.geteuid() != 0):
         return False
     return subprocess.run(inside(*arguments, root=root), capture_output=True, check=False).returncode == 0
 
 
 @pytest.fixture(scope="module")
-def finished(depot: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
+def finished(depot, tmp_path_factory):
     """Everything is measured; whoever takes it leaves it so."""
     lab = made(depot, tmp_path_factory.mktemp("finished") / "lab")
     ended = lab.run()
@@ -51,7 +49,7 @@ def finished(depot: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
 
 
 @needs("cc")
-def test_a_clock_that_is_set_back_in_the_middle_of_a_stage(lab: Any) -> None:
+def test_a_clock_that_is_set_back_in_the_middle_of_a_stage(lab):
     """By an hour: what follows is named and told apart all the same, and nothing is measured twice."""
     fake = clock.compiled(lab.folder)
     lab.write(ONE)
@@ -77,7 +75,7 @@ def test_a_clock_that_is_set_back_in_the_middle_of_a_stage(lab: Any) -> None:
 
 
 @needs("cc")
-def test_a_host_that_is_suspended_in_the_middle_of_a_step(lab: Any) -> None:
+def test_a_host_that_is_suspended_in_the_middle_of_a_step(lab):
     """For an hour, which the time that a step may take does not have; the figures carry a warning."""
     fake = clock.compiled(lab.folder, step=3600)
     lab.write(ONE)
@@ -93,12 +91,12 @@ def test_a_host_that_is_suspended_in_the_middle_of_a_step(lab: Any) -> None:
     assert lab.run(**fake.env).stdout.startswith("nothing to do")
 
 
-def _warnings(lab: Any, result: str) -> list[str]:
+def _warnings(lab, result):
     record = json.loads((lab.folder / "outputs" / "results" / result / "result.json").read_text())
     return [warning for step in record["steps"] for warning in step.get("warnings", ())]
 
 
-def test_a_path_with_blanks_and_more_no_home_and_no_pressure(depot: Path, tmp_path: Path) -> None:
+def test_a_path_with_blanks_and_more_no_home_and_no_pressure(depot, tmp_path):
     lab = made(depot, tmp_path / "Läufe von 'heute' & \"gestern\" $HOME {x} %s" / ("lang" * 40))
     argv = ["env", "-u", "HOME", *lab.argv("run", "spec.yaml")]
     if can("mount", "--bind", "/mnt", "/proc/pressure"):
@@ -110,7 +108,7 @@ def test_a_path_with_blanks_and_more_no_home_and_no_pressure(depot: Path, tmp_pa
 
 
 @needs("small disks")
-def test_a_disk_without_room_for_another_file(lab: Any) -> None:
+def test_a_disk_without_room_for_another_file(lab):
     lab.write(ONE)
     live = lab.folder / "outputs" / "live"
     live.mkdir()
@@ -122,13 +120,13 @@ def test_a_disk_without_room_for_another_file(lab: Any) -> None:
     assert [*live.iterdir()] == []
 
 
-def _loop(image: Path) -> str:
+def _loop(image):
     said = subprocess.run(["losetup", "-j", str(image)], capture_output=True, text=True, check=True).stdout
     return Path(said.split(":")[0]).name
 
 
 @pytest.fixture
-def disk(tmp_path: Path) -> Path:
+def disk(tmp_path):
     """A file with an ext4 in it, which becomes read-only at the first error."""
     image = tmp_path / "disk"
     with image.open("wb") as file:
@@ -142,7 +140,7 @@ def disk(tmp_path: Path) -> Path:
     return image
 
 
-def test_a_disk_that_becomes_read_only(lab: Any, disk: Path) -> None:
+def test_a_disk_that_becomes_read_only(lab, disk):
     lab.write(ONE.replace("duration: 1s", "duration: 3s"))
     live = lab.folder / "outputs" / "live"
     live.mkdir()
@@ -156,7 +154,7 @@ def test_a_disk_that_becomes_read_only(lab: Any, disk: Path) -> None:
     assert lab.steps(set(lab.results())) == ["fillseq"]
 
 
-def test_a_damaged_file_of_a_result(finished: Lab) -> None:
+def test_a_damaged_file_of_a_result(finished):
     """The run that reads it says so and leaves it aside; the next one measures that stage alone."""
     there = set(finished.results())
     damaged = max(there)
@@ -205,7 +203,7 @@ rm outputs/filler
 """
 
 
-def test_a_run_without_bash_says_why_it_has_no_report(tmp_path: Path) -> None:
+def test_a_run_without_bash_says_why_it_has_no_report(tmp_path):
     programs = tmp_path / "bin"
     programs.mkdir()
     for path in Path("/usr/bin").iterdir():
@@ -220,7 +218,7 @@ def test_a_run_without_bash_says_why_it_has_no_report(tmp_path: Path) -> None:
 
 
 @needs("small disks")
-def test_the_disk_of_the_checkout_becomes_full(depot: Path, tmp_path: Path) -> None:
+def test_the_disk_of_the_checkout_becomes_full(depot, tmp_path):
     """That of outputs/ and of Snakemake's notes: stages fail, the report is made, and the run can go on later."""
     lab = made(depot, tmp_path / "lab")
     (lab.folder / "filler.py").write_text(FILLER)

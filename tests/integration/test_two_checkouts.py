@@ -1,7 +1,6 @@
 """Runs of two checkouts on one host: who waits says for whom, for how long, and how many are ahead."""
 
 import re
-from pathlib import Path
 
 from stepgrid.host.locks import HOST_LOCK_OVERRIDE, HeldLock
 from tests.integration.conftest import Lab
@@ -16,7 +15,7 @@ steps:
 """
 
 
-def test_a_run_that_waits_for_the_host_says_who_has_it_how_long_it_needs_and_who_is_ahead(tmp_path: Path) -> None:
+def test_a_run_that_waits_for_the_host_says_who_has_it_how_long_it_needs_and_who_is_ahead(tmp_path):
     lock, go = tmp_path / "lock", tmp_path / "go"
     labs, runs = [Lab(tmp_path / name) for name in ("one", "two", "three")], []
     for position, lab in enumerate(labs):

@@ -1,7 +1,6 @@
 """Loads that are added until it is sure, over real runs of a program whose figures come from its seed."""
 
 import re
-from pathlib import Path
 
 import pytest
 
@@ -46,30 +45,30 @@ sweep:
 
 
 @pytest.fixture
-def lab(tmp_path: Path) -> Lab:
+def lab(tmp_path):
     (tmp_path / "rate.py").write_text(PROGRAM)
     found = Lab(tmp_path)
     found.write(spec(found))
     return found
 
 
-def spec(lab: Lab, repeat: str = "{until: decided}", noise: float = 0.014, more: str = "") -> str:
+def spec(lab, repeat="{until: decided}", noise=0.014, more=""):
     text = SPEC.replace("FOLDER", str(lab.folder)).replace("NOISE", str(noise))
     return f"{text}{more}repeat: {repeat}\n"
 
 
-def loads(lab: Lab) -> dict[str, int]:
+def loads(lab):
     """Of each arm, those with a figure."""
     sql = "SELECT axis_arm, count(qps) FROM steps GROUP BY 1 ORDER BY 1"
     text = lab.execute(lab.argv("query", "spec.yaml", sql, "--format", "csv")).stdout
     return {arm: int(count) for arm, count in (line.split(",") for line in text.splitlines()[1:])}
 
 
-def text(lab: Lab) -> str:
+def text(lab):
     return lab.execute(lab.argv("report", "spec.yaml", "--all")).stdout
 
 
-def test_one_command_goes_on_until_all_is_decided(lab: Lab) -> None:
+def test_one_command_goes_on_until_all_is_decided(lab):
     lab.write(spec(lab, "{until: decided, most: 7}", noise=0.028))
     done = lab.run()
     assert done.returncode == 0, done.stderr
@@ -93,7 +92,7 @@ def test_one_command_goes_on_until_all_is_decided(lab: Lab) -> None:
     assert lab.run().stdout.startswith("nothing to do: 3 cells, 21 stages measured\n")
 
 
-def run_with_a_kill(lab: Lab, results: int) -> str:
+def run_with_a_kill(lab, results):
     """Kill a run when it has so many results, in its second round, and go on to the end."""
     run = lab.start(lab.argv("run", "spec.yaml"))
     waiting.until(lambda: len(lab.results()) >= results)
@@ -107,7 +106,7 @@ def run_with_a_kill(lab: Lab, results: int) -> str:
     return done.stderr
 
 
-def test_a_race_for_the_best_goes_on_after_a_kill(lab: Lab) -> None:
+def test_a_race_for_the_best_goes_on_after_a_kill(lab):
     """Of nine arms two are alike and best; each of the others falls, most after one load."""
     factors = (1.3, 1.298, 1.25, 1.1, 1, 0.9, 0.8, 0.7, 0.5)
     arms = (f"a{at}: {{params: {{factor: {factor}, noise: 0.002, arm: a{at}}}}}" for at, factor in enumerate(factors))
@@ -125,7 +124,7 @@ def test_a_race_for_the_best_goes_on_after_a_kill(lab: Lab) -> None:
     assert lab.run().stdout.startswith("nothing to do: 9 cells")
 
 
-def test_a_search_goes_on_after_a_kill_and_confirms_by_fresh_loads_alone(lab: Lab) -> None:
+def test_a_search_goes_on_after_a_kill_and_confirms_by_fresh_loads_alone(lab):
     """The factor is the rate; the largest factors void the condition, and 1 is the best that does not."""
     tune = "{for: max qps where qps < 150000, over: {factor: [0.5, 2], noise: [0, 0.001]}, tries: 12, confirm: 2}"
     head = spec(lab).partition("sweep:")[0]
@@ -141,7 +140,7 @@ def test_a_search_goes_on_after_a_kill_and_confirms_by_fresh_loads_alone(lab: La
 
 
 @pytest.mark.nightly
-def test_a_kill_in_the_middle_loses_nothing(lab: Lab) -> None:
+def test_a_kill_in_the_middle_loses_nothing(lab):
     """By plain Snakemake."""
     run = lab.start(lab.snake())
     waiting.until(lambda: len(lab.results()) >= 10)  # in the second round
@@ -158,7 +157,7 @@ def test_a_kill_in_the_middle_loses_nothing(lab: Lab) -> None:
 
 
 @pytest.mark.nightly
-def test_a_failure_holds_up_its_own_comparison_alone_and_an_arm_is_added(lab: Lab) -> None:
+def test_a_failure_holds_up_its_own_comparison_alone_and_an_arm_is_added(lab):
     lab.write(spec(lab))
     (lab.folder / "fail-b").touch()
     failed = lab.run()

@@ -7,7 +7,7 @@ import shutil
 import signal
 import subprocess
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -20,7 +20,6 @@ import pytest
 
 from bench.server import serving
 from stepgrid.host.processes.supervision import environment
-from stepgrid.model.figures import Figures
 from stepgrid.plugins.driver import Context
 from stepgrid.plugins.server import Access
 from stepgrid.run.attempt import attach
@@ -32,7 +31,7 @@ from tests.waiting import until
 
 FAILED = "vector search failed: "
 DATA = {"generated": {"rows": 1500, "dimensions": 24, "queries": 200, "centres": 10}}
-OPTIONS: Mapping[str, Mapping[str, Any]] = {
+OPTIONS = {
     "mariadb": {"innodb_buffer_pool_size": "64MiB", "mhnsw_max_cache_size": "64MiB"},
     "postgres": {"shared_buffers": "64MB", "maintenance_work_mem": "64MB", "enable_seqscan": "off"},
 }
@@ -45,7 +44,7 @@ steps: [{name: one, kind: command, argv: ["true"]}]
 
 
 @pytest.fixture(scope="module")
-def pgvector(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def pgvector(tmp_path_factory):
     require("pip")
     lab = Lab(tmp_path_factory.mktemp("pgvector"))
     lab.write(PGVECTOR)
@@ -60,18 +59,18 @@ class Step:
     folder: Path
     client: subprocess.Popen[bytes]
 
-    def ended(self) -> int:
+    def ended(self):
         return self.client.wait(60)
 
     @property
-    def figures(self) -> Figures:
+    def figures(self):
         return DRIVER.parse(self.folder, self.settings)
 
     @property
-    def complaint(self) -> str | None:
-        return DRIVER.complaint(self.folder)  # type: ignore[attr-defined]
+    def complaint(self):
+        return DRIVER.complaint(self.folder)
 
-    def line(self, kind: str) -> Mapping[str, Any]:
+    def line(self, kind):
         lines = (json.loads(line) for line in (self.folder / "report.jsonl").read_text().splitlines())
         return next(line for line in lines if line["report"] == kind)
 
@@ -81,7 +80,7 @@ class Server:
     access: Access
     folder: Path
 
-    def start(self, action: str, **given: Any) -> Step:
+    def start(self, action, **given):
         folder = self.folder / f"step-{len(list(self.folder.glob('step-*')))}"
         folder.mkdir()
         asked = {"action": action, "dataset": DATA, **given}
@@ -95,23 +94,23 @@ class Server:
             )
         return Step(settings, folder, client)
 
-    def run(self, action: str, **given: Any) -> Step:
+    def run(self, action, **given):
         step = self.start(action, **given)
         assert step.ended() == 0, step.complaint or (step.folder / "stderr").read_text()
         return step
 
-    def refused(self, action: str, **given: Any) -> str | None:
+    def refused(self, action, **given):
         step = self.start(action, **given)
         assert step.ended() == 1
         return step.complaint
 
     @property
-    def postgres(self) -> bool:
+    def postgres(self):
         return self.access.engine == "postgres"
 
 
 @pytest.fixture(scope="module", params=["mariadb", "postgres"])
-def server(request: pytest.FixtureRequest) -> Iterator[Server]:
+def server(request):
     engine = request.param
     builds = request.getfixturevalue("pgvector" if engine == "postgres" else "server_builds")
     folder = Path(tempfile.mkdtemp(prefix="vector-search-"))  # where everyone may go
@@ -122,7 +121,7 @@ def server(request: pytest.FixtureRequest) -> Iterator[Server]:
     shutil.rmtree(folder)
 
 
-def test_half_precision_and_lists(server: Server) -> None:
+def test_half_precision_and_lists(server):
     if not server.postgres:
         server.run("load")
         said = "MariaDB has HNSW indexes of vectors and no others"
@@ -144,7 +143,7 @@ def test_half_precision_and_lists(server: Server) -> None:
     assert found[1] > 0.99
 
 
-def test_a_search_that_does_not_use_the_index(server: Server) -> None:
+def test_a_search_that_does_not_use_the_index(server):
     server.run("load")
     plan = "Limit > Sort > Seq Scan" if server.postgres else "type=ALL, rows=N, Extra=Using filesort"
     said = re.sub(r"rows=\d+", "rows=N", server.refused("search") or "")  # MariaDB guesses
@@ -154,7 +153,7 @@ def test_a_search_that_does_not_use_the_index(server: Server) -> None:
     )
 
 
-def test_a_client_that_is_killed(server: Server) -> None:
+def test_a_client_that_is_killed(server):
     """The step ends, and says that one of its clients did not."""
     server.run("load")
     step = server.start("search", exact=True, runs=100, clients=2)
@@ -187,7 +186,7 @@ NO_FILE = (
 )
 
 
-def test_a_whole_spec(pgvector: Path, tmp_path: Path) -> None:
+def test_a_whole_spec(pgvector, tmp_path):
     """A data set in a file: made once for all stages, part of what a step is; one that is not here fails its own."""
     lab = Lab(tmp_path)
     (tmp_path / "outputs").mkdir()

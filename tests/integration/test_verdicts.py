@@ -1,7 +1,6 @@
 """A sweep of a real engine: the same thing twice makes no difference, something slow does."""
 
 import json
-from typing import Any
 
 import duckdb
 
@@ -10,7 +9,7 @@ from tests.integration.conftest import SPEC
 ALIKE = ("same", "undecided")
 
 
-def test_no_verdict_of_a_difference_for_the_same_and_one_for_a_slow_arm(lab: Any) -> None:
+def test_no_verdict_of_a_difference_for_the_same_and_one_for_a_slow_arm(lab):
     slow = "\n      slow: {options: {use_direct_reads: true, cache_size: 1KiB}}\nrepeat: 3"
     text = SPEC.replace("\nrepeat: 2", slow).replace(", cache_size: 32MiB", "").replace("keys: 20k", "keys: 50k")
     lab.write(text)
@@ -26,7 +25,7 @@ def test_no_verdict_of_a_difference_for_the_same_and_one_for_a_slow_arm(lab: Any
     assert rows == [("fillseq", 9, 9), ("readrandom", 9, 9)]
 
 
-def _said(lab: Any) -> dict[str, str]:
+def _said(lab):
     run = lab.run()
     assert run.returncode == 0, run.stderr
     document = lab.execute(lab.argv("report", "spec.yaml", "--format", "json"))

@@ -5,11 +5,9 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib.metadata import Distribution, distribution
 from pathlib import Path
-from typing import Any
 
 import pytest
 from packaging.requirements import Requirement
@@ -29,7 +27,6 @@ SMALLER = {
     "keys: 1M, duration: 5m": "keys: 20k, duration: 1s",
     "repeat: 3": "repeat: 1",
 }
-
 LOOP = """
 title: "a loop in two lengths"
 builds: {shell: {engine: program, source: {system: sh}}}
@@ -70,10 +67,10 @@ class Elsewhere:
     folder: Path
 
     @property
-    def bin(self) -> Path:
+    def bin(self):
         return self.folder / "environment" / "bin"
 
-    def shell(self, command: str) -> subprocess.CompletedProcess[str]:
+    def shell(self, command):
         path = f"{self.bin}:{os.defpath}"
         env = {"PATH": path, "HOME": str(self.folder / "work"), "LANG": "C.UTF-8", "COLUMNS": "200"} | _of_this_host(
             self.folder
@@ -84,18 +81,18 @@ class Elsewhere:
         )  # fmt: skip
 
 
-def _of_this_host(folder: Path) -> dict[str, str]:
+def _of_this_host(folder):
     """How it reaches registries, and a host lock that no other test waits for."""
     reach = {name: value for name, value in os.environ.items() if name.lower().endswith("_proxy") or "APT" in name}
     return reach | {"STEPGRID_HOST_LOCK": str(folder / "work" / "host.lock"), "STEPGRID_LOOK": "0"}
 
 
-def _as_nobody() -> dict[str, Any]:
+def _as_nobody():
     return {"user": NOBODY, "group": NOBODY, "extra_groups": []} if os.geteuid() == 0 else {}
 
 
 @pytest.fixture(scope="module")
-def elsewhere() -> Iterator[Elsewhere]:
+def elsewhere():
     made = Elsewhere(Path(tempfile.mkdtemp(prefix="stepgrid-wheel-")))
     try:
         made.folder.chmod(0o755)
@@ -110,7 +107,7 @@ def elsewhere() -> Iterator[Elsewhere]:
         shutil.rmtree(made.folder)
 
 
-def _install(made: Elsewhere) -> None:
+def _install(made):
     wheel = _wheel(made.folder / "dist")
     _call("venv", "--without-pip", str(made.bin.parent))
     _call("pip", "--python", str(made.bin / "python"), "install", "--quiet", "--no-index", "--no-deps", str(wheel))
@@ -120,17 +117,17 @@ def _install(made: Elsewhere) -> None:
         _link(each, packages, made.bin)
 
 
-def _wheel(folder: Path) -> Path:
+def _wheel(folder):
     _call("hatchling", "build", "--target", "wheel", "--directory", str(folder))
     (wheel,) = folder.glob("stepgrid-*.whl")
     return wheel
 
 
-def _call(*argv: str) -> None:
+def _call(*argv):
     subprocess.run([sys.executable, "-m", *argv], cwd=ROOT, check=True, capture_output=True, timeout=LONG)
 
 
-def _needed(of: Distribution, extras: set[str], known: dict[str, Distribution]) -> dict[str, Distribution]:
+def _needed(of, extras, known):
     """What pip would bring, as it is here."""
     for line in of.requires or ():
         wanted = Requirement(line)
@@ -141,7 +138,7 @@ def _needed(of: Distribution, extras: set[str], known: dict[str, Distribution]) 
     return known
 
 
-def _link(each: Distribution, packages: Path, programs: Path) -> None:
+def _link(each, packages, programs):
     for top in {file.parts[0] for file in each.files or () if file.parts[0] not in ("..", "__pycache__")}:
         if not (packages / top).exists():
             (packages / top).symlink_to(Path(str(each.locate_file(top))))
@@ -153,7 +150,7 @@ def _link(each: Distribution, packages: Path, programs: Path) -> None:
 
 
 @needs("apt")
-def test_the_four_commands_in_an_empty_folder(elsewhere: Elsewhere) -> None:
+def test_the_four_commands_in_an_empty_folder(elsewhere):
     assert elsewhere.shell("stepgrid new rocksdb my.yaml").stdout == "wrote my.yaml; next: stepgrid plan my.yaml\n"
     spec = elsewhere.folder / "work" / "my.yaml"
     text = spec.read_text()
@@ -180,7 +177,7 @@ def test_the_four_commands_in_an_empty_folder(elsewhere: Elsewhere) -> None:
     assert len(sorted(outputs.glob("results/*/*"))) == 3
 
 
-def test_a_module_of_another_workflow_runs_a_spec(elsewhere: Elsewhere) -> None:
+def test_a_module_of_another_workflow_runs_a_spec(elsewhere):
     work = elsewhere.folder / "work" / "module"
     assert elsewhere.shell("mkdir --parents module/outputs").returncode == 0
     (work / "bench.yaml").write_text(LOOP)

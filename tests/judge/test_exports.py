@@ -2,21 +2,15 @@
 
 import csv
 from collections import Counter
-from collections.abc import Iterator, Mapping
-from pathlib import Path
-from typing import Any
 
 from stepgrid.summarize.comparisons.comparison import RATIO
-from stepgrid.summarize.report import Report
 from stepgrid.summarize.statistics.verdicts import BUSY, INDICATIVE
 from stepgrid_judge.figures import JudgeError, JudgeRequest, judge
 from stepgrid_judge.readers import Columns, ForeignFileError, read
 from tests.summarize.test_reports import CASES, report_of
 
-Verdicts = dict[tuple[object, ...], tuple[str, str | None, bool]]
 
-
-def export(path: Path, report: Report, metric: str) -> None:
+def export(path, report, metric):
     """Write a row for each load, as `stepgrid query SPEC 'SELECT * FROM runs'` has them."""
     axes = list(report.data.runs[0].labels)
     with path.open("w", newline="") as file:
@@ -27,14 +21,14 @@ def export(path: Path, report: Report, metric: str) -> None:
                 rows.writerow([*(run.labels[axis] for axis in axes), run.step, run.load, repr(run.metrics[metric])])
 
 
-def verdicts(report: Report, axis: str) -> Verdicts:
+def verdicts(report, axis):
     """Map step, other labels and arm to ratio and verdict, where figures alone decide it."""
     comparison = report.comparisons.leading[0]
     runs = report.data.runs
     varying = {
         name for name in runs[0].labels if name not in (axis, "build") and len({r.labels[name] for r in runs}) > 1
     }
-    found: Verdicts = {}
+    found = {}
     for case in comparison.cases():
         labels = dict(zip(comparison.layout.down, case.row.labels, strict=True))
         point = frozenset((name, label) for name, label in labels.items() if name in varying)
@@ -46,7 +40,7 @@ def verdicts(report: Report, axis: str) -> Verdicts:
     return found
 
 
-def exported_verdicts(case: Mapping[str, Any], path: Path) -> Iterator[tuple[Verdicts, Verdicts]]:
+def exported_verdicts(case, path):
     plan, report = report_of(case)
     if not report.comparisons.all or not report.data.runs or len(report.comparisons.leading) != 1 or plan.until:
         return
@@ -64,7 +58,7 @@ def exported_verdicts(case: Mapping[str, Any], path: Path) -> Iterator[tuple[Ver
     yield verdicts(report, axis), verdicts(judged.report, "arm")
 
 
-def test_exported_figures_have_the_verdicts_of_the_report(tmp_path: Path) -> None:
+def test_exported_figures_have_the_verdicts_of_the_report(tmp_path):
     differing, words, reports = [], Counter[str | None](), 0
     for number, case in enumerate(CASES):
         for ours, judged in exported_verdicts(case, tmp_path / f"{number}.csv"):

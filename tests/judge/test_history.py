@@ -11,7 +11,6 @@ from stepgrid.cli import main
 from stepgrid.model.records import replace
 from stepgrid.store import store as store_module
 from stepgrid.summarize import gate
-from stepgrid.summarize.report import Report
 from stepgrid_judge.history_forms import make_histories
 from stepgrid_page import static_site
 from tests.summarize import scenario, synthetic
@@ -24,15 +23,13 @@ NOTE = "notes:\n  - {version: 8.6.0, step: readww, accepted: the new default}\n"
 
 
 @pytest.fixture
-def releases(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Experiment:
+def releases(tmp_path, monkeypatch):
     """Each release was measured on a day of its own; readww is 10 % slower from 8.6.0 on."""
     monkeypatch.chdir(tmp_path)
     return measured(tmp_path, monkeypatch, [0.9 if day >= SLOWER_FROM else 1.0 for day in range(len(RELEASES))])
 
 
-def measured(
-    root: Path, monkeypatch: pytest.MonkeyPatch, levels: list[float], hosts: str = "", busy: str = ""
-) -> Experiment:
+def measured(root, monkeypatch, levels, hosts="", busy=""):
     source = random.Random(3)
     experiment = Experiment(root, builds=RELEASES, caches=("lru",), threads=("1",))
     Path(experiment.spec).parent.mkdir(exist_ok=True)
@@ -54,7 +51,7 @@ def measured(
     return experiment
 
 
-def verdict(report: Report) -> str:
+def verdict(report):
     (entry,) = (
         entry for comparison in report.comparisons.leading for row in comparison.rows
         if row.step == "readww" for arm, entry in zip(comparison.arms, row.entries, strict=True) if RELEASES[6] in arm
@@ -62,9 +59,7 @@ def verdict(report: Report) -> str:
     return f"{entry.verdict}: {entry.conclusion.sentence if entry.conclusion else ''}"
 
 
-def test_a_change_among_ten_releases_is_found_and_what_was_noted_stands_beside_it(
-    releases: Experiment, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_change_among_ten_releases_is_found_and_what_was_noted_stands_beside_it(releases, capsys):
     notes = Path(releases.spec).with_name("notes.yaml")
     report = scenario.report(releases)
     refused = [case.name for case in gate.gate_cases(report, GATE) if case.is_refused]
@@ -93,7 +88,7 @@ def test_a_change_among_ten_releases_is_found_and_what_was_noted_stands_beside_i
     ET.parse("one.svg")
 
 
-def test_a_site_has_releases_on_all_machines_series_and_a_feed_of_their_changes(releases: Experiment) -> None:
+def test_a_site_has_releases_on_all_machines_series_and_a_feed_of_their_changes(releases):
     report = scenario.report(releases)
     entries = []
     for name, host in (("amd", "a"), ("arm", "b")):  # two machines that say the same
@@ -120,9 +115,7 @@ def test_a_site_has_releases_on_all_machines_series_and_a_feed_of_their_changes(
     assert make_histories(releases.store, [releases.plan])[0].changes[0].id == histories[0].changes[0].id
 
 
-def test_a_difference_is_doubted_where_its_series_moves_as_far_both_ways(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_difference_is_doubted_where_its_series_moves_as_far_both_ways(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     moving = scenario.report(measured(tmp_path, monkeypatch, [1.0, 1.06] * 5))
     doubts = [text for text in moving.notes.warnings if "moved by" in text and "both ways, in" in text]
@@ -130,9 +123,7 @@ def test_a_difference_is_doubted_where_its_series_moves_as_far_both_ways(
     assert not any("8.1.0" in text for text in doubts), "nothing was before it"
 
 
-def test_what_others_disturbed_is_in_no_level(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_what_others_disturbed_is_in_no_level(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     experiment = measured(tmp_path, monkeypatch, [1.0] * SLOWER_FROM + [0.9] * 4, busy="06789")
     monkeypatch.setattr(store_module, "next_time_name", lambda _: "20261110T111500.000000Z")
@@ -148,7 +139,7 @@ def test_what_others_disturbed_is_in_no_level(
     assert [len(load) for load in series["rungs"][0]["loads"]] == [1, 1, 1], "the quiet results alone"
 
 
-def test_a_series_of_another_host_doubts_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_series_of_another_host_doubts_nothing(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     report = scenario.report(measured(tmp_path, monkeypatch, [1.0, 1.06] * 5, hosts="baaaaaaabb"))
     assert any(case.entry.verdict == "faster" for one in report.comparisons.leading for case in one.cases())
@@ -163,9 +154,7 @@ def test_a_series_of_another_host_doubts_nothing(tmp_path: Path, monkeypatch: py
         ([0.0, 0.0, 0.0], "in no level, for a load has no figure above 0: 2026-08-01"),
     ],
 )
-def test_days_without_a_change(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], seconds: list[float], said: str
-) -> None:
+def test_days_without_a_change(tmp_path, monkeypatch, capsys, seconds, said):
     monkeypatch.chdir(tmp_path)
     for day, value in enumerate(seconds, 1):
         result = {"system": "S", "date": f"2026-08-{day:02}", "result": [[9, value, value]]}
@@ -180,9 +169,7 @@ def test_days_without_a_change(
     ("word", "said"),
     [("a" * 300, "no file or series `aaa"), ("one.json", "no file or series"), ("", "`` names no file")],
 )
-def test_a_word_that_is_nothing_here(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], word: str, said: str
-) -> None:
+def test_a_word_that_is_nothing_here(tmp_path, monkeypatch, capsys, word, said):
     monkeypatch.chdir(tmp_path)
     assert main(["history", word]) == 2
     assert said in capsys.readouterr().err
@@ -196,9 +183,7 @@ notes:
 """
 
 
-def test_faults_of_notes_are_told_all_at_once_and_accept_nothing(
-    releases: Experiment, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_faults_of_notes_are_told_all_at_once_and_accept_nothing(releases, capsys):
     notes = Path(releases.spec).with_name("notes.yaml")
     notes.write_text(FAULTS)
     report = scenario.report(releases)
@@ -211,9 +196,7 @@ def test_faults_of_notes_are_told_all_at_once_and_accept_nothing(
     assert "did you mean `version`?" in error
 
 
-def test_days_of_files_are_a_series(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_days_of_files_are_a_series(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     source = random.Random(4)
     for day in range(1, 21):

@@ -6,9 +6,7 @@ import random
 import re
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 from xml.etree import ElementTree
 
 import pytest
@@ -21,14 +19,12 @@ from tests.cases import cases
 
 FORMATS = cases(Path(__file__).with_name("formats.yaml"))
 
-Judge = Callable[..., tuple[int, str]]
-
 
 @pytest.fixture
-def judge(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Judge:
+def judge(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
 
-    def run(*words: str) -> tuple[int, str]:
+    def run(*words):
         status = main(["judge", *words])
         streams = capsys.readouterr()
         return status, streams.out + streams.err
@@ -36,12 +32,12 @@ def judge(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Captur
     return run
 
 
-def hyperfine(path: str, seconds: float, repeats: int = 3) -> None:
+def hyperfine(path, seconds, repeats=3):
     results = [{"command": path.partition("-")[0], "times": [seconds * (1 + 0.001 * n) for n in range(repeats)]}]
     Path(path).write_text(json.dumps({"results": results}))
 
 
-def loads(factor: float, count: int = 5) -> None:
+def loads(factor, count=5):
     """Write loads of two arms by turns; `new` takes `factor` times as long."""
     source = random.Random(5)
     for index in range(1, count + 1):
@@ -50,7 +46,7 @@ def loads(factor: float, count: int = 5) -> None:
 
 
 @pytest.mark.parametrize("case", FORMATS, ids=lambda case: case["tool"])
-def test_the_figures_of_a_tool(case: Any, tmp_path: Path) -> None:
+def test_the_figures_of_a_tool(case, tmp_path):
     path = tmp_path / case["file"]
     path.write_text(case["text"])
     figures = read(path, Columns())
@@ -63,11 +59,11 @@ def test_the_figures_of_a_tool(case: Any, tmp_path: Path) -> None:
     assert samples == [[*wanted, "", "", {}][:8] if len(wanted) == 5 else _filled(wanted) for wanted in case["samples"]]
 
 
-def _filled(wanted: list[Any]) -> list[Any]:
+def _filled(wanted):
     return [*wanted, *["", "", {}][len(wanted) - 5 :]]
 
 
-def test_criterion_has_an_arm_for_each_baseline(tmp_path: Path) -> None:
+def test_criterion_has_an_arm_for_each_baseline(tmp_path):
     for baseline, factor in (("base", 1), ("new", 2), ("change", 9)):
         folder = tmp_path / "g" / "put" / baseline
         folder.mkdir(parents=True)
@@ -83,7 +79,7 @@ def test_criterion_has_an_arm_for_each_baseline(tmp_path: Path) -> None:
     ]
 
 
-def test_a_planted_difference_is_named_and_fails_the_gate(judge: Judge) -> None:
+def test_a_planted_difference_is_named_and_fails_the_gate(judge):
     loads(1.1)
     status, text = judge("old=old-*.json", "new=new-*.json", "--fail-on", "slower")
     assert status == 4
@@ -96,7 +92,7 @@ def test_a_planted_difference_is_named_and_fails_the_gate(judge: Judge) -> None:
     assert judge("new=new-*.json", "old=old-*.json", "--fail-on", "slower")[0] == 0
 
 
-def table(better: str, factors: dict[str, float]) -> None:
+def table(better, factors):
     """Write steps of two arms, of a metric without a unit; in the arm `b` a step's figure is FACTOR times as high."""
     source = random.Random(3)
     rows = [
@@ -109,7 +105,7 @@ def table(better: str, factors: dict[str, float]) -> None:
 
 
 @pytest.mark.parametrize(("better", "status"), [("lower", 4), ("higher", 0)])
-def test_a_metric_of_no_known_unit_has_a_slower_direction(judge: Judge, better: str, status: int) -> None:
+def test_a_metric_of_no_known_unit_has_a_slower_direction(judge, better, status):
     table(better, {"get": 1.1, "put": 1.0})
     words = (f"{better}.csv", "--better", better)
     assert judge(*words, "--fail-on", "slower")[0] == status
@@ -123,7 +119,7 @@ def test_a_metric_of_no_known_unit_has_a_slower_direction(judge: Judge, better: 
     assert "no measured step is called `gett`: did you mean `get`?" in judge(*words, "--fail-on", "slower,gett")[1]
 
 
-def test_junit_has_a_test_case_for_each_comparison(judge: Judge) -> None:
+def test_junit_has_a_test_case_for_each_comparison(judge):
     table("lower", {"get": 1.1, "put": 1.0})
     text = judge("lower.csv", "--better", "lower", "--fail-on", "slower", "--format", "junit", "-o", "r.xml")[1]
     assert text.startswith("--fail-on: get, arm=b: 1.1")
@@ -133,7 +129,7 @@ def test_junit_has_a_test_case_for_each_comparison(judge: Judge) -> None:
     assert cases == {"get, arm=b": "failure", "put, arm=b": "system-out"}
 
 
-def test_the_first_answer_imports_no_compiler_and_no_runner(judge: Judge) -> None:
+def test_the_first_answer_imports_no_compiler_and_no_runner(judge):
     loads(1.1)
     program = "import sys; from stepgrid.cli import main; main(sys.argv[1:]); print(*sys.modules)"
     words = [sys.executable, "-c", program, "judge", "old=old-*.json", "new=new-*.json"]
@@ -142,14 +138,14 @@ def test_the_first_answer_imports_no_compiler_and_no_runner(judge: Judge) -> Non
     assert {"snakemake", "pydantic", "duckdb", "jinja2", "psycopg", "ruamel.yaml"} & {*modules} == set()
 
 
-def test_equal_arms_are_no_difference(judge: Judge) -> None:
+def test_equal_arms_are_no_difference(judge):
     loads(1.0)
     status, text = judge("old=old-*.json", "new=new-*.json", "--fail-on", "different")
     assert status == 0
     assert "slower" not in text
 
 
-def test_repeats_of_one_process_are_one_load_and_give_no_verdict(judge: Judge) -> None:
+def test_repeats_of_one_process_are_one_load_and_give_no_verdict(judge):
     hyperfine("old.json", 1.0, 30)
     hyperfine("new.json", 1.5, 30)
     _, text = judge("old.json", "new.json", "--format", "all")
@@ -158,20 +154,20 @@ def test_repeats_of_one_process_are_one_load_and_give_no_verdict(judge: Judge) -
     assert judge("old.json", "new.json", "--fail-on", "slower")[0] == 0
 
 
-def test_files_with_numbers_are_loads_of_one_arm(judge: Judge) -> None:
+def test_files_with_numbers_are_loads_of_one_arm(judge):
     loads(1.2, 4)
     names = [f"{arm}-{index}.json" for arm in ("old", "new") for index in range(1, 5)]
     assert "▼1." in judge(*names)[1]
 
 
-def test_two_commands_of_one_file_are_two_arms(judge: Judge) -> None:
+def test_two_commands_of_one_file_are_two_arms(judge):
     Path("a.json").write_text(
         json.dumps({"results": [{"command": "./a", "times": [1.0]}, {"command": "./b", "times": [2.0]}]})
     )
     assert "arm=./a" in judge("a.json")[1]
 
 
-def test_arms_that_were_not_measured_by_turns_are_doubted(judge: Judge) -> None:
+def test_arms_that_were_not_measured_by_turns_are_doubted(judge):
     for day in range(1, 7):
         arm = "before" if day < 4 else "after"
         document = {"system": "X", "date": f"2026-08-0{day}", "result": [[1, 0.5 + 0.01 * (day % 3), 0.6]]}
@@ -182,14 +178,14 @@ def test_arms_that_were_not_measured_by_turns_are_doubted(judge: Judge) -> None:
     )
 
 
-def test_a_coarse_clock_is_doubted(judge: Judge) -> None:
+def test_a_coarse_clock_is_doubted(judge):
     rows = [f"{arm},{load},{0.001 * (1 + load % 2)}" for arm in "ab" for load in range(1, 13)]
     Path("a.csv").write_text("\n".join(["arm,load,seconds", *rows]))
     _, text = judge("a.csv", "--better", "lower", "--format", "all")
     assert "the clock is coarse: 24 values are on 2 steps" in text
 
 
-def test_a_table_of_our_own_is_judged_by_its_axes(judge: Judge) -> None:
+def test_a_table_of_our_own_is_judged_by_its_axes(judge):
     rows = [
         f"{cache},{threads},{load},{qps * load_factor}"
         for cache, qps in (("lru", 100.0), ("clock", 150.0))
@@ -202,7 +198,7 @@ def test_a_table_of_our_own_is_judged_by_its_axes(judge: Judge) -> None:
     assert "arm=clock" in text
 
 
-def test_loads_of_one_name_are_pairs_though_an_arm_lacks_one(judge: Judge) -> None:
+def test_loads_of_one_name_are_pairs_though_an_arm_lacks_one(judge):
     drift = (100.0, 200.0, 300.0, 400.0)
     rows = [f"{arm},{load},{qps * (1.1 if arm == 'b' else 1)}" for arm in "ab" for load, qps in enumerate(drift, 1)]
     Path("a.csv").write_text("\n".join(["arm,load,qps", *(row for row in rows if not row.startswith("a,2"))]))
@@ -210,7 +206,7 @@ def test_loads_of_one_name_are_pairs_though_an_arm_lacks_one(judge: Judge) -> No
     assert json.loads(text)["comparisons"][0]["ratio"] == pytest.approx(1.1)
 
 
-def test_the_null_says_how_often_equal_loads_would_be_called_different(judge: Judge) -> None:
+def test_the_null_says_how_often_equal_loads_would_be_called_different(judge):
     loads(1.0, 12)
     status, text = judge("old=old-*.json", "--null")
     assert status == 0
@@ -219,7 +215,7 @@ def test_the_null_says_how_often_equal_loads_would_be_called_different(judge: Ju
     assert "not by turns  the first 6 loads against the last 6: 0 of 1 comparison" in text
 
 
-def test_a_host_that_drifts_is_no_false_alarm_of_loads_by_turns(judge: Judge) -> None:
+def test_a_host_that_drifts_is_no_false_alarm_of_loads_by_turns(judge):
     """Noise of 1 % lies upon a walk; the halves differ, neighbours do not."""
     source, level = random.Random(2), 1.0
     for index in range(1, 41):
@@ -227,7 +223,6 @@ def test_a_host_that_drifts_is_no_false_alarm_of_loads_by_turns(judge: Judge) ->
         hyperfine(f"old-{index:02}.json", level * source.gauss(1, 0.01))
     text = judge("old=old-*.json", "--null")[1]
     reports = re.search(r"this program +(\d+) of 200", text)
-    assert reports is not None
     assert int(reports[1]) <= 10
     assert "the first 20 loads against the last 20: 1 of 1 comparison" in text
 
@@ -254,7 +249,7 @@ def test_a_host_that_drifts_is_no_false_alarm_of_loads_by_turns(judge: Judge) ->
         (("--how", "hyperfin"), "no loop is known for `hyperfin`: did you mean `hyperfine`?"),
     ],
 )
-def test_a_wrong_word_or_file_ends_in_a_sentence(words: tuple[str, ...], message: str, judge: Judge) -> None:
+def test_a_wrong_word_or_file_ends_in_a_sentence(words, message, judge):
     Path("text.txt").write_text("nothing\n")
     Path("broken.json").write_text('{"results": [')
     Path("deep.json").write_text("[" * 100_000)
@@ -267,7 +262,7 @@ def test_a_wrong_word_or_file_ends_in_a_sentence(words: tuple[str, ...], message
     assert "Traceback" not in text
 
 
-def test_a_strangers_names_reach_no_terminal_and_his_pattern_ends(judge: Judge) -> None:
+def test_a_strangers_names_reach_no_terminal_and_his_pattern_ends(judge):
     Path("a.json").write_text(
         json.dumps({"results": [{"command": "\x1b[31ma", "times": [1.0]}, {"command": "b", "times": [2.0]}]})
     )
@@ -280,13 +275,13 @@ def test_a_strangers_names_reach_no_terminal_and_his_pattern_ends(judge: Judge) 
     assert judge("a=a.txt", "--pattern", "(a+)+$", "--better", "higher")[1] == "a.txt: no figures in it\n"
 
 
-def test_the_loop_of_a_tool_is_printed(judge: Judge) -> None:
+def test_the_loop_of_a_tool_is_printed(judge):
     _, text = judge("--how", "hyperfine")
     assert text.startswith("for i in $(seq 5); do for arm in")
     assert "stepgrid judge old=old-*.json new=new-*.json" in text
 
 
-def test_a_pattern_reads_any_text(judge: Judge) -> None:
+def test_a_pattern_reads_any_text(judge):
     for arm, rate in (("a", 100), ("b", 200)):
         for load in (1, 2, 3):
             Path(f"{arm}-{load}.log").write_text(f"noise\nrate of get: {rate + load} ops\nrate of put: {rate} ops\n")
@@ -305,7 +300,7 @@ TREES = st.recursive(
 
 
 @given(TREES)
-def test_no_document_ends_in_anything_but_figures_or_a_sentence(tmp_path_factory: Any, tree: Any) -> None:
+def test_no_document_ends_in_anything_but_figures_or_a_sentence(tmp_path_factory, tree):
     path = tmp_path_factory.getbasetemp() / "any.json"
     path.write_text(json.dumps(tree))
     try:

@@ -5,7 +5,6 @@ import re
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -56,7 +55,7 @@ steps:
 
 
 @pytest.fixture
-def bench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Lab]:
+def bench(tmp_path, monkeypatch):
     lab = Lab(tmp_path / "lab")
     lab.folder.mkdir()
     monkeypatch.setenv("LAB", str(lab.folder))
@@ -78,7 +77,7 @@ def bench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Lab]:
     assert not left, f"processes were left behind: {left}"
 
 
-def job(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+def job(lab, monkeypatch):
     """What Snakemake would start for the one build."""
     monkeypatch.chdir(lab.folder)
     plan = compile_spec("spec.yaml", None, HOST)
@@ -89,7 +88,7 @@ def job(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> list[str]:
 @pytest.mark.parametrize(
     "phase", ["compile", *(pytest.param(each, marks=pytest.mark.nightly) for each in ("fetch", "apply", "install"))]
 )
-def test_a_killed_build_starts_clean(phase: str, bench: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_killed_build_starts_clean(phase, bench, monkeypatch):
     """The job can say nothing any more: nobody goes on writing, and the next one completes."""
     argv = job(bench, monkeypatch)
     (bench.folder / "slow").write_text(f"{phase}\n")
@@ -110,7 +109,7 @@ def test_a_killed_build_starts_clean(phase: str, bench: Lab, monkeypatch: pytest
     assert json.loads((attempt / "failure.json").read_text())["message"] == "the build was killed"
 
 
-def test_a_build_that_is_killed_alone_leaves_no_tree(bench: Lab) -> None:
+def test_a_build_that_is_killed_alone_leaves_no_tree(bench):
     """The run goes on and says so; whether anybody tries it again or not."""
     (bench.folder / "slow").write_text("compile\n")
     run = bench.start(bench.argv("run", "spec.yaml"))
@@ -124,7 +123,7 @@ def test_a_build_that_is_killed_alone_leaves_no_tree(bench: Lab) -> None:
     assert f"  log: {attempt.relative_to(bench.folder)}/build.log\n" in bench.screen
 
 
-def test_a_run_that_is_killed_with_all_that_watches_over_its_builds(bench: Lab) -> None:
+def test_a_run_that_is_killed_with_all_that_watches_over_its_builds(bench):
     """kill -9 of everything but the compile itself, all at once: the next run ends what is left of it."""
     (bench.folder / "slow").write_text("compile\n")
     run = bench.start(bench.argv("run", "spec.yaml"))
@@ -141,7 +140,7 @@ def test_a_run_that_is_killed_with_all_that_watches_over_its_builds(bench: Lab) 
     assert figures(bench) == ["speed 42\n"]
 
 
-def test_a_failed_build_fails_only_its_own_cells(bench: Lab) -> None:
+def test_a_failed_build_fails_only_its_own_cells(bench):
     (bench.folder / "other.patch").write_text(PATCH.replace("def main", "def other"))
     more = "  broken: {extends: patched, flags: {command: python3 none.py}}\n"
     more += "  refused: {extends: patched, patches: [other.patch]}\n"
@@ -160,6 +159,6 @@ def test_a_failed_build_fails_only_its_own_cells(bench: Lab) -> None:
     assert "Traceback" not in said
 
 
-def figures(lab: Lab) -> list[str]:
+def figures(lab):
     found = (lab.folder / "outputs" / "results").glob("*/*/steps/*/stdout")
     return [path.read_text() for path in found]

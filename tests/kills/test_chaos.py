@@ -3,7 +3,6 @@
 import os
 import random
 import shutil
-from pathlib import Path
 
 import pytest
 
@@ -15,7 +14,7 @@ SMALL = "\n".join(line for line in SPEC.splitlines() if "overwrite" not in line)
 SEED, BLOWS = 11, 7
 
 
-def begin(depot: Path, folder: Path) -> Checkout:
+def begin(depot, folder):
     checkout = Checkout(folder)
     (folder / "spec.yaml").write_text(SMALL, encoding="utf-8")
     shutil.copytree(depot / "builds", folder / "outputs" / "builds", copy_function=os.link, symlinks=True)
@@ -23,7 +22,7 @@ def begin(depot: Path, folder: Path) -> Checkout:
 
 
 @pytest.mark.nightly
-def test_nothing_is_lost_repeated_or_left_behind(depot: Path, tmp_path: Path) -> None:
+def test_nothing_is_lost_repeated_or_left_behind(depot, tmp_path):
     begin(depot, tmp_path / "undisturbed")
     length = undisturbed(tmp_path / "undisturbed", SMALL)
     assert length.results == 5

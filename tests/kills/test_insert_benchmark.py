@@ -4,19 +4,18 @@ import os
 import re
 import signal
 import time
-from pathlib import Path
 
 import pytest
 
 from tests.integration.client_steps import kill_server, server_folder
 from tests.integration.insert_benchmark import ALL, checked, run, start
-from tests.integration.sysbench import Bench, bench
+from tests.integration.sysbench import bench
 from tests.waiting import until
 
 UNFINISHED = "pi1: the step that wrote it last did not end"
 
 
-def _kill_client(server: Bench) -> None:
+def _kill_client(server):
     """What it committed is there, in whole batches."""
     run(server, "load", rows=3000, anew=True)
     step = start(server, "insert", rows=10_000_000, rows_per_commit=50, deletes=True)
@@ -35,7 +34,7 @@ def _kill_client(server: Bench) -> None:
 
 
 @pytest.mark.parametrize("kind", ["mariadb-innodb", "postgres-heap"])
-def test_a_client_and_a_server_that_are_killed(server_builds: Path, kind: str) -> None:
+def test_a_client_and_a_server_that_are_killed(server_builds, kind):
     """The step says so; the rows that it has when it is started again are whole batches, and the right ones."""
     engine, storage = kind.split("-")
     with server_folder() as folder:
@@ -57,7 +56,7 @@ def test_a_client_and_a_server_that_are_killed(server_builds: Path, kind: str) -
             _whole_batches(again)
 
 
-def _whole_batches(server: Bench) -> None:
+def _whole_batches(server):
     """Of ids without gaps the rows say themselves which should be there: then the check finds no other ones."""
     ends = "SELECT min(transactionid) AS least, max(transactionid) AS most FROM pi1"
     until(lambda: _steady(server, ends))
@@ -70,7 +69,7 @@ def _whole_batches(server: Bench) -> None:
     assert row["most"] > 5000
 
 
-def _steady(server: Bench, sql: str) -> bool:
+def _steady(server, sql):
     """What a client that is gone had asked for may still be at work."""
     before = server.connection.query(sql)
     time.sleep(0.2)

@@ -3,7 +3,6 @@
 import os
 import signal
 import time
-from typing import Any
 
 import pytest
 
@@ -13,9 +12,9 @@ from tests.integration.conftest import SPEC, measuring
 LONG = SPEC.replace("duration: 1s", "duration: 3s").replace("repeat: 2", "repeat: 1")
 
 
-def test_kill_9_twice_then_the_same_command_finishes(lab: Any) -> None:
+def test_kill_9_twice_then_the_same_command_finishes(lab):
     lab.write(LONG)
-    finished: dict[str, int] = {}
+    finished = {}
     for _ in range(2):
         run = lab.start(lab.snake())
         waiting.until(lambda: measuring(lab))
@@ -30,7 +29,7 @@ def test_kill_9_twice_then_the_same_command_finishes(lab: Any) -> None:
     assert lab.steps(set(lab.results())) == ["fillseq", "readrandom", "readrandom"]
 
 
-def test_kill_9_of_a_job_fails_it_and_the_next_run_makes_it_good(lab: Any) -> None:
+def test_kill_9_of_a_job_fails_it_and_the_next_run_makes_it_good(lab):
     lab.write(LONG)
     run = lab.start(lab.argv("run", "spec.yaml"))
     waiting.until(lambda: measuring(lab))
@@ -45,7 +44,7 @@ def test_kill_9_of_a_job_fails_it_and_the_next_run_makes_it_good(lab: Any) -> No
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_ctrl_c_stops_within_two_seconds(lab: Any, number: signal.Signals) -> None:
+def test_ctrl_c_stops_within_two_seconds(lab, number):
     lab.write(LONG.replace("duration: 3s", "duration: 60s"))
     run = lab.start(lab.argv("run", "spec.yaml"))
     waiting.until(lambda: measuring(lab))

@@ -6,9 +6,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -16,11 +14,10 @@ from stepgrid.errors import BUSY
 from tests.waiting import LONG, SOON, in_time
 
 pytestmark = pytest.mark.integration
-Until = Callable[..., None]
 OTHERS = (signal.SIGTERM, signal.SIGHUP)
 
 
-def _alive(session: int) -> list[str]:
+def _alive(session):
     """Command lines of its processes."""
     found = []
     for stat in Path("/proc").glob("[0-9]*/stat"):
@@ -33,12 +30,12 @@ def _alive(session: int) -> list[str]:
     return found
 
 
-def _sleeps(pid: int) -> bool:
+def _sleeps(pid):
     """It has nothing left to print: a signal between two writes would put what is said into one line."""
     return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "S"
 
 
-def _slow(checkout: Any, until: Until) -> subprocess.Popen[str]:
+def _slow(checkout, until):
     """A run whose third stage has just begun."""
     checkout.write_spec(seconds=0.1)
     checkout.write_spec("slow.json", seconds=300)
@@ -49,7 +46,7 @@ def _slow(checkout: Any, until: Until) -> subprocess.Popen[str]:
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
-def test_a_signal_to_snakemake_stops_everything_within_2_s(checkout: Any, until: Until, number: signal.Signals) -> None:
+def test_a_signal_to_snakemake_stops_everything_within_2_s(checkout, until, number):
     running = _slow(checkout, until)
     began = time.monotonic()
     running.send_signal(number)
@@ -64,7 +61,7 @@ def test_a_signal_to_snakemake_stops_everything_within_2_s(checkout: Any, until:
     assert "Error" not in checkout.screen
 
 
-def test_a_job_that_does_not_listen_is_killed(checkout: Any, until: Until) -> None:
+def test_a_job_that_does_not_listen_is_killed(checkout, until):
     (checkout.folder / "deaf").touch()
     running = _slow(checkout, until)
     began = time.monotonic()
@@ -74,7 +71,7 @@ def test_a_job_that_does_not_listen_is_killed(checkout: Any, until: Until) -> No
     assert _alive(running.pid) == []
 
 
-def test_a_second_run_that_may_not_wait_is_refused_and_looking_is_not(checkout: Any, until: Until) -> None:
+def test_a_second_run_that_may_not_wait_is_refused_and_looking_is_not(checkout, until):
     running = _slow(checkout, until)
     second, third = checkout.snakemake("no_wait=true"), checkout.stepgrid_run("spec.json", "--no-wait")
     for refused in (second, third):
@@ -93,7 +90,7 @@ def test_a_second_run_that_may_not_wait_is_refused_and_looking_is_not(checkout: 
     running.wait(SOON)
 
 
-def test_runs_in_one_checkout_wait_for_their_turn(checkout: Any, until: Until) -> None:
+def test_runs_in_one_checkout_wait_for_their_turn(checkout, until):
     running = _slow(checkout, until)
     checkout.write_spec("third.json", seconds=0.1)
     waiting = "waiting for another run in this checkout: pid {pid}, {spec}, since "
@@ -117,7 +114,7 @@ def test_runs_in_one_checkout_wait_for_their_turn(checkout: Any, until: Until) -
     assert len(measured) == len(set(measured)) > 0
 
 
-def _is_dot(text: str) -> bool:
+def _is_dot(text):
     lines = [line.strip() for line in text.splitlines()]
     body = [line for line in lines[1:-1] if line]
     return (
@@ -125,7 +122,7 @@ def _is_dot(text: str) -> bool:
     )
 
 
-def test_after_kill_9_the_checkout_is_free_although_a_job_goes_on(checkout: Any, until: Until) -> None:
+def test_after_kill_9_the_checkout_is_free_although_a_job_goes_on(checkout, until):
     """The lock belongs to the main process alone: a job that outlives it does not hold it."""
     (checkout.folder / "deaf").touch()
     running = _slow(checkout, until)
@@ -137,7 +134,7 @@ def test_after_kill_9_the_checkout_is_free_although_a_job_goes_on(checkout: Any,
     assert ended.returncode == 0, ended.stderr
 
 
-def test_a_failed_stage_fails_the_run_and_the_rest_goes_on(checkout: Any) -> None:
+def test_a_failed_stage_fails_the_run_and_the_rest_goes_on(checkout):
     (checkout.folder / "fail-s-p-0").touch()
     ended = checkout.snakemake()
     lines = ended.stderr.splitlines()
@@ -159,7 +156,7 @@ def test_a_failed_stage_fails_the_run_and_the_rest_goes_on(checkout: Any) -> Non
     assert checkout.log[-2:] == ["collect", "summarize"]
 
 
-def test_a_job_that_is_killed_is_a_failure_with_a_sentence_of_ours(checkout: Any) -> None:
+def test_a_job_that_is_killed_is_a_failure_with_a_sentence_of_ours(checkout):
     (checkout.folder / "kill-s-p-0").touch()
     ended = checkout.snakemake()
     assert ended.returncode == 1
@@ -175,7 +172,7 @@ def test_a_job_that_is_killed_is_a_failure_with_a_sentence_of_ours(checkout: Any
 
 @pytest.mark.parametrize("verb", ["collect", "build"])
 @pytest.mark.parametrize("number", [signal.SIGINT, *(pytest.param(each, marks=pytest.mark.nightly) for each in OTHERS)])
-def test_ctrl_c_while_tables_or_builds_are_made(checkout: Any, until: Until, number: signal.Signals, verb: str) -> None:
+def test_ctrl_c_while_tables_or_builds_are_made(checkout, until, number, verb):
     (checkout.folder / f"slow-{verb}").touch()
     running = checkout.start(checkout.argv())
     until(lambda: any(line.startswith(verb) for line in checkout.log))
@@ -188,9 +185,7 @@ def test_ctrl_c_while_tables_or_builds_are_made(checkout: Any, until: Until, num
 
 @pytest.mark.parametrize("way", ["stepgrid", "snakemake"])
 @pytest.mark.parametrize("number", [signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.nightly)])
-def test_a_signal_before_the_first_job_ends_it_without_a_traceback(
-    checkout: Any, until: Until, way: str, number: signal.Signals
-) -> None:
+def test_a_signal_before_the_first_job_ends_it_without_a_traceback(checkout, until, way, number):
     """The spec is a pipe that nobody writes to: it is read while the Snakefile, or the command, waits."""
     os.mkfifo(checkout.folder / "pipe.json")
     argv = checkout.argv(spec="pipe.json") if way == "snakemake" else [sys.executable, "stepgrid_run.py", "pipe.json"]
@@ -202,7 +197,7 @@ def test_a_signal_before_the_first_job_ends_it_without_a_traceback(
     assert said == [f"stopped by {number.name} before anything was started"]
 
 
-def test_a_reader_who_has_seen_enough_ends_a_dry_run_quietly(checkout: Any) -> None:
+def test_a_reader_who_has_seen_enough_ends_a_dry_run_quietly(checkout):
     argv = shlex.join(checkout.argv("-n"))
     ended = checkout.execute(["sh", "-c", f"{argv} | true"])
     assert ended.returncode == 0
@@ -210,7 +205,7 @@ def test_a_reader_who_has_seen_enough_ends_a_dry_run_quietly(checkout: Any) -> N
     assert "BrokenPipe" not in ended.stderr
 
 
-def test_ctrl_c_while_a_partial_summary_is_made(checkout: Any, until: Until) -> None:
+def test_ctrl_c_while_a_partial_summary_is_made(checkout, until):
     (checkout.folder / "fail-s-p-0").touch()
     (checkout.folder / "slow-collect").touch()
     running = checkout.start(checkout.argv())
@@ -223,7 +218,7 @@ def test_ctrl_c_while_a_partial_summary_is_made(checkout: Any, until: Until) -> 
 
 
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
-def test_a_run_that_ends_early_leaves_no_temporary_folder(checkout: Any, until: Until, number: signal.Signals) -> None:
+def test_a_run_that_ends_early_leaves_no_temporary_folder(checkout, until, number):
     temporary = checkout.folder / "tmp"
     temporary.mkdir()
     (checkout.folder / "slow-build").touch()

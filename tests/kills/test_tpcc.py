@@ -2,12 +2,11 @@
 
 import os
 import signal
-from pathlib import Path
 
 import pytest
 
-from tests.integration.client_steps import Step, kill_server, server_folder
-from tests.integration.sysbench import Bench, bench
+from tests.integration.client_steps import kill_server, server_folder
+from tests.integration.sysbench import bench
 from tests.integration.tpcc import SMALL, checked, run, start
 from tests.waiting import until
 
@@ -18,7 +17,7 @@ NOBODY = "SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'client bac
 @pytest.mark.parametrize(
     "kind", ["mariadb-innodb", "postgres-heap", pytest.param("mariadb-rocksdb", marks=pytest.mark.nightly)]
 )
-def test_a_client_and_a_server_that_are_killed(server_builds: Path, kind: str) -> None:
+def test_a_client_and_a_server_that_are_killed(server_builds, kind):
     engine, storage = kind.split("-")
     with server_folder() as folder:
         with bench(server_builds, engine, storage, folder) as server:
@@ -41,7 +40,7 @@ def test_a_client_and_a_server_that_are_killed(server_builds: Path, kind: str) -
             checked(again)
 
 
-def _working(server: Bench, orders: int) -> Step:
+def _working(server, orders):
     step = start(server, "run", clients=2, duration=60.0, **SMALL)
     until(lambda: server.number("SELECT count(*) FROM orders") > orders + 20)
     return step

@@ -6,7 +6,7 @@ place, code, message, and the hint below it. `make golden` writes what is said a
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 
 from msgspec import Struct
@@ -27,7 +27,7 @@ class Case(Struct, frozen=True):
     files: Mapping[str, str] = {}
     scale: str | None = None
 
-    def text(self, bases: Mapping[str, str]) -> str:
+    def text(self, bases):
         text = bases.get(self.base, "")
         for old, new in self.edit.items():
             assert old in text, f"{self.name}: the base has no {old!r}"
@@ -41,12 +41,12 @@ class Catalogue(Struct, frozen=True):
     ignored: tuple[str, ...]  # codes of lints that the bases bring along
     cases: tuple[Case, ...]
 
-    def updated(self, name: str, said: str) -> "Catalogue":
+    def updated(self, name, said):
         return replace(
             self, cases=tuple(replace(case, said=said) if case.name == name else case for case in self.cases)
         )
 
-    def write(self) -> None:
+    def write(self):
         lines = [f"ignored: [{', '.join(self.ignored)}]", "bases:"]
         for name, text in self.bases.items():
             lines += _entry("  ", name, text)
@@ -63,7 +63,7 @@ class Catalogue(Struct, frozen=True):
         self.file.write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
-def read(file: Path) -> Catalogue:
+def read(file):
     found = YAML(typ="safe").load(file)
     cases = []
     for name, said in found["cases"].items():
@@ -73,16 +73,16 @@ def read(file: Path) -> Catalogue:
     return Catalogue(file, found["bases"] or {}, tuple(found["ignored"]), tuple(cases))
 
 
-def catalogues(folder: Path = FOLDER) -> Iterator[Catalogue]:
+def catalogues(folder=FOLDER):
     for file in sorted(folder.glob("*.yaml")):
         yield read(file)
 
 
-def _key(text: str) -> str:
+def _key(text):
     return text if re.fullmatch(r"[a-z][\w ,.-]*", text) and text not in OTHER_TYPES else json.dumps(text)
 
 
-def _entry(indent: str, key: str, text: str) -> list[str]:
+def _entry(indent, key, text):
     """A key with a text: as it is, where YAML can have it so."""
     lines = text.split("\n")
     plain = all(line.isprintable() and line == line.rstrip() for line in lines)

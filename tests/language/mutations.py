@@ -31,11 +31,10 @@ KEYS = [
     "abstract", "version", "versions", "source", "engine", "when", "when_unsupported", "as", "for", "times", "name",
     "kind", "points", "values",
 ]  # fmt: skip
-
 Damage = Callable[[list[str], int, random.Random], None]
 
 
-def mutated(text: str, seed: int) -> str:
+def mutated(text, seed):
     chance = random.Random(seed)
     lines = text.split("\n")
     for _ in range(chance.randint(1, 3)):
@@ -44,47 +43,47 @@ def mutated(text: str, seed: int) -> str:
     return "\n".join(lines)
 
 
-def _lose(lines: list[str], place: int, chance: random.Random) -> None:
+def _lose(lines, place, chance):
     del lines[place]
 
 
-def _lose_block(lines: list[str], place: int, chance: random.Random) -> None:
+def _lose_block(lines, place, chance):
     del lines[place : _end(lines, place)]
 
 
-def _repeat(lines: list[str], place: int, chance: random.Random) -> None:
+def _repeat(lines, place, chance):
     lines.insert(chance.randrange(len(lines)), lines[place])
 
 
-def _repeat_block(lines: list[str], place: int, chance: random.Random) -> None:
+def _repeat_block(lines, place, chance):
     lines[place:place] = lines[place : _end(lines, place)]
 
 
-def _put_word(lines: list[str], place: int, chance: random.Random) -> None:
+def _put_word(lines, place, chance):
     cut = chance.randrange(len(lines[place]) + 1)
     lines[place] = lines[place][:cut] + chance.choice(WORDS) + lines[place][cut:]
 
 
-def _put_value(lines: list[str], place: int, chance: random.Random) -> None:
+def _put_value(lines, place, chance):
     key, colon, _ = lines[place].partition(":")
     lines[place] = f"{key}{colon} {chance.choice(WORDS)}"
 
 
-def _put_key(lines: list[str], place: int, chance: random.Random) -> None:
+def _put_key(lines, place, chance):
     indent = lines[place][: _indent(lines[place])]
     lines.insert(place, f"{indent}{chance.choice(KEYS)}: {chance.choice(WORDS)}")
 
 
-def _indent_otherwise(lines: list[str], place: int, chance: random.Random) -> None:
+def _indent_otherwise(lines, place, chance):
     lines[place] = "  " * chance.randrange(4) + lines[place].lstrip()
 
 
-def _lose_letters(lines: list[str], place: int, chance: random.Random) -> None:
+def _lose_letters(lines, place, chance):
     start = chance.randrange(len(lines[place]) + 1)
     lines[place] = lines[place][:start] + lines[place][start + chance.randint(1, 6) :]
 
 
-def _exchange_word(lines: list[str], place: int, chance: random.Random) -> None:
+def _exchange_word(lines, place, chance):
     """For one of the text's own, or another."""
     words = list(re.finditer(r"[\w.$-]+", lines[place]))
     if words:
@@ -93,22 +92,22 @@ def _exchange_word(lines: list[str], place: int, chance: random.Random) -> None:
         lines[place] = lines[place][: word.start()] + put + lines[place][word.end() :]
 
 
-def _cut_off(lines: list[str], place: int, chance: random.Random) -> None:
+def _cut_off(lines, place, chance):
     if chance.random() < 0.2:  # little is left to be wrong
         del lines[place + 1 :]
 
 
-DAMAGES: tuple[Damage, ...] = (
+DAMAGES = (
     _lose, _lose_block, _repeat, _repeat_block, _put_word, _put_value, _put_key, _indent_otherwise, _lose_letters,
     _exchange_word, _cut_off,
 )  # fmt: skip
 
 
-def _indent(line: str) -> int:
+def _indent(line):
     return len(line) - len(line.lstrip())
 
 
-def _end(lines: list[str], place: int) -> int:
+def _end(lines, place):
     """Where what belongs to a line ends."""
     later = range(place + 1, len(lines))
     return next((n for n in later if lines[n].strip() and _indent(lines[n]) <= _indent(lines[place])), len(lines))

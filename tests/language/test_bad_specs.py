@@ -10,7 +10,6 @@ from stepgrid.language.problems import (
     MOST_NAMES,
     MOST_SHOWN,
     Location,
-    Problem,
     Problems,
     SpecError,
     close_names,
@@ -20,14 +19,13 @@ from stepgrid.language.problems import (
 from stepgrid.language.yaml import load
 from stepgrid.plan.assembly import check_scales
 from tests.conftest import HOST
-from tests.golden import Golden
 from tests.language.bases import BASE
 
 # what lint says of BASE
 LINTS = {"no-repeats", "defaults-differ", "load-not-drained", "rows-few", "step-short", "writer-unlimited"}
 
 
-def _problems(compile_text, text: str, scale: str | None) -> list[Problem]:
+def _problems(compile_text, text, scale):
     """Of the spec and of its scales, as `check` has them."""
     problems = Problems()
     with suppress(SpecError):
@@ -67,7 +65,7 @@ def test_a_byte_that_is_not_utf8_has_a_place(tmp_path, monkeypatch):
     ]
 
 
-def test_how_a_problem_is_shown(complaints, golden: Golden):
+def test_how_a_problem_is_shown(complaints, golden):
     golden(complaints(BASE + "repeats: 3\nseed: many\n"))
 
 
@@ -170,14 +168,14 @@ def test_a_claim_that_lacks_a_key_hides_no_other_fault(compile_text, claim):
     assert found == [(p.where.line, p.message) for p in _problems(compile_text, EVERYWHERE, None) if p.where.line != 23]
 
 
-def test_of_very_many_names_none_is_meant() -> None:
+def test_of_very_many_names_none_is_meant():
     names = [f"name{number}" for number in range(MOST_NAMES)]
     assert close_names("nam1", names) == ["name1"]
     assert close_names("nam1", [*names, "another"]) == []
     assert nearest("nam1", [*names, "another"]).startswith("known here: another, name0, name1, name10, ")
 
 
-def test_what_is_not_shown_has_no_suggestion() -> None:
+def test_what_is_not_shown_has_no_suggestion():
     problems = Problems()
     for number in range(MOST_SHOWN + 5):
         problems.undefined("build", f"nam{number}", Location("a.yaml", number + 1, 1), ["name"])

@@ -6,7 +6,7 @@ from stepgrid.language.expressions import ExpressionError, evaluate, references,
 from stepgrid.language.scalars import Version
 
 
-def test_a_whole_expression_keeps_its_type() -> None:
+def test_a_whole_expression_keeps_its_type():
     assert render("{{ a // 2 }}", {"a": 5}) == 2
     assert render("v{{ a }}", {"a": Version("9.10")}) == "v9.10"
     assert render("{{ a }}", {"a": Version("9.10")}) == "9.10"
@@ -22,18 +22,18 @@ def test_a_whole_expression_keeps_its_type() -> None:
         ("a.b", "`a.b` is not defined", "b"),
     ],
 )
-def test_faults_are_sentences(expression: str, message: str, name: str) -> None:
+def test_faults_are_sentences(expression, message, name):
     with pytest.raises(ExpressionError) as caught:
         evaluate(expression, {"a": 1})
     assert (str(caught.value), caught.value.name) == (message, name)
 
 
-def test_the_sandbox_holds() -> None:
+def test_the_sandbox_holds():
     with pytest.raises(ExpressionError):
         evaluate("''.__class__.__mro__[1].__subclasses__()", {})
 
 
-def test_references() -> None:
+def test_references():
     assert references("{{ params.keys // params.threads }}") == {("params", "keys"), ("params", "threads")}
     assert references("options.x == 'params.y'") == {("options", "x")}
 
@@ -67,7 +67,7 @@ PARTS, BITS = "a text or a list has at most 10000 parts", "a number has at most 
         ("'a' ~ '\\x00'", "no text of a program or a file can hold NUL (U+0000)"),
     ],
 )
-def test_what_would_take_long_or_much_memory_has_no_value(expression: str, said: str) -> None:
+def test_what_would_take_long_or_much_memory_has_no_value(expression, said):
     with pytest.raises(ExpressionError) as caught:
         evaluate(expression, {"long": "a" * 9999, "items": ["a"] * 9999, "has": str})
     assert str(caught.value).endswith(f"…` has no value: {said}" if len(expression) > 120 else f" has no value: {said}")
@@ -85,20 +85,20 @@ def test_what_would_take_long_or_much_memory_has_no_value(expression: str, said:
         ("has(*items)", "`*` cannot stand before an argument"),
     ],
 )
-def test_what_is_not_on_the_list_is_no_expression(expression: str, said: str) -> None:
+def test_what_is_not_on_the_list_is_no_expression(expression, said):
     with pytest.raises(ExpressionError) as caught:
         evaluate(expression, {})
     assert str(caught.value).endswith(f"` is not an expression: {said}")
 
 
 @pytest.mark.parametrize("expression", ["1" + "+1" * 9_999, "(" * 500, "[" + "1," * 1500 + "1]", "1" + "+1" * 400])
-def test_an_expression_that_is_too_long_or_too_deep(expression: str) -> None:
+def test_an_expression_that_is_too_long_or_too_deep(expression):
     with pytest.raises(ExpressionError, match="is too long or too deep to be evaluated"):
         evaluate(expression, {})
 
 
-def test_values_that_double_in_each_param_are_refused_before_they_are_large() -> None:
-    value: object = "aa"
+def test_values_that_double_in_each_param_are_refused_before_they_are_large():
+    value = "aa"
     for _ in range(11):
         value = evaluate("[a, a]", {"a": value})
     with pytest.raises(ExpressionError, match=PARTS):
@@ -106,7 +106,7 @@ def test_values_that_double_in_each_param_are_refused_before_they_are_large() ->
 
 
 @given(integers(0, 60), lists(integers(-9, 9), min_size=1, max_size=9), text("ab ,", max_size=9))
-def test_what_filters_and_methods_give_is_what_python_gives(number: int, numbers: list[int], words: str) -> None:
+def test_what_filters_and_methods_give_is_what_python_gives(number, numbers, words):
     names = {"n": number, "numbers": numbers, "words": words}
     assert evaluate("numbers|sum", names) == sum(numbers)
     assert evaluate("numbers|max - numbers|min", names) == max(numbers) - min(numbers)
@@ -120,7 +120,7 @@ def test_what_filters_and_methods_give_is_what_python_gives(number: int, numbers
 
 
 @pytest.mark.parametrize("text", ["v{{ nope }}", "{{ nope }}", "{{ 'v' ~ nope }}", "{{ nope|upper }}"])
-def test_a_name_that_is_not_there_is_named_wherever_it_stands(text: str) -> None:
+def test_a_name_that_is_not_there_is_named_wherever_it_stands(text):
     with pytest.raises(ExpressionError) as caught:
         render(text, {})
     assert str(caught.value) == "`nope` is not defined"

@@ -18,7 +18,7 @@ STEP = "steps: [{name: fillseq, kind: db_bench, benchmarks: [fillseq], fresh: tr
 
 
 @pytest.fixture
-def secret(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def secret(tmp_path, monkeypatch):
     """A file beside the folder of the spec, which is the current one."""
     there = tmp_path / "secret.yaml"
     there.write_text("password: p4ss\n")
@@ -27,7 +27,7 @@ def secret(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return there
 
 
-def complaints(text: str) -> str:
+def complaints(text):
     Path("a.yaml").write_text(text)
     with pytest.raises(SpecError) as caught:
         compile_spec("a.yaml", None, HOST)
@@ -35,7 +35,7 @@ def complaints(text: str) -> str:
 
 
 @pytest.mark.parametrize("name", ["../secret.yaml", "/proc/self/environ", "link.yaml", "x/../../secret.yaml"])
-def test_an_include_outside_the_spec_s_folder(name: str, secret: Path) -> None:
+def test_an_include_outside_the_spec_s_folder(name, secret):
     Path("link.yaml").symlink_to(secret)
     said = complaints(BASE + f"include: {name}\n")
     assert f"error[file-outside]: the file `{os.path.normpath(name)}` is outside the spec's folder" in said
@@ -43,7 +43,7 @@ def test_an_include_outside_the_spec_s_folder(name: str, secret: Path) -> None:
     assert "p4ss" not in said
 
 
-def test_a_root_of_the_site_file(secret: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_root_of_the_site_file(secret, monkeypatch):
     (secret.parent / "other").mkdir()
     (secret.parent / "other" / "b.yaml").write_text("define: {options: {x: {options: {a: 1}}}}\n")
     site = secret.with_name("site.yaml")
@@ -64,7 +64,7 @@ def test_a_root_of_the_site_file(secret: Path, monkeypatch: pytest.MonkeyPatch) 
         ("large", "file-not-found]: the patch `large` cannot be read: it is larger than 64 MiB"),
     ],
 )
-def test_a_patch(name: str, said: str, secret: Path) -> None:
+def test_a_patch(name, said, secret):
     os.mkfifo("pipe")
     with Path("large").open("wb") as file:
         file.truncate((64 << 20) + 1)
@@ -73,7 +73,7 @@ def test_a_patch(name: str, said: str, secret: Path) -> None:
     assert f"error[{said}" in complaints(f"title: t\n{build}\n{STEP}\nparams: {{keys: 1k}}\n")
 
 
-def test_a_file_whose_text_a_step_uses(secret: Path) -> None:
+def test_a_file_whose_text_a_step_uses(secret):
     secret.with_suffix(".lua").write_text("-- p4ss\n")
     step = "steps: [{name: s, kind: sysbench, lua: ../secret.lua, rows: 10, threads: 1, duration: 1s}]"
     build = "builds: {a: {engine: mysql, version: 8.0.36, source: {system: mysqld}}}"
@@ -90,14 +90,14 @@ steps: [{{name: x, kind: quiesce}}]
 SHIPPED = str(SPECS / "library" / "vector.yaml")
 
 
-def _spec(folder: Path, include: str = "library/vector.yaml") -> tuple[list[str], Problems]:
+def _spec(folder, include="library/vector.yaml"):
     path, problems = folder / "my.yaml", Problems()
     path.write_text(SPEC.format(include))
     found = read_spec(str(path), None, problems)
     return [each.path for each in found.includes] if found else [], problems
 
 
-def test_it_is_found_from_any_folder(tmp_path: Path) -> None:
+def test_it_is_found_from_any_folder(tmp_path):
     with record_inputs() as seen:
         assert _spec(tmp_path)[0] == [SHIPPED]
     assert seen.files[SHIPPED] is not None
@@ -105,14 +105,14 @@ def test_it_is_found_from_any_folder(tmp_path: Path) -> None:
     assert seen.files[near] is None, "a plan made so is another one as soon as that file is there"
 
 
-def test_a_file_beside_the_spec_comes_first(tmp_path: Path) -> None:
+def test_a_file_beside_the_spec_comes_first(tmp_path):
     own = tmp_path / "library" / "vector.yaml"
     own.parent.mkdir()
     own.write_text("define: {}\n")
     assert _spec(tmp_path)[0] == [str(own)]
 
 
-def test_a_name_that_it_lacks(tmp_path: Path) -> None:
+def test_a_name_that_it_lacks(tmp_path):
     _, problems = _spec(tmp_path, "library/vectors.yaml")
     (error,) = (each for each in problems.errors if each.code == "file-not-found")
     assert error.message == f"there is no file `{SPECS}/library/vectors.yaml`"

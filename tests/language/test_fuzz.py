@@ -1,13 +1,11 @@
 """Whatever is done to a spec, it compiles or its problems have places: never a traceback."""
 
-from collections.abc import Callable
 from pathlib import Path
 
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from stepgrid.language.problems import Location, SpecError
-from stepgrid.model.plan import Plan
+from stepgrid.language.problems import SpecError
 from tests.language.mutations import mutated
 
 SPECS = Path(__file__).resolve().parents[2] / "specs"
@@ -17,12 +15,10 @@ QUICKSTART = (SPECS / "quickstart.yaml").read_text(encoding="utf-8")
 QUICKSTART = QUICKSTART.replace("library/rocksdb.yaml, library/db_bench.yaml", "rocksdb.yaml, steps.yaml")
 PYTHONISH = ("object at 0x", "NoneType", "<class", "Where(", "instance of", "'str'", "'int'", "'dict'", "__init__")
 
-Compile = Callable[..., Plan]
-
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.integers(0, 2**32), st.sampled_from(["spec", "library", "steps"]))
-def test_a_mutated_spec_compiles_or_its_problems_have_places(compile_text: Compile, seed: int, which: str) -> None:
+def test_a_mutated_spec_compiles_or_its_problems_have_places(compile_text, seed, which):
     texts = {"spec": QUICKSTART, "library": LIBRARY, "steps": STEPS}
     texts[which] = mutated(texts[which], seed)
     for place, message in outcome(compile_text, texts):
@@ -34,7 +30,7 @@ def test_a_mutated_spec_compiles_or_its_problems_have_places(compile_text: Compi
         assert not any(word in message for word in PYTHONISH)
 
 
-def outcome(compile_text: Compile, texts: dict[str, str]) -> list[tuple[Location, str]]:
+def outcome(compile_text, texts):
     """The problems; none where there are cells."""
     try:
         plan = compile_text(texts["spec"], rocksdb=texts["library"], steps=texts["steps"])

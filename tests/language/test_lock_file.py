@@ -13,19 +13,19 @@ GIT, JAR = "git https://example.org/r.git v9.9.3", "maven org.rocksdb:rocksdbjni
 
 
 @pytest.fixture(autouse=True)
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     _source.cache_clear()
 
 
-def read(text: str | None) -> tuple[lock_file.Lock, str]:
+def read(text):
     if text is not None:
         Path("a.lock.yaml").write_text(text)
     problems = Problems()
     return lock_file.read("a.yaml", problems), format_problems(problems.items)
 
 
-def test_libraries_are_held_by_lines() -> None:
+def test_libraries_are_held_by_lines():
     key = "requirements lmdb,plyvel>=1.5"
     pins = {key: f"lmdb==1.6.2 --hash={CHECKSUM}\nplyvel==1.5.1"}
     text = lock_file.text(pins)
@@ -36,11 +36,11 @@ def test_libraries_are_held_by_lines() -> None:
 
 
 @pytest.mark.parametrize("text", [None, "", "# nothing yet\n", "lock: 1\n", "lock: 1\nsources:\n", "sources: {}\n"])
-def test_without_a_file_nothing_is_held(text: str | None) -> None:
+def test_without_a_file_nothing_is_held(text):
     assert read(text) == (lock_file.Lock({}, {}), "")
 
 
-def test_what_is_written_is_read_again() -> None:
+def test_what_is_written_is_read_again():
     pins = {JAR: CHECKSUM, GIT: COMMIT, "path-like: # odd": CHECKSUM}
     text = lock_file.text(pins)
     assert text == (
@@ -58,7 +58,7 @@ def test_what_is_written_is_read_again() -> None:
     assert read(lock_file.text({}))[0].pins == {}
 
 
-def test_what_nothing_uses() -> None:
+def test_what_nothing_uses():
     found, _ = read(lock_file.text({GIT: COMMIT, JAR: CHECKSUM}))
     problems = Problems()
     lock_file.warn_of_unused(found, {JAR, GIT.replace("9.3", "4.2")}, problems)
@@ -67,12 +67,12 @@ def test_what_nothing_uses() -> None:
     ]
 
 
-def test_a_folder_of_its_name() -> None:
+def test_a_folder_of_its_name():
     Path("a.lock.yaml").mkdir()
     assert read(None)[1] == "a.lock.yaml:1:1: error[file-not-found]: `a.lock.yaml` is a folder, not a spec"
 
 
-def test_a_file_of_more_releases_than_anybody_publishes() -> None:
+def test_a_file_of_more_releases_than_anybody_publishes():
     releases = ", ".join(f"1.{number}" for number in range(50_000))
     began = time.process_time()
     lock, said = read(f"lock: 1\nversions:\n  git x: [{releases}]\n")

@@ -1,7 +1,5 @@
 """Whoever sends a complaint about a site file to somebody else sends no password with it."""
 
-from pathlib import Path
-
 import pytest
 
 from stepgrid.language.problems import EXCERPT_WIDTH as WIDTH
@@ -32,12 +30,12 @@ from stepgrid.language.problems import (
         ("notify: hooks/s3cret  # mine", "notify: ********************"),
     ],
 )
-def test_what_is_shown_of_a_line(line: str, shown: str) -> None:
+def test_what_is_shown_of_a_line(line, shown):
     assert [*mask_passwords([line])] == [shown]
 
 
 @pytest.mark.parametrize("begin", ["|", ">-  # folded", "", '"one', "one"])
-def test_what_goes_on_below_the_key(begin: str) -> None:
+def test_what_goes_on_below_the_key(begin):
     """A value of several lines ends where a line stands no further right than its key."""
     lines = ["a:", f"  - password: {begin}".rstrip(), "      one, 'two'", "", "     three: 3", "    user: me"]
     shown = [*mask_passwords(lines)]
@@ -45,7 +43,7 @@ def test_what_goes_on_below_the_key(begin: str) -> None:
     assert "one" not in shown[1]
 
 
-def test_an_excerpt_has_none(tmp_path: Path) -> None:
+def test_an_excerpt_has_none(tmp_path):
     file = tmp_path / "site.yaml"
     file.write_text("servers:\n  a: {host: h, password: secret, usr: u}\n")
     assert format_problems(
@@ -57,7 +55,7 @@ def test_an_excerpt_has_none(tmp_path: Path) -> None:
     )
 
 
-def test_a_problem_as_json_has_every_part() -> None:
+def test_a_problem_as_json_has_every_part():
     problem = Problem("a-code", Location("a.yaml", 3, 7), "wrong", "do this", "warning", 4)
     assert [problem_record(problem)] == [
         {
@@ -72,20 +70,20 @@ def test_a_problem_as_json_has_every_part() -> None:
     ]
 
 
-def test_github_escapes_data_and_properties() -> None:
+def test_github_escapes_data_and_properties():
     problem = Problem("a-code", Location("specs/a,b:c%.yaml", 3, 7), "50 %: a, b\r\nmore", "then: that")
     assert format_annotation(problem) == (
         "::error file=specs/a%2Cb%3Ac%25.yaml,line=3,col=7,title=a-code::50 %25: a, b%0D%0Amore%0Athen: that"
     )
 
 
-def test_a_line_that_fits_is_whole() -> None:
+def test_a_line_that_fits_is_whole():
     line = "x" * WIDTH
     assert _cut(line, 5) == (line, 5)
 
 
 @pytest.mark.parametrize("column", [0, WIDTH // 2, WIDTH, 2 * WIDTH - 1])
-def test_a_longer_one_is_cut_around_the_column(column: int) -> None:
+def test_a_longer_one_is_cut_around_the_column(column):
     line = "".join(chr(0x4E00 + number) for number in range(2 * WIDTH))
     shown, at = _cut(line, column)
     assert shown[at] == line[column]

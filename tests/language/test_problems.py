@@ -2,25 +2,22 @@
 
 import re
 from contextlib import suppress
-from pathlib import Path
 
 import pytest
 
-from stepgrid.language.problems import Problem, Problems, SpecError
+from stepgrid.language.problems import Problems, SpecError
 from stepgrid.plan.assembly import check_scales
-from tests.conftest import HOST, Compile
-from tests.golden import OPTION, Golden
+from tests.conftest import HOST
+from tests.golden import OPTION
 from tests.language import catalogue
-from tests.language.catalogue import Case, Catalogue
+from tests.language.catalogue import Catalogue
 
 CATALOGUES = {found.file.stem: found for found in catalogue.catalogues()}
 CASES = [(stem, case) for stem, found in CATALOGUES.items() for case in found.cases]
 
 
 @pytest.mark.parametrize(("stem", "case"), CASES, ids=[f"{stem}: {case.name}" for stem, case in CASES])
-def test_what_is_said(
-    stem: str, case: Case, compile_text: Compile, tmp_path: Path, golden: Golden, request: pytest.FixtureRequest
-) -> None:
+def test_what_is_said(stem, case, compile_text, tmp_path, golden, request):
     problems = Problems()
     for name, text in case.files.items():
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
@@ -37,19 +34,19 @@ def test_what_is_said(
         assert said == case.said, "`make golden` writes it anew"
 
 
-def _text(problem: Problem) -> str:
+def _text(problem):
     where = "" if problem.where.file == "a.yaml" else f"{problem.where.file}:"
     level = "warning " if problem.severity == "warning" else ""
     hint = f"  {problem.hint}\n" if problem.hint else ""
     return f"{where}{problem.where.line}:{problem.where.column} {level}{problem.code}: {problem.message}\n{hint}"
 
 
-def _update(stem: str, case: Case, said: str) -> None:
+def _update(stem, case, said):
     CATALOGUES[stem] = CATALOGUES[stem].updated(case.name, said)
     CATALOGUES[stem].write()
 
 
-def test_a_catalogue_is_written_as_it_is_read(tmp_path: Path) -> None:
+def test_a_catalogue_is_written_as_it_is_read(tmp_path):
     for found in CATALOGUES.values():
         text = found.file.read_text(encoding="utf-8")
         copy = Catalogue(tmp_path / "copy.yaml", found.bases, found.ignored, found.cases)
@@ -57,6 +54,6 @@ def test_a_catalogue_is_written_as_it_is_read(tmp_path: Path) -> None:
         assert copy.file.read_text(encoding="utf-8") == text, f"{found.file.name}: `make golden` writes it anew"
 
 
-def test_no_message_shows_what_python_has() -> None:
+def test_no_message_shows_what_python_has():
     texts = "\n".join(case.said for _, case in CASES)
     assert not re.findall(r"object at 0x|NoneType|<class|Where\(|'dict'|__init__", texts)

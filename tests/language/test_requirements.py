@@ -26,7 +26,7 @@ ONE, TWO = "1" * 64, "2" * 64
         (f"lmdb==1.6.2 --hash=sha256:{TWO} --hash=sha256:{ONE}", "lmdb==1.6.2", "1.6.2"),
     ],
 )
-def test_a_requirement_has_one_spelling(text: str, spelling: str, version: str) -> None:
+def test_a_requirement_has_one_spelling(text, spelling, version):
     requirement = parse_requirement(text)
     assert (requirement.text, requirement.version) == (spelling, version)
     assert parse_requirement(requirement.line) == requirement
@@ -43,7 +43,7 @@ def test_a_requirement_has_one_spelling(text: str, spelling: str, version: str) 
         ("lmdb==1.6.2; python_version > '3' --config-settings=x", "is not a requirement", ""),
     ],
 )
-def test_a_wrong_requirement(text: str, message: str, hint: str) -> None:
+def test_a_wrong_requirement(text, message, hint):
     with pytest.raises(RequirementsError) as caught:
         parse_requirement(text)
     assert str(caught.value).startswith(message)
@@ -108,7 +108,7 @@ import plyvel
         ("kv.py", SCRIPT, ["plyvel==1.5.1", "python>=3.11"]),
     ],
 )
-def test_files_of_requirements(name: str, text: str, lines: list[str]) -> None:
+def test_files_of_requirements(name, text, lines):
     assert [requirement.line for requirement in parse_file(name, text)] == lines
 
 
@@ -124,7 +124,7 @@ def test_files_of_requirements(name: str, text: str, lines: list[str]) -> None:
         ("poetry.lock", "", "is not a file of requirements that is known"),
     ],
 )
-def test_wrong_files(name: str, text: str, message: str) -> None:
+def test_wrong_files(name, text, message):
     with pytest.raises(RequirementsError) as caught:
         parse_file(name, text)
     assert str(caught.value).startswith(message)
@@ -142,7 +142,7 @@ def test_wrong_files(name: str, text: str, message: str) -> None:
         ("<=3.11,!=3.11.1", ["3.11.2", "3.9.0"], ["3.11.1", "3.12.0"]),
     ],
 )
-def test_versions_of_python_that_a_script_takes(clauses: str, taken: list[str], refused: list[str]) -> None:
+def test_versions_of_python_that_a_script_takes(clauses, taken, refused):
     requirement = parse_requirement(f"python{clauses}")
     assert [version for version in (*taken, *refused) if takes_version(requirement, version)] == taken
 
@@ -153,7 +153,7 @@ LENGTH, SECONDS = 16_000, 0.1  # the square of the length takes a second, its th
 @pytest.mark.parametrize("tail", ["[", "\0", ";\0"])
 @pytest.mark.parametrize("unit", [" ", "a", "a-", " ,<1", " x", "(", "'", "0", " --hash=sha256:", "\t"])
 @pytest.mark.parametrize("beginning", ["a", "a<", "a[", "a<1", "a;x", "a --hash=sha256:"])
-def test_a_hostile_text(beginning: str, unit: str, tail: str) -> None:
+def test_a_hostile_text(beginning, unit, tail):
     began = time.process_time()
     with pytest.raises(RequirementsError):
         parse_requirement(beginning + unit * (LENGTH // len(unit)) + tail)

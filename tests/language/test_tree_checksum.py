@@ -4,8 +4,6 @@ import hashlib
 import os
 import shutil
 import time
-from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 
@@ -21,7 +19,7 @@ from stepgrid.language.files import (
 
 
 @pytest.fixture
-def tree(tmp_path: Path) -> Path:
+def tree(tmp_path):
     root = tmp_path / "tree"
     (root / "a").mkdir(parents=True)
     (root / "a" / "b.c").write_text("int b;\n")
@@ -34,28 +32,28 @@ def tree(tmp_path: Path) -> Path:
     return root
 
 
-def repository(root: Path) -> None:
+def repository(root):
     (root / ".git").mkdir()
     (root / ".git" / "HEAD").write_text("x")
 
 
-def linked_elsewhere(root: Path) -> None:
+def linked_elsewhere(root):
     (root / "gone").unlink()
     (root / "gone").symlink_to("elsewhere")
 
 
-def file_for_link(root: Path) -> None:
+def file_for_link(root):
     (root / "link").unlink()
     shutil.copy(root / "a" / "b.c", root / "link")
 
 
-NO_CHANGE: dict[str, Callable[[Path], object]] = {
+NO_CHANGE = {
     "a repository": repository,
     "a submodule's": lambda root: (root / "a" / ".git").write_text("gitdir: x"),
     "times": lambda root: os.utime(root / "run", (1, 1)),
     "what others may": lambda root: (root / "run").chmod(0o700),
 }
-CHANGES: dict[str, Callable[[Path], object]] = {
+CHANGES = {
     "a byte": lambda root: (root / "a" / "b.c").write_text("int c;\n"),
     "a name": lambda root: (root / "a" / "b.c").rename(root / "a" / "c.c"),
     "a folder's name": lambda root: (root / "a").rename(root / "b"),
@@ -67,14 +65,14 @@ CHANGES: dict[str, Callable[[Path], object]] = {
 
 
 @pytest.mark.parametrize("edit", NO_CHANGE)
-def test_what_is_no_content(edit: str, tree: Path) -> None:
+def test_what_is_no_content(edit, tree):
     before = tree_checksum(tree)
     NO_CHANGE[edit](tree)
     assert tree_checksum(tree) == before
 
 
 @pytest.mark.parametrize("edit", CHANGES)
-def test_what_is_content(edit: str, tree: Path) -> None:
+def test_what_is_content(edit, tree):
     later = time.time_ns() + 10**9
     before, mark = tree_checksum(tree), tree_mark(tree, later)
     CHANGES[edit](tree)
@@ -82,13 +80,13 @@ def test_what_is_content(edit: str, tree: Path) -> None:
     assert tree_mark(tree, later) != mark
 
 
-def test_a_copy_has_the_same(tree: Path, tmp_path: Path) -> None:
+def test_a_copy_has_the_same(tree, tmp_path):
     (tree / "pipe").unlink()
     shutil.copytree(tree, tmp_path / "copy", symlinks=True)
     assert tree_checksum(tmp_path / "copy") == tree_checksum(tree)
 
 
-def test_what_was_just_touched_has_no_stamp(tree: Path) -> None:
+def test_what_was_just_touched_has_no_stamp(tree):
     assert tree_mark(tree, time.time_ns() + 10**9) == tree_mark(tree, time.time_ns() + 2 * 10**9) != ""
     assert tree_mark(tree, time.time_ns()) == ""
 
@@ -96,12 +94,12 @@ def test_what_was_just_touched_has_no_stamp(tree: Path) -> None:
 LONG_AGO = (1_000_000_000, 1_000_000_000)
 
 
-def settle() -> None:
+def settle():
     """Until the file system's clock has moved on."""
     time.sleep(SETTLED / 1e9 + 0.05)
 
 
-def test_what_was_not_touched_is_not_read_again(tmp_path: Path) -> None:
+def test_what_was_not_touched_is_not_read_again(tmp_path):
     path = tmp_path / "x"
     path.write_bytes(b"one")
     settle()
@@ -117,7 +115,7 @@ def test_what_was_not_touched_is_not_read_again(tmp_path: Path) -> None:
     assert not is_unchanged(str(path), mark, known)
 
 
-def test_what_was_touched_just_now_has_no_mark(tmp_path: Path) -> None:
+def test_what_was_touched_just_now_has_no_mark(tmp_path):
     (tmp_path / "x").write_bytes(b"one")
     os.utime(tmp_path / "x", LONG_AGO)  # which touches it
     with record_inputs() as seen:

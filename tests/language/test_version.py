@@ -6,7 +6,7 @@ from stepgrid.language.scalars import Version
 VERSIONS = st.lists(st.integers(0, 30), min_size=1, max_size=4)
 
 
-def test_a_version_is_no_decimal_number() -> None:
+def test_a_version_is_no_decimal_number():
     assert Version("9.10") > "9.9"
     assert Version("9.10") != "9.1"
     assert Version("8.0.31") >= "8.0.4"
@@ -16,7 +16,7 @@ def test_a_version_is_no_decimal_number() -> None:
 
 
 @given(VERSIONS, VERSIONS)
-def test_order_is_that_of_the_numbers(left: list[int], right: list[int]) -> None:
+def test_order_is_that_of_the_numbers(left, right):
     size = max(len(left), len(right))
     a, b = ([*parts, *[0] * (size - len(parts))] for parts in (left, right))
     x, y = (".".join(map(str, parts)) for parts in (left, right))

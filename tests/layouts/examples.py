@@ -1,17 +1,8 @@
 """An example of each layout: what a spec says, and a block as the report would have it; figures that were published."""
 
-from collections.abc import Mapping
 from typing import NamedTuple
 
-from stepgrid.plugins.layout import (
-    MEASURED_ROW,
-    OTHER_ROW,
-    SUM_ROW,
-    UNRESOLVED_ROW,
-    Block,
-    FunctionTime,
-    LayoutCell,
-)
+from stepgrid.plugins.layout import MEASURED_ROW, OTHER_ROW, SUM_ROW, UNRESOLVED_ROW, Block, FunctionTime, LayoutCell
 from stepgrid_databases.layouts import counters
 from tests.layouts.made import compared, subjects
 from tests.layouts.test_published import PROBES, SERVERS, STALLS, measured
@@ -23,14 +14,12 @@ class Example(NamedTuple):
     block: Block
 
 
-def _subjects(title: str, values: Mapping[str, Mapping[str, float] | str], **said: object) -> Block:
+def _subjects(title, values, **said):
     made = subjects(values, **said)
     return Block(**{**{name: getattr(made, name) for name in Block.__struct_fields__}, "title": title})
 
 
-def _micro(
-    title: str, rows: Mapping[str, tuple[Mapping[str, float], Mapping[str, float]]], base: bool = False
-) -> Block:
+def _micro(title, rows, base=False):
     """Rows of a step and its range; two servers."""
     spots = {}
     for row, pair in enumerate(rows.values()):
@@ -39,18 +28,18 @@ def _micro(
             spots[row, column] = LayoutCell(values, ratios=ratios)
     labels = tuple(tuple(f"{name} ".split(" ")[:2]) for name in rows)
     of = {"base": "server=mysql", "base_column": 0} if base else {}
-    return Block(title, labels, (("mysql",), ("myrocks",)), spots, ("step", "range"), ("server",), **of)  # type: ignore[arg-type]
+    return Block(title, labels, (("mysql",), ("myrocks",)), spots, ("step", "range"), ("server",), **of)
 
 
-def _rates(*pairs: tuple[str, float, float]) -> dict[str, tuple[dict[str, float], dict[str, float]]]:
+def _rates(*pairs):
     return {name: ({"qps": one}, {"qps": other}) for name, one, other in pairs}
 
 
-def _scan() -> Block:
+def _scan():
     return _subjects("per operation", dict(map(measured, SERVERS["bee"][0].splitlines())), point="scan")
 
 
-def _stalls() -> Block:
+def _stalls():
     causes = ("stall_l0_delays", "stall_memtable_delays", "stall_pending_delays", "stall_delays")
     none = dict.fromkeys(counters.STALL_METRICS.values(), 0.0)
     counted = {build.partition(",")[0]: map(float, STALLS[build]) for build in ("speedb", "rocksdb")}
@@ -60,7 +49,7 @@ def _stalls() -> Block:
     return _subjects("write stalls", values, point="overwrite")
 
 
-def _levels() -> Block:
+def _levels():
     gib = 2.0**30
     flushed = {"files": 3.0, "bytes": 0.19 * gib, "score": 0.8, "write_bytes": 17.3 * gib, "write_amplification": 1.0}
     last = {"files": 412.0, "bytes": 25.6 * gib, "score": 0.9, "read_bytes": 89.4 * gib, "write_bytes": 71.2 * gib}
@@ -74,7 +63,7 @@ def _levels() -> Block:
     return Block("compaction", (("9.9.3",),), spots={(0, 0): LayoutCell({}, levels=rows)}, point="overwrite")
 
 
-def _iostat() -> Block:
+def _iostat():
     names = (
         "device_reads_per_s device_read_mb_per_s device_read_await_ms device_read_request_kb device_writes_per_s "
         "device_write_mb_per_s device_write_await_ms device_write_request_kb"
@@ -83,7 +72,7 @@ def _iostat() -> Block:
     return _subjects("iostat averages", {"speedb.udd0": dict(zip(names.split(), figures, strict=True))})
 
 
-def _vmstat() -> Block:
+def _vmstat():
     processors = ("host_cpu_user_pct", "host_cpu_system_pct", "host_cpu_idle_pct", "host_cpu_iowait_pct")
     names = ("context_switches_per_s", *processors)
     lines = {"7.6.0": (1495325, 50.3, 14.0, 18.5, 0.1), "9.9.0": (2360, 82.7, 14.0, 16.6, 0.1)}
@@ -91,7 +80,7 @@ def _vmstat() -> Block:
     return _subjects("vmstat averages", values, point="readww")
 
 
-def _inserts() -> Block:
+def _inserts():
     target = {"target_inserts_per_s": 4000.0}
     more = {
         "device_writes_per_s": 2120.0,
@@ -100,17 +89,14 @@ def _inserts() -> Block:
         "database_bytes": 33e9,
     }
     loads = {"inserts_per_s": 103093.0, **more}, {"inserts_per_s": 81967.0}
-    queries = (
-        {"inserts_per_s": 3990.0, "qps": 15400.0, **target},
-        {"inserts_per_s": 3120.0, "qps": 21900.0, **target},
-    )
+    queries = ({"inserts_per_s": 3990.0, "qps": 15400.0, **target}, {"inserts_per_s": 3120.0, "qps": 21900.0, **target})
     spots = {
         (row, column): LayoutCell(each) for column, pair in enumerate((loads, queries)) for row, each in enumerate(pair)
     }
     return Block("insert benchmark", (("my8028",), ("pg16",)), (("l.i0",), ("q1000.1",)), spots)
 
 
-def _times() -> Block:
+def _times():
     shares = {
         "my8028": (96.117, 3.871, 0.011, 0.001, *[0.0] * 6),
         "pg16": (88.2, 11.6, 0.1, 0.0999, 0.0001, *[0.0] * 5),
@@ -122,7 +108,7 @@ def _times() -> Block:
     return Block("response times by class", tuple((name,) for name in shares), spots=spots, point="q1000.1")
 
 
-def _linkbench() -> Block:
+def _linkbench():
     operations = {
         "addnode": 1.2, "updatenode": 1.9, "deletenode": 1.3, "getnode": 0.4, "addlink": 3.1, "deletelink": 2.2,
         "updatelink": 3.3, "countlink": 0.5, "getlink": 0.6, "getlinklist": 0.9,
@@ -137,19 +123,19 @@ def _linkbench() -> Block:
     return _subjects("linkbench response times", values, point="request.4")
 
 
-def _recall() -> Block:
+def _recall():
     found = {
         "m=8 ef_search=10": (0.9496, 3819.4, 4.1),
         "m=8 ef_search=80": (0.99, 1609.2, 4.1),
         "m=16 ef_search=80": (0.996, 1380.0, 7.9),
     }
-    values: dict[str, Mapping[str, float] | str] = {
+    values = {
         name: {"recall": recall, "qps": qps, "index_seconds": seconds} for name, (recall, qps, seconds) in found.items()
     }
     return _subjects("recall and QPS", values | {"m=48 ef_search=80": "failed"})
 
 
-def _probes() -> Block:
+def _probes():
     lines = [line.split() for line in PROBES["cached"].splitlines()]
     spots = {
         (row, column): LayoutCell({"get_min": float(text)})
@@ -160,16 +146,13 @@ def _probes() -> Block:
     return Block("probes", tuple((name,) for name, *_ in lines), steps, spots, metrics=("get_min",))
 
 
-def _counters() -> Block:
+def _counters():
     grown = {"base": {"Handler_read_next": 3614410.0, "Handler_read_key": 0.0}}
-    found: dict[str, Mapping[str, float] | str] = {
-        **grown,
-        "sd8k": {"Handler_read_next": 903.0, "Handler_read_key": 12.0},
-    }
+    found = {**grown, "sd8k": {"Handler_read_next": 903.0, "Handler_read_key": 12.0}}
     return _subjects("counters", found, counters=("Handler_*",), point="point-query")
 
 
-def _functions() -> Block:
+def _functions():
     times = {
         "rocksdb::LRUCacheShard::Lookup": (0.61, FunctionTime(3.52, 2.91, 0.12)),
         "rocksdb::BlockIter::{Next, ParseNextKey}": (1.24, FunctionTime(1.31, 0.07, 0.05)),
@@ -194,10 +177,10 @@ def _functions() -> Block:
     return Block("CPU by function", (("9.10.0",),), (("hyper",), ("lru",)), spots, base_column=0, point="readww")
 
 
-def _sizes() -> Block:
+def _sizes():
     mib = 2.0**20
     tree = {"table_name": "pi1", "rows": 500_000.0}
-    tables: dict[str, list[dict[str, float | str | None]]] = {
+    tables = {
         "myrocks": [
             {**tree, "index_name": None, "bytes": 95.5 * mib},
             {**tree, "index_name": "PRIMARY", "bytes": 61.0 * mib, "tombstones": 1_250_000.0},
@@ -213,7 +196,7 @@ def _sizes() -> Block:
     return Block(title, tuple((name,) for name in tables), spots=spots, point="l.i1")
 
 
-def _load() -> Block:
+def _load():
     loaded = {"qps": 50000.0, "seconds": 200.0, "insert_seconds": 150.0, "index_seconds": 50.0}
     settled = {"data_bytes": 1.9 * 2**30, "index_bytes": 0.2 * 2**30, "database_bytes": 2.6 * 2**30}
     spots = {
@@ -226,15 +209,15 @@ def _load() -> Block:
     )
 
 
-def _percentiles() -> Block:
+def _percentiles():
     names = ("p50_us", "p99_us", "p99_9_us", "p99_99_us", "max_us")
     lines = {"8.5.4": (14.9, 87.0, 121.0, 245.0, 9141.0), "9.9.3": (13.8, 85.0, 119.0, 240.0, 8830.0)}
     values = {name: dict(zip(names, figures, strict=True)) for name, figures in lines.items()}
     return _subjects("response time", values, point="readww")
 
 
-def _figures() -> Block:
-    values: dict[str, Mapping[str, float] | str] = {"8.5.4": {"qps": 1234567.8, "lsm_bytes": 3.2 * 2**30},
+def _figures():
+    values = {"8.5.4": {"qps": 1234567.8, "lsm_bytes": 3.2 * 2**30},
               "9.9.3": {"qps": 1345678.9}, "9.10.0": "unsupported"}  # fmt: skip
     return _subjects("by version", values, metrics=("qps", "lsm_bytes"), row_axes=("build",), point="readww")
 
@@ -252,8 +235,7 @@ RELATIVE = {
     "overwrite": (2.50e5, 2.00e5, 2.75e5),
     "readww": (1.20e6, 1.20e6, 3.00e6),
 }
-
-EXAMPLES: Mapping[str, Example] = {
+EXAMPLES = {
     "figures": Example(
         "Any metrics over any axes: a table that names no layout. Ours: thousands, units, a row for each arm.",
         "{title: by version, rows: build, metrics: [qps, lsm_bytes]}", _figures()),

@@ -1,26 +1,23 @@
 """Blocks as tests need them: rows of figures, by name."""
 
-from collections.abc import Mapping, Sequence
-
-from stepgrid.model.table import Table
 from stepgrid.plugins.layout import Block, LayoutCell
 
 
-def subjects(values: Mapping[str, Mapping[str, float] | str], **said: object) -> Block:
+def subjects(values, **said):
     """A row for each; a text is why there are no figures."""
     spots = {(row, 0): spot(each) for row, each in enumerate(values.values())}
-    return Block("t", tuple((name,) for name in values), spots=spots, **said)  # type: ignore[arg-type]
+    return Block("t", tuple((name,) for name in values), spots=spots, **said)
 
 
-def spot(said: Mapping[str, float] | str) -> LayoutCell:
+def spot(said):
     return LayoutCell(status=said) if isinstance(said, str) else LayoutCell(said)
 
 
-def texts(table: Table) -> list[str]:
+def texts(table):
     return [" ".join(cell.text for cell in row) for row in table.rows]
 
 
-def compared(rows: Mapping[str, Sequence[float]], columns: Sequence[str]) -> Block:
+def compared(rows, columns):
     """QPS of steps by build, with the ratios to the first."""
     spots = {
         (row, column): LayoutCell({"qps": rate}, ratios={"qps": rate / rates[0]})

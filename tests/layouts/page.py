@@ -1,7 +1,5 @@
 """docs/reference/layouts.md, made of the examples: `python -m tests.layouts.page > docs/reference/layouts.md`."""
 
-from collections.abc import Iterator
-
 from stepgrid.plugins.registry import LAYOUTS
 from stepgrid.summarize.formats import FORMATS
 from tests.layouts.examples import EXAMPLES
@@ -17,11 +15,11 @@ are the layout's own unless the table names others; the rules of their figures a
 alone is a table as well: `tables: [stalls, iostat]`; `window: 5m` makes it one of each step's last five minutes."""
 
 
-def page() -> str:
+def page():
     return "\n".join(_lines()) + "\n"
 
 
-def _lines() -> Iterator[str]:
+def _lines():
     yield HEAD
     for name, example in EXAMPLES.items():
         shown = "\n".join(map(FORMATS["text"], LAYOUTS.get(name).tables(example.block)))

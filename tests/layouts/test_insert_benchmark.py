@@ -1,10 +1,7 @@
 """Tables of the insert benchmark: what failed its rate is marked, grey, and counts for no colour."""
 
-from collections.abc import Mapping
-
 import pytest
 
-from stepgrid.model.table import Table
 from stepgrid.plugins.layout import Block, LayoutCell
 from stepgrid.summarize.formats import FORMATS
 from stepgrid_databases.layouts import insert_benchmark
@@ -24,11 +21,11 @@ SPOTS = {
 BLOCK = Block("t", (("rx56",), ("rx80",), ("pg",), ("probed",)), (("l.i0",), ("q1000",)), SPOTS)
 
 
-def tables(block: Block) -> Mapping[str, Table]:
+def tables(block):
     return {table.block: table for table in insert_benchmark.tables(block)}
 
 
-def test_throughput_relative_and_the_rate_under_its_target() -> None:
+def test_throughput_relative_and_the_rate_under_its_target():
     """A row that has a probe alone has no place here; one that failed has."""
     found = tables(BLOCK)
     throughput, rates = found["throughput"], found["insert rate against target"]
@@ -42,7 +39,7 @@ def test_throughput_relative_and_the_rate_under_its_target() -> None:
     assert said in rates.notes
 
 
-def test_costs_relative_to_the_first_arm_are_of_the_figures_as_they_are_shown() -> None:
+def test_costs_relative_to_the_first_arm_are_of_the_figures_as_they_are_shown():
     rates = ("device_reads_per_s", "device_writes_per_s", "context_switches_per_s")
     values = [(0.0, 0.01, 3.0), (0.2, 0.04, 4.4), (7.0, 2.0, 0.0)]
     spots = {
@@ -68,12 +65,12 @@ def test_costs_relative_to_the_first_arm_are_of_the_figures_as_they_are_shown() 
         ("json", '{"text": "9000*", "kind": "failed rate", "value": 9000}'),
     ],
 )
-def test_each_format_says_that_a_rate_failed(form: str, said: str) -> None:
+def test_each_format_says_that_a_rate_failed(form, said):
     """By its mark, or as data."""
     assert said in FORMATS[form](tables(BLOCK)["throughput"])
 
 
-def test_what_fails_its_rate_counts_for_no_colour() -> None:
+def test_what_fails_its_rate_counts_for_no_colour():
     column = [Rate(100), Rate(60), Rate(90), Rate(500, False), Rate(None)]
     assert coloured(column) == ["best", "worst", "best", "failed rate", ""]
     assert coloured([Rate(9, False), Rate(None)]) == ["failed rate", ""]

@@ -7,7 +7,6 @@ from stepgrid.plugins.layout import Block, LayoutCell
 from stepgrid.summarize.formats import FORMATS
 from stepgrid_databases.layouts import arms, counters, figures
 from stepgrid_databases.layouts.figures import probe_tables, relative_tables
-from tests.golden import Golden
 from tests.layouts.made import compared, subjects, texts
 
 SERVERS = {
@@ -48,7 +47,7 @@ SERVERS = {
 }
 
 
-def measured(line: str) -> tuple[str, dict[str, float]]:
+def measured(line):
     """What vmstat and iostat must have said for such a line."""
     *figures, name = line.split()
     cpu, switches, reads, read_kb, write_kb, rate = map(float, figures)
@@ -64,7 +63,7 @@ def measured(line: str) -> tuple[str, dict[str, float]]:
 
 
 @pytest.mark.parametrize("server", SERVERS)
-def test_a_full_scan_per_operation_absolute_and_relative(server: str) -> None:
+def test_a_full_scan_per_operation_absolute_and_relative(server):
     absolute, expected, _ = SERVERS[server]
     found = arms.cost_tables(subjects(dict(map(measured, absolute.splitlines()))))
     assert texts(found[0]) == absolute.splitlines()
@@ -72,7 +71,7 @@ def test_a_full_scan_per_operation_absolute_and_relative(server: str) -> None:
 
 
 @pytest.mark.parametrize("server", SERVERS)
-def test_a_full_scan_by_build(server: str) -> None:
+def test_a_full_scan_by_build(server):
     absolute, _, expected = SERVERS[server]
     rates = {name: values["qps"] for name, values in map(measured, absolute.splitlines())}
     table = relative_tables(compared({"scan": list(rates.values())}, list(rates)))[0]
@@ -89,14 +88,14 @@ STALLS = {
 }
 
 
-def test_stalls_as_they_were_published(golden: Golden) -> None:
+def test_stalls_as_they_were_published(golden):
     counted = dict.fromkeys(counters.STALL_METRICS.values(), 0.0)
     l0 = dict.fromkeys(("stall_l0_compacting_delays", "stall_l0_delays"), 1429.0)
     values = {"speedb": {**counted, **l0, "stall_pending_delays": 1131.0, "stall_delays": 2560.0}}
     golden(FORMATS["text"](counters.stall_tables(subjects(values))[0]))
 
 
-def test_request_sizes_are_means_of_ratios_and_not_worked_out_from_the_rates() -> None:
+def test_request_sizes_are_means_of_ratios_and_not_worked_out_from_the_rates():
     """364.4 MB/s over 6336 reads/s were printed with 52.9 KB a read: the ratio of the means is 58.9."""
     said = "device_reads_per_s device_read_mb_per_s device_read_await_ms device_read_request_kb"
     writes = "device_writes_per_s device_write_mb_per_s device_write_await_ms device_write_request_kb"
@@ -123,7 +122,7 @@ sd128k 0.001 0.107 0.070 0.254""",
 
 
 @pytest.mark.parametrize("workload", PROBES)
-def test_seconds_of_a_probe(workload: str) -> None:
+def test_seconds_of_a_probe(workload):
     lines = [line.split() for line in PROBES[workload].splitlines()]
     spots = {
         (row, column): LayoutCell({"getmin": float(text)})
@@ -137,7 +136,7 @@ def test_seconds_of_a_probe(workload: str) -> None:
     assert [column.name for column in table.columns] == ["config", "l.i1", "q100", "q500", "q1000"]
 
 
-def test_sizes_after_a_load_of_linkbench() -> None:
+def test_sizes_after_a_load_of_linkbench():
     sizes = {"InnoDB": 257, "InnoDB, compressed": 168, "MyRocks": 85}
     spots = {
         (row, 0): LayoutCell({"database_bytes": size * 2.0**30}, ratios={"database_bytes": size / 257})
@@ -149,7 +148,7 @@ def test_sizes_after_a_load_of_linkbench() -> None:
     assert texts(relative_to) == ["InnoDB 1.00", "InnoDB, compressed 0.65", "MyRocks 0.33"]
 
 
-def test_averages_of_vmstat() -> None:
+def test_averages_of_vmstat():
     names = ("context_switches_per_s", "host_cpu_user_pct", "host_cpu_system_pct")
     more = ("host_cpu_idle_pct", "host_cpu_iowait_pct")
     lines = {"7.6.0": (1495325, 50.3, 14.0, 18.5, 0.1), "9.9.0": (2360, 82.7, 14.0, 16.6, 0.1)}

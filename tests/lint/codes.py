@@ -1,25 +1,24 @@
 """The codes that the source can report: what stands as the code in `….add(code, where, …)` and `….warn(…)`."""
 
 import ast
-from collections.abc import Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 _COLLECTORS = ("problems", "_problems", "found")
 
 
-def reported() -> dict[str, set[str]]:
+def reported():
     """Code -> the files that report it."""
     from stepgrid.lint.runner import all_rules
 
-    codes: dict[str, set[str]] = {rule.code: {"lint"} for rule in all_rules()}
+    codes = {rule.code: {"lint"} for rule in all_rules()}
     for path in sorted((ROOT / "compiler").rglob("*.py")):
         for code in _in_file(path):
             codes.setdefault(code, set()).add(path.name)
     return codes
 
 
-def _in_file(path: Path) -> Iterator[str]:
+def _in_file(path):
     tree = ast.parse(path.read_text(encoding="utf-8"))
     for call in (node for node in ast.walk(tree) if isinstance(node, ast.Call) and node.args):
         code = call.args[0]
@@ -30,7 +29,7 @@ def _in_file(path: Path) -> Iterator[str]:
         yield from found
 
 
-def _reports(call: ast.Call) -> bool:
+def _reports(call):
     if isinstance(call.func, ast.Name):
         return call.func.id in ("SourceFault", "OptionFault") and len(call.args) > 2  # of a source: code, key, message
     if not isinstance(call.func, ast.Attribute) or call.func.attr not in ("add", "warn") or len(call.args) < 3:
@@ -39,14 +38,14 @@ def _reports(call: ast.Call) -> bool:
     return (holder.id if isinstance(holder, ast.Name) else getattr(holder, "attr", "")) in _COLLECTORS
 
 
-def _texts(node: ast.expr, tree: ast.Module) -> Iterator[str]:
+def _texts(node, tree):
     if isinstance(node, ast.Constant) and isinstance(node.value, str):
         yield node.value
     for inner in _leading_to(node, tree):
         yield from _texts(inner, tree)
 
 
-def _leading_to(node: ast.expr, tree: ast.Module) -> list[ast.expr]:
+def _leading_to(node, tree):
     """What an expression may be: each side of a choice, entries of a table, what a name was given."""
     if isinstance(node, ast.IfExp):
         return [node.body, node.orelse]

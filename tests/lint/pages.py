@@ -2,22 +2,20 @@
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 from msgspec import convert
 
 from stepgrid.build.pins import keep_apart
 from stepgrid.expand.cells import expand
 from stepgrid.language import lock_file
-from stepgrid.language.problems import Problem, Problems, SpecError, _source, format_problems
+from stepgrid.language.problems import Problems, SpecError, _source, format_problems
 from stepgrid.language.site import read_site
 from stepgrid.language.spec_file import read_spec
 from stepgrid.lint.runner import check
-from stepgrid.model.plan import Plan
 from stepgrid.model.records import OptionInfo
 from stepgrid.model.site import Site
 from stepgrid.plan import checks
@@ -36,7 +34,7 @@ class Example:
     words: Mapping[str, str]  # scale=smoke encoding=latin-1 set=params.keys=1M
     files: Mapping[str, str]
 
-    def problems(self, folder: Path) -> list[Problem]:
+    def problems(self, folder):
         """What is reported when it is compiled in a folder (the current one)."""
         for name, text in self.files.items():
             (folder / name).write_bytes(text.encode(self.words.get("encoding", "utf-8")))
@@ -52,7 +50,7 @@ class Page:
     examples: tuple[Example, ...]
 
 
-def problems_of(path: str, scale: str | None = None, sets: Sequence[str] = ()) -> list[Problem]:
+def problems_of(path, scale=None, sets=()):
     problems = Problems()
     site = read_site("site.yaml", problems) if Path("site.yaml").exists() else Site()
     differs = stand_in_differences(site, HOST)
@@ -81,7 +79,7 @@ def problems_of(path: str, scale: str | None = None, sets: Sequence[str] = ()) -
     return problems.items
 
 
-def _on_builds(plan: Plan) -> Sequence[Problem]:
+def _on_builds(plan):
     """Where the example brings what its builds say of themselves."""
     catalogue, record = (_json(Path(name)) for name in ("catalogue.json", "build.json"))
     catalogue = convert(catalogue, dict[str, OptionInfo] | None)
@@ -90,16 +88,16 @@ def _on_builds(plan: Plan) -> Sequence[Problem]:
     return [*wrong, *checks.program_problems(plan, {build.id: programs for build in plan.builds})]
 
 
-def _json(path: Path) -> Any:
+def _json(path):
     return json.loads(path.read_text(encoding="utf-8")) if path.exists() else None
 
 
-def shown(problems: list[Problem], code: str) -> str:
+def shown(problems, code):
     _source.cache_clear()  # examples share the name of their file
     return format_problems(problem for problem in problems if problem.code == code)
 
 
-def page(path: Path) -> Page:
+def page(path):
     text = path.read_text(encoding="utf-8")
     head = re.match(r"# (\S+)\n\n(Error|Warning): (.+)\.\n", text)
     assert head, f"{path.name} does not begin with its code and `Error:` or `Warning:` and a sentence"
@@ -117,5 +115,5 @@ def page(path: Path) -> Page:
     return Page(head[1], head[2].lower(), head[3], message, tuple(examples))
 
 
-def pages() -> list[Page]:
+def pages():
     return [page(path) for path in sorted(FOLDER.glob("*.md")) if path.name != "README.md"]

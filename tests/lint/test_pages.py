@@ -1,5 +1,3 @@
-from pathlib import Path
-
 import pytest
 
 from scripts.problems_page import index
@@ -33,7 +31,7 @@ def test_a_page_has_both_examples_and_a_reason(code):
 
 
 @pytest.mark.parametrize(("page", "example"), EXAMPLES)
-def test_an_example_is_what_its_page_says(page, example, tmp_path: Path, monkeypatch):
+def test_an_example_is_what_its_page_says(page, example, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     problems = example.problems(tmp_path)
     if example.kind == "wrong":

@@ -79,23 +79,23 @@ OF_ANY_SPEC = {
 }  # fmt: skip
 
 
-def codes(engines: list[str], kinds: list[str]) -> set[str]:
+def codes(engines, kinds):
     return {rule.code for rule in applicable_rules(engines, kinds)}
 
 
-def test_a_spec_of_servers_has_the_rules_of_its_engine_alone() -> None:
+def test_a_spec_of_servers_has_the_rules_of_its_engine_alone():
     assert codes(["program"], ["command"]) == OF_ANY_SPEC
     assert codes(["postgres"], ["sysbench", "sql"]) == {*OF_ANY_SPEC, "cache-over-memory"}
     assert codes(["mysql"], ["sysbench"]) == {*OF_ANY_SPEC, "cache-over-memory", "sequential-deletes"}
 
 
-def test_each_code_stands_once_in_the_list_of_all() -> None:
+def test_each_code_stands_once_in_the_list_of_all():
     listed = [rule.code for rule in all_rules()]
     assert len(listed) == len(set(listed))
     assert codes(["rocksdb", "mysql", "postgres"], ["db_bench", "vector_search"]) == set(listed)
 
 
-def test_rules_of_other_kinds_are_not_even_imported() -> None:
+def test_rules_of_other_kinds_are_not_even_imported():
     code = "import sys; from stepgrid.lint import runner; runner.applicable_rules(['mysql'], ['sysbench'])"
     shown = "print([name for name in sys.modules if 'db_bench' in name or 'rocksdb' in name])"
     done = subprocess.run([sys.executable, "-c", f"{code}; {shown}"], capture_output=True, text=True, check=True)

@@ -21,7 +21,7 @@ BEGINNING = "step `w` writes with unequal durability: "
 MYSQL = "mysql, version: 5.7.22", "mysql, version: 8.0.31"
 
 
-def durability(text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+def durability(text, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     Path(SPEC).write_text(text, encoding="utf-8")
     problems = problems_of(SPEC, None)
@@ -43,9 +43,7 @@ def durability(text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> li
         (("postgres, version: 9.6.24", "postgres, version: 17.2"), "", ["`log detail minimal` under a, `log detail replica` under b (in all 2 cells)"]),
     ],
 )  # fmt: skip
-def test_releases_and_engines_of_unlike_defaults(
-    builds: tuple[str, str], options: str, expected: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_releases_and_engines_of_unlike_defaults(builds, options, expected, tmp_path, monkeypatch):
     assert durability(TEXT % (*builds, options), tmp_path, monkeypatch) == expected
 
 
@@ -62,9 +60,7 @@ def test_releases_and_engines_of_unlike_defaults(
         ("postgres, version: 17.2", "shared_buffers", "1GB, 2GB", None),
     ],
 )  # fmt: skip
-def test_arms_of_one_build(
-    engine: str, option: str, values: str, expected: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_arms_of_one_build(engine, option, values, expected, tmp_path, monkeypatch):
     one = "".join(line for line in (TEXT % (engine, engine, "")).splitlines(True) if not line.startswith("  b:"))
     text = f"{one}sweep: {{arm: {{option: {option}, values: [{values}]}}}}\n"
     assert durability(text, tmp_path, monkeypatch) == ([f"{expected} (in all 2 cells)"] if expected else [])

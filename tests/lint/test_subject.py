@@ -2,7 +2,6 @@
 
 import pytest
 
-from stepgrid.language.problems import Problem
 from tests.lint.pages import problems_of
 
 SPEC = """\
@@ -23,7 +22,7 @@ def test_what_for_times_and_warmup_make_stands_where_they_do(more, tmp_path, mon
     assert (found.where.line, found.where.column) == (5, 12)
 
 
-def _is_of_reads(problem: Problem) -> bool:
+def _is_of_reads(problem):
     return problem.code == "load-not-drained"
 
 
@@ -34,8 +33,6 @@ define:
     mine: [{name: load, kind: db_bench, benchmarks: [fillseq], fresh: true, duration: null},
            {name: reads, kind: db_bench, benchmarks: [overwrite]}]
 """
-
-
 OWN = "{name: reads, kind: db_bench, benchmarks: [overwrite]}"
 
 

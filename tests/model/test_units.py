@@ -33,7 +33,7 @@ FAR = st.floats(1e-6, 1e12)
         ("250ms", "duration", 0.25),
     ],
 )
-def test_quantities(text: str, kind: str, number: float) -> None:
+def test_quantities(text, kind, number):
     assert units.quantity(text, kind) == number
 
 
@@ -48,20 +48,20 @@ def test_quantities(text: str, kind: str, number: float) -> None:
         ("fast", "rate", "expected a rate per second such as 2MiB or 1000000, found `fast`"),
     ],
 )
-def test_what_is_no_quantity(text: str, kind: str, message: str) -> None:
+def test_what_is_no_quantity(text, kind, message):
     with pytest.raises(UnitError) as caught:
         units.quantity(text, kind)
     assert str(caught.value) == message
 
 
 @given(st.integers(0, 2**40))
-def test_whole_numbers_are_exact(number: int) -> None:
+def test_whole_numbers_are_exact(number):
     assert units.quantity(str(number), "count") == number
     assert units.quantity(f"{number}KiB", "size") == number * 1024
     assert units.quantity(f"{number}M", "count") == number * 10**6
 
 
-def _read(text: str, kind: str) -> object:
+def _read(text, kind):
     try:
         return units.quantity(text, kind)
     except UnitError as error:
@@ -69,7 +69,7 @@ def _read(text: str, kind: str) -> object:
 
 
 @given(st.text(max_size=8), st.sampled_from(["count", "size", "rate", "duration"]))
-def test_any_text_is_a_quantity_or_a_sentence(text: str, kind: str) -> None:
+def test_any_text_is_a_quantity_or_a_sentence(text, kind):
     found = _read(text, kind)
     assert isinstance(found, int | float) or str(found).startswith("expected a ")
 
@@ -85,7 +85,7 @@ def test_any_text_is_a_quantity_or_a_sentence(text: str, kind: str) -> None:
         (1e-48, 0.7, "[0.00, 0.70]"),
     ],
 )
-def test_an_interval_that_says_nothing_is_unbounded(low: float, high: float, text: str) -> None:
+def test_an_interval_that_says_nothing_is_unbounded(low, high, text):
     assert units.ratio_interval(low, high) == text
 
 
@@ -94,7 +94,7 @@ def test_an_interval_that_says_nothing_is_unbounded(low: float, high: float, tex
     [(5.0, "", "5"), (5.04, "", "5.04"), (0.0, "", "0"), (0.00001, "", "1e-05"), (54321.4, "µs", "54,321"),
      (12345.0, "B", "12.06 KiB")],
 )  # fmt: skip
-def test_a_whole_number_has_no_decimals_and_bytes_have_their_unit(value: float, unit: str, text: str) -> None:
+def test_a_whole_number_has_no_decimals_and_bytes_have_their_unit(value, unit, text):
     assert units.figure(value, unit) == text
 
 
@@ -103,27 +103,27 @@ def test_a_whole_number_has_no_decimals_and_bytes_have_their_unit(value: float, 
     [(0, "0 B"), (500, "500 B"), (1536, "1.5 KiB"), (1016 * 1024, "1016 KiB"), (90 * 2**30, "90 GiB"),
      (2**41, "2 TiB"), (2**60, "1 EiB"), (1.2 * 2**20, "1.2 MiB"), (-3 * 2**20, "-3 MiB")],
 )  # fmt: skip
-def test_a_size(value: float, text: str) -> None:
+def test_a_size(value, text):
     assert units.size(value) == text
 
 
 @given(st.integers(1024, 2**49))
-def test_a_size_reads_back_to_four_digits(value: int) -> None:
+def test_a_size_reads_back_to_four_digits(value):
     number, unit = units.size(value).split(" ")
     assert float(number) * SIZES[unit] == pytest.approx(value, rel=5.1e-4)
 
 
 @given(st.integers(1, 2**50 - 1))
-def test_an_exact_size_is_that_number(value: int) -> None:
+def test_an_exact_size_is_that_number(value):
     assert quantity(units.exact_size(value).replace(" ", ""), "size") == value
 
 
 @given(FAR, FAR)
-def test_a_ratio_to_a_base_is_that_of_the_quotient(value: float, base: float) -> None:
+def test_a_ratio_to_a_base_is_that_of_the_quotient(value, base):
     assert units.ratio_to(value, base) == units.ratio(value / base)
 
 
-def test_of_two_zeros_the_ratio_is_1_and_of_one_infinite() -> None:
+def test_of_two_zeros_the_ratio_is_1_and_of_one_infinite():
     assert units.ratio_to(0, 0) == "1"
     assert units.ratio_to(0.001, 0) == "inf"
     assert units.ratio_to(0, 0.001) == "0.00"
@@ -133,7 +133,7 @@ def test_of_two_zeros_the_ratio_is_1_and_of_one_infinite() -> None:
 @pytest.mark.parametrize(
     ("value", "text"), [(1.224, "1.22"), (99.99, "99.99"), (100.4, "100"), (1043.2, "1,043"), (math.inf, "inf")]
 )
-def test_a_ratio(value: float, text: str) -> None:
+def test_a_ratio(value, text):
     assert units.ratio(value) == text
 
 
@@ -141,7 +141,7 @@ def test_a_ratio(value: float, text: str) -> None:
     ("qps", "text"),
     [(0, "0"), (812, "812"), (999.6, "1.0k"), (1234, "1.2k"), (54321, "54k"), (999_600, "1.0M"), (12_345_678, "12M")],
 )
-def test_short_rates(qps: float, text: str) -> None:
+def test_short_rates(qps, text):
     assert units.short_rate(qps) == text
 
 
@@ -159,14 +159,12 @@ def test_short_rates(qps: float, text: str) -> None:
         (250.0, 249.9, 250.1, "250.0 [249.9, 250.1]"),
     ],
 )
-def test_an_interval_has_as_many_digits_as_tell_its_ends_apart(
-    ratio: float, low: float, high: float, text: str
-) -> None:
+def test_an_interval_has_as_many_digits_as_tell_its_ends_apart(ratio, low, high, text):
     assert units.ratio_with_interval(ratio, low, high) == text
 
 
 @given(st.floats(-290, 290), st.floats(1.0005, 900))
-def test_ends_that_differ_are_told_apart_whatever_their_size(power: float, width: float) -> None:
+def test_ends_that_differ_are_told_apart_whatever_their_size(power, width):
     low = 10.0**power
     high = low * width
     assume(min(abs(low - 1), abs(high - 1)) > 1e-9)  # an end that no digits tell from 1
@@ -189,17 +187,17 @@ def test_ends_that_differ_are_told_apart_whatever_their_size(power: float, width
         (3e15, "", "3e+15"),
     ],
 )
-def test_figures_at_the_end_of_their_units(value: float, unit: str, text: str) -> None:
+def test_figures_at_the_end_of_their_units(value, unit, text):
     assert units.short_figure(value, unit) == text
 
 
 @pytest.mark.parametrize(("text", "value"), [("12", 12.0), (" 1.5e3 ", 1500.0), (".5", 0.5), ("-5", -5.0), ("7.", 7.0)])
-def test_a_decimal_number(text: str, value: float) -> None:
+def test_a_decimal_number(text, value):
     assert decimal(text) == value
 
 
 @pytest.mark.parametrize(
     "text", ["1_0", "\u0661\u0662", "\uff11\uff12", "nan", "inf", "0x10", "", "1,000", "1e", "--5"]
 )
-def test_all_else_is_none(text: str) -> None:
+def test_all_else_is_none(text):
     assert math.isnan(decimal(text))

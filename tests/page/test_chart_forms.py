@@ -14,24 +14,24 @@ SIZES = st.floats(-600, 600).map(math.exp)
 WIDTHS = (drawing.WIDE, drawing.NARROW)
 
 
-def titles(svg: str) -> list[str]:
+def titles(svg):
     return re.findall(r'data-arm="[^"]*"><title>([^<]+)</title>', svg)
 
 
-def texts(svg: str) -> list[str]:
+def texts(svg):
     return re.findall(r">([^<>]+)</text>", svg)
 
 
-def places(svg: str) -> list[float]:
+def places(svg):
     return [float(x) for x in re.findall(r"translate\((-?[\d.]+) ", svg)]
 
 
-def chart(*members: ChartRow) -> Rows:
+def chart(*members):
     return Rows("QPS of read", "QPS", members, drawing.PageMarks())
 
 
 @given(st.lists(SIZES, min_size=3, max_size=3), st.booleans(), st.sampled_from(WIDTHS))
-def test_a_ratio_of_any_size_is_drawn_within_the_picture(values: list[float], has_ends: bool, width: float) -> None:
+def test_a_ratio_of_any_size_is_drawn_within_the_picture(values, has_ends, width):
     low, ratio, high = sorted(values)
     svg = chart_forms.ratios(chart(ChartRow("a", "b", ratio, "1", (low, high) if has_ends else None)), 0.02, width)
     assert "nan" not in svg
@@ -39,7 +39,7 @@ def test_a_ratio_of_any_size_is_drawn_within_the_picture(values: list[float], ha
     assert "1×" in texts(svg), "the base has its tick"
 
 
-def test_ratios_have_named_sides_a_band_and_a_hollow_mark_without_verdict() -> None:
+def test_ratios_have_named_sides_a_band_and_a_hollow_mark_without_verdict():
     members = [ChartRow("", "x", 0.5, "0.50×", (0.45, 0.55), "slower"), ChartRow("", "y", 1.4, "1.40×", is_hollow=True)]
     svg = chart_forms.ratios(chart(*members), 0.02)
     assert {"◀ slower", "faster ▶", "x", "y"} <= set(texts(svg))
@@ -48,7 +48,7 @@ def test_ratios_have_named_sides_a_band_and_a_hollow_mark_without_verdict() -> N
 
 
 @given(st.integers(1, 200), st.sampled_from(WIDTHS), st.text("abc", min_size=1, max_size=90))
-def test_rows_of_any_number_and_name_stay_within_the_picture(count: int, width: float, name: str) -> None:
+def test_rows_of_any_number_and_name_stay_within_the_picture(count, width, name):
     rows = (ChartRow(name, f"arm {number}", number + 1.0, "9") for number in range(count))
     svg = chart_forms.figures(chart(*rows), width)
     assert all(0 <= place <= width for place in places(svg))
@@ -62,7 +62,7 @@ MARKS = st.lists(st.builds(Mark, st.floats(0.1, 100), st.floats(1, 1e6), st.just
 
 
 @given(MARKS, st.booleans())
-def test_no_mark_of_the_front_is_beaten_and_each_other_one_is(marks: list[Mark], is_more_better: bool) -> None:
+def test_no_mark_of_the_front_is_beaten_and_each_other_one_is(marks, is_more_better):
     best, sign = front(marks, is_more_better), -1 if is_more_better else 1
     assert best == sorted(best)
     for mark in marks:
@@ -72,7 +72,7 @@ def test_no_mark_of_the_front_is_beaten_and_each_other_one_is(marks: list[Mark],
         assert (mark[:2] in [other[:2] for other in best]) == (not is_beaten)
 
 
-def test_over_time_loads_are_thin_and_their_median_bold_with_stalls_and_a_target() -> None:
+def test_over_time_loads_are_thin_and_their_median_bold_with_stalls_and_a_target():
     loads = [[(float(second), rate) for second in range(1, 21)] for rate in (90.0, 100.0, 120.0)]
     lines = [TimeLine("a", loads), TimeLine("b", loads[:1])]
     panel = Panel("QPS", lines, {"stalls": [(5, 5), (12, 12)], "flush": [(2, 4), (3, 6)]}, [(4, 6)], 95.0)
@@ -86,7 +86,7 @@ def test_over_time_loads_are_thin_and_their_median_bold_with_stalls_and_a_target
     assert {"QPS", "seconds", "stalls", "flush", "a", "b", "0", "20"} <= set(texts(svg))
 
 
-def test_long_runs_are_small_pictures() -> None:
+def test_long_runs_are_small_pictures():
     load = [(float(second), float(second % 2)) for second in range(1, 100_001)]
     panel = Panel("QPS", [TimeLine("a", [load])], {"stalls": [(second, second) for second, _ in load]})
     svg = chart_forms.over_time("title", [panel], drawing.PageMarks())
@@ -98,7 +98,7 @@ VALUES = st.lists(st.floats(1e-6, 1e12), min_size=1, max_size=20)
 
 
 @given(VALUES, st.booleans())
-def test_a_scale_holds_its_values_and_its_ticks(values: list[float], from_zero: bool) -> None:
+def test_a_scale_holds_its_values_and_its_ticks(values, from_zero):
     scale = drawing.scale(values, 10.0, 310.0, from_zero)
     places = [scale(value) for value in sorted(values)]
     assert places == sorted(places)
@@ -107,14 +107,14 @@ def test_a_scale_holds_its_values_and_its_ticks(values: list[float], from_zero: 
     assert len(scale.ticks) <= 12
 
 
-def test_an_arm_has_one_mark_on_a_page_and_sixteen_are_told_apart() -> None:
+def test_an_arm_has_one_mark_on_a_page_and_sixteen_are_told_apart():
     marks = drawing.PageMarks()
     assert [marks[arm] for arm in ("a", "b", "a", "c")] == [0, 1, 0, 2]
     shapes = {drawing.of_arm("x", mark, drawing.shape((0, 0), mark)) for mark in range(16)}
     assert len(shapes) == 16
 
 
-def test_a_picture_alone_is_well_formed_with_plain_and_dark_colours() -> None:
+def test_a_picture_alone_is_well_formed_with_plain_and_dark_colours():
     inner = drawing.of_arm("b", 1, drawing.shape((5, 5), 1))
     picture = drawing.stand_alone(drawing.svg("QPS of <x>", 100, 50, inner))
     root = ET.fromstring(picture)

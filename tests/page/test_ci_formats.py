@@ -3,10 +3,7 @@
 import csv
 import json
 import re
-from collections.abc import Sequence
 from io import StringIO
-from pathlib import Path
-from typing import Any
 from xml.etree import ElementTree
 
 import pytest
@@ -17,7 +14,6 @@ from stepgrid.plugins.registry import FORMS
 from stepgrid.summarize import gate
 from stepgrid.summarize.gate import Condition, Gate
 from stepgrid.summarize.notes import Coverage, MissingFigures
-from stepgrid.summarize.report import Report
 from stepgrid.summarize.report_formats import ALONE, FormOptions, NoForm
 from stepgrid_page import ci_formats
 from tests.summarize import scenario
@@ -66,17 +62,17 @@ ANNOTATION = r"^::(error|warning|notice) (file|title)=[^:,\r\n]+(,title=[^:,\r\n
 
 
 @pytest.fixture(scope="module")
-def report(tmp_path_factory: pytest.TempPathFactory) -> Report:
+def report(tmp_path_factory):
     return scenario.report(scenario.experiment(tmp_path_factory.mktemp("programs"), claims=CLAIMS))
 
 
-def checked(schema: dict[str, Any], value: Any) -> Any:
+def checked(schema, value):
     Draft202012Validator.check_schema(schema)
     assert [f"{error.json_path}: {error.message}" for error in Draft202012Validator(schema).iter_errors(value)] == []
     return value
 
 
-def test_bencher(report: Report) -> None:
+def test_bencher(report):
     benchmarks = checked(BENCHER, json.loads(FORMS.get("bencher")(report, ALONE)))
     figure = {"value": pytest.approx(MEAN), "lower_value": 14850, "upper_value": 15150}
     assert benchmarks[HYPER]["throughput"] == figure
@@ -85,7 +81,7 @@ def test_bencher(report: Report) -> None:
     assert not any("threads=2" in name and "hyper" in name for name in benchmarks), "unsupported, or failed"
 
 
-def test_github_action_benchmark(report: Report) -> None:
+def test_github_action_benchmark(report):
     bigger = checked(BENCHMARK, json.loads(FORMS.get("github-action-benchmark")(report, ALONE)))
     (entry,) = (entry for entry in bigger if entry["name"] == HYPER)
     extra = "plan p-synthetic\nloads 3"
@@ -98,7 +94,7 @@ def test_github_action_benchmark(report: Report) -> None:
         FORMS.get("github-action-benchmark")(scenario.altered(report, sections=()), ALONE)
 
 
-def test_junit(report: Report) -> None:
+def test_junit(report):
     root = ElementTree.fromstring(FORMS.get("junit")(report, ALONE))
     assert [element.tag for element in root.iter() if not element.attrib.keys() <= JUNIT[element.tag]] == []
     claims, comparisons, steps = root
@@ -123,7 +119,7 @@ def test_junit(report: Report) -> None:
     assert error.get("message") == "failed: \ufffd<\ufffd[31m]]>\ufffd", "XML, whatever a program printed"
 
 
-def test_annotations_of_github(report: Report) -> None:
+def test_annotations_of_github(report):
     lines = FORMS.get("github")(report, ALONE).splitlines()
     assert [line for line in lines if not re.match(ANNOTATION, line)] == []
     assert lines[0].startswith("::error file=specs/cache.yaml,title=fails%3A hyper%3A 40 %25 more::qps(cache='hyper')")
@@ -131,7 +127,7 @@ def test_annotations_of_github(report: Report) -> None:
     assert "title=failed%3A readww of rocksdb-7.8.3::db_bench was killed by SIGKILL%0Alog: " in lines[1]
 
 
-def test_job_summary_of_github_is_appended(report: Report, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_job_summary_of_github_is_appended(report, tmp_path, monkeypatch):
     monkeypatch.delenv(ci_formats.SUMMARY_VARIABLE, raising=False)
     ci_formats.github(report)
     path = tmp_path / "summary.md"
@@ -149,7 +145,7 @@ def test_job_summary_of_github_is_appended(report: Report, tmp_path: Path, monke
     assert cut.endswith("\n…\n")
 
 
-def test_otava(report: Report) -> None:
+def test_otava(report):
     rows = checked(OTAVA, list(csv.DictReader(StringIO(FORMS.get("otava")(report, ALONE)))))
     assert [row["load"] for row in rows] == ["1", "2", "3"]
     assert [row[HYPER] for row in rows] == ["15000", "15150", "14850"]
@@ -162,17 +158,17 @@ SECONDS = [[level + second % 7 for second in range(60)] for level in (1000.0, 10
 WIDE = gate.Gate(effects={gate.ALL_STEPS: 0.1})
 
 
-def judged(root: Path, rates: Sequence[Any], base: Sequence[Any] = BASE) -> Report:
+def judged(root, rates, base=BASE):
     return scenario.report(complete(root, {"lru": base, "hyper": rates}))
 
 
-def test_an_arm_that_stands_still_is_slower(tmp_path: Path) -> None:
+def test_an_arm_that_stands_still_is_slower(tmp_path):
     cases = gate.gate_cases(judged(tmp_path, [0.0, 0.0, 0.0]), gate.NO_GATE)
     expected = frozenset({"slower", "different"}), "3 of 3 loads did nothing (0 QPS), slower"
     assert {(case.results, case.text) for case in cases} == {expected}
 
 
-def test_one_load_is_undecided_whatever_the_effect(tmp_path: Path) -> None:
+def test_one_load_is_undecided_whatever_the_effect(tmp_path):
     base, rates = SECONDS
     cases = gate.gate_cases(judged(tmp_path, [rates], [base]), WIDE)
     assert {(case.results, case.text.rpartition(", ")[2]) for case in cases} == {
@@ -181,7 +177,7 @@ def test_one_load_is_undecided_whatever_the_effect(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("fields", [{"verdict": "undecided (host busy)"}, {"verdict": None, "refusal": "other hosts"}])
-def test_a_larger_smallest_effect_decides_nothing_without_a_verdict(tmp_path: Path, fields: dict[str, str]) -> None:
+def test_a_larger_smallest_effect_decides_nothing_without_a_verdict(tmp_path, fields):
     report = judged(tmp_path, NEAR)
     (comparison,) = report.comparisons.leading
     rows = tuple(

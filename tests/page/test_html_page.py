@@ -5,7 +5,6 @@ import re
 from base64 import b64encode
 from hashlib import sha256
 from html.parser import HTMLParser
-from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
@@ -16,7 +15,6 @@ from stepgrid.store.plans import Request
 from stepgrid.store.store import SummaryFiles
 from stepgrid.summarize import absolute_figures, report_files
 from stepgrid.summarize.notes import Doubt
-from stepgrid.summarize.report import Report
 from stepgrid_page import html_page
 from tests.summarize import scenario, synthetic
 from tests.summarize.scenario import NEW
@@ -35,7 +33,7 @@ TABLES = ({"title": "by cache", "rows": ["cache"], "where": WHERE},)
 class Page(HTMLParser):
     """A page whose elements are closed in their order, its addresses and its words."""
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text):
         super().__init__()
         self.open: list[str] = []
         self.ids: list[str | None] = []
@@ -46,11 +44,11 @@ class Page(HTMLParser):
         self.feed(text)
         self.close()
 
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+    def handle_starttag(self, tag, attrs):
         self.open += [] if tag in VOID else [tag]
         self.handle_startendtag(tag, attrs)
 
-    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+    def handle_startendtag(self, tag, attrs):
         self.tags.append(tag)
         for name, value in attrs:
             self.ids += [value] if name == "id" else []
@@ -58,39 +56,39 @@ class Page(HTMLParser):
             self.loads += [(name, value)] if name in LOADING else []
             assert not name.startswith("on"), f"a script in {name}"
 
-    def handle_endtag(self, tag: str) -> None:
+    def handle_endtag(self, tag):
         assert self.open.pop() == tag
 
-    def handle_data(self, data: str) -> None:
+    def handle_data(self, data):
         self.words.append(data)
 
     @property
-    def text(self) -> str:
+    def text(self):
         return " ".join(" ".join(self.words).split())
 
 
 @pytest.fixture(scope="module")
-def report(tmp_path_factory: pytest.TempPathFactory) -> Report:
+def report(tmp_path_factory):
     folder = tmp_path_factory.mktemp("page")
     return scenario.report(scenario.experiment(folder, claims=CLAIMS, tables=TABLES))
 
 
 @pytest.fixture(scope="module")
-def source(report: Report) -> str:
+def source(report):
     return html_page.page(report)
 
 
 @pytest.fixture(scope="module")
-def page(source: str) -> Page:
+def page(source):
     return Page(source)
 
 
-def test_it_is_well_formed(page: Page) -> None:
+def test_it_is_well_formed(page):
     assert page.open == []
     assert len(page.ids) == len(set(page.ids))
 
 
-def test_it_loads_nothing_and_runs_its_own_script_alone(source: str, page: Page) -> None:
+def test_it_loads_nothing_and_runs_its_own_script_alone(source, page):
     assert page.loads == []
     files = {"summary.txt", "tables/steps.parquet"}
     assert all(link.startswith("#") and link[1:] in page.ids for link in page.links if link not in files)
@@ -102,7 +100,7 @@ def test_it_loads_nothing_and_runs_its_own_script_alone(source: str, page: Page)
         assert word not in without_script
 
 
-def test_answer_doubts_chart_table_and_claims_come_in_this_order_and_the_rest_is_closed(source: str) -> None:
+def test_answer_doubts_chart_table_and_claims_come_in_this_order_and_the_rest_is_closed(source):
     places = [
         "<h1>LRU against hyper-clock cache</h1>",
         "6 of 54 measured steps",
@@ -122,7 +120,7 @@ def test_answer_doubts_chart_table_and_claims_come_in_this_order_and_the_rest_is
     assert " open>" not in source
 
 
-def test_every_status_and_reason_is_there(page: Page) -> None:
+def test_every_status_and_reason_is_there(page):
     for text in (
         "failed 2 runs: readww: db_bench was killed by SIGKILL",
         "missing 4 runs: not run yet",
@@ -137,18 +135,18 @@ def test_every_status_and_reason_is_there(page: Page) -> None:
         assert text.lower() in page.text.lower()
 
 
-def test_each_column_of_the_figures_is_explained(report: Report, source: str) -> None:
+def test_each_column_of_the_figures_is_explained(report, source):
     meanings = dict(absolute_figures.meanings(report))
     assert meanings["CPU/op"].startswith("cpu_seconds / operations, ")
     assert "tombstones" not in meanings, "no table has it"
     assert f"<dt>CPU/op</dt><dd>{meanings['CPU/op']}</dd>" in source
 
 
-def test_the_host_s_name_stays_out(source: str) -> None:
+def test_the_host_s_name_stays_out(source):
     assert "bench-7" not in source
 
 
-def test_one_load_is_a_try_without_verdicts(tmp_path: Path) -> None:
+def test_one_load_is_a_try_without_verdicts(tmp_path):
     experiment = Experiment(tmp_path, threads=("1",), loads=1)
     experiment.add_build(NEW)
     experiment.add_load(NEW, 0)
@@ -161,9 +159,7 @@ def test_one_load_is_a_try_without_verdicts(tmp_path: Path) -> None:
     assert ">1.50k</span>" in table
 
 
-def test_another_base_has_the_commands_of_the_request_and_doubts_of_its_own(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_another_base_has_the_commands_of_the_request_and_doubts_of_its_own(tmp_path, monkeypatch):
     request = Request("specs/cache.yaml", only="c-7.8.3-*", sets=("keys=1M",))
     monkeypatch.setattr(report_files, "newest_request", lambda *_: request)
     experiment = Experiment(tmp_path, caches=("lru", "hyper", "clock"), threads=("1",))
@@ -186,7 +182,7 @@ def test_another_base_has_the_commands_of_the_request_and_doubts_of_its_own(
     assert boxes == [("doubts", "lru", ""), ("doubts-2", "hyper", " hidden"), ("doubts-3", "clock", " hidden")]
 
 
-def test_text_of_others_is_only_text(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_text_of_others_is_only_text(tmp_path, monkeypatch):
     monkeypatch.setitem(synthetic.HOST, "measured_by", "O'Hara <b>")
     evil = "<script>alert('x')</script> & \"'"
     experiment = Experiment(tmp_path, title=evil, caches=("lru", evil), threads=("1",), loads=1)
@@ -201,7 +197,7 @@ def test_text_of_others_is_only_text(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert ", by O'Hara <b>" in page.text
 
 
-def test_the_policy_has_the_checksums_of_the_page_s_own_script_and_style() -> None:
+def test_the_policy_has_the_checksums_of_the_page_s_own_script_and_style():
     texts = html_page.policy()
     for name in ("style", "script"):
         digest = b64encode(sha256(texts[name].encode()).digest()).decode()
@@ -211,7 +207,7 @@ def test_the_policy_has_the_checksums_of_the_page_s_own_script_and_style() -> No
     assert "img-src" not in html_page.policy(script=False)["policy"], "pictures are made by the script alone"
 
 
-def test_templates_have_no_script_or_style_beside_them() -> None:
+def test_templates_have_no_script_or_style_beside_them():
     for name in ("report/index.html.j2", "report/bisect.html.j2", "site/index.html.j2"):
         text = (TEMPLATES / name).read_text(encoding="utf-8")
         assert text.count('<meta http-equiv="Content-Security-Policy" content="{{ policy }}">') == 1
@@ -220,7 +216,7 @@ def test_templates_have_no_script_or_style_beside_them() -> None:
         assert not re.search(r" style=| on\w+=|javascript:|\bsrc=", text)
 
 
-def test_fragment_has_answer_chart_and_table(tmp_path: Path) -> None:
+def test_fragment_has_answer_chart_and_table(tmp_path):
     text = html_page.fragment(scenario.report(scenario.experiment(tmp_path, title="LRU <b> & hyper")))
     section = ElementTree.fromstring(text.replace('%">', '%"/>').replace('auto">', 'auto"/>'))
     assert section.tag == "section"
@@ -229,12 +225,11 @@ def test_fragment_has_answer_chart_and_table(tmp_path: Path) -> None:
     assert [cell.text for cell in section.findall("table/thead/tr/th")][-2:] == ["cache=lru", "cache=hyper"]
     assert not re.search(r"<script|<style|<link|href=| src=\"(?!data:)", text)
     picture = re.search(r'src="data:image/svg\+xml;base64,([^"]+)"', text)
-    assert picture is not None
     assert ElementTree.fromstring(base64.b64decode(picture[1])).tag == "{http://www.w3.org/2000/svg}svg"
     assert "plan p-synthetic" in text
 
 
-def test_fragment_of_nothing_measured(tmp_path: Path) -> None:
+def test_fragment_of_nothing_measured(tmp_path):
     experiment = scenario.Experiment(tmp_path)
     experiment.add_build(experiment.builds[0])
     assert "<img" not in html_page.fragment(scenario.report(experiment))
@@ -244,26 +239,26 @@ STYLE = "".join((TEMPLATES / "report" / name).read_text(encoding="utf-8") for na
 ROOTS = re.findall(r":root \{(.*?)\}", STYLE, re.DOTALL)
 
 
-def variables(text: str) -> dict[str, str]:
+def variables(text):
     return dict(re.findall(r"(--[a-z0-9-]+): (#[0-9a-f]+)", text))
 
 
 LIGHT, DARK = (variables(ROOTS[at] + ROOTS[at + 3]) for at in (0, 1))
 
 
-def test_no_colour_is_written_elsewhere() -> None:
+def test_no_colour_is_written_elsewhere():
     rest = re.sub(r":root \{.*?\}", "", STYLE, flags=re.DOTALL)
     assert re.findall(r"#[0-9a-fA-F]{3,8}\b(?=[^{}]*\})", rest) == []
     script = (TEMPLATES / "report" / "page.js").read_text(encoding="utf-8")
     assert set(re.findall(r"var\((--[a-z0-9-]+)\)", rest + script)) == set(LIGHT)
 
 
-def test_light_and_dark_have_the_same_ones_and_none_is_equal() -> None:
+def test_light_and_dark_have_the_same_ones_and_none_is_equal():
     assert LIGHT.keys() == DARK.keys()
     assert [name for name in LIGHT if LIGHT[name] == DARK[name]] == []
 
 
-def luminance(colour: str) -> float:
+def luminance(colour):
     """By WCAG 2.1; `#abc` is `#aabbcc`."""
     digits = colour.removeprefix("#")
     whole = digits if len(digits) == 6 else "".join(digit * 2 for digit in digits)
@@ -272,12 +267,12 @@ def luminance(colour: str) -> float:
     return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
 
 
-def contrast(one: str, other: str) -> float:
+def contrast(one, other):
     low, high = sorted((luminance(one), luminance(other)))
     return (high + 0.05) / (low + 0.05)
 
 
-def test_words_can_be_read_on_what_is_behind_them() -> None:
+def test_words_can_be_read_on_what_is_behind_them():
     """4.5 to 1, as WCAG asks for."""
     words = {
         "--paper": ("--ink", "--soft", "--better", "--worse", "--link"),

@@ -1,15 +1,13 @@
 """The page in a browser: within its budget, controls work, and it is whole without scripts, on paper, on a phone."""
 
 import base64
-from collections.abc import Callable, Iterator
 from functools import partial
 from itertools import product
-from pathlib import Path
 
 import pytest
 
 from stepgrid.store.store import SummaryFiles
-from tests.browser import PHONE, Page, browser
+from tests.browser import PHONE, browser
 from tests.measure_page import BUDGET, PART, SCREEN, measure
 from tests.needs import needs
 from tests.summarize import scenario
@@ -22,7 +20,7 @@ ROWS = "[...document.querySelectorAll('#against-1 > .scroll tbody tr:not([hidden
 TEXTS = f"{ROWS}[...row.cells].filter(cell => !cell.hidden).map(cell => cell.innerText.trim()).join(' | '))"
 
 
-def measured(folder: Path, builds: int = 1, threads: int = 3, loads: int = 3, base: str = "lru") -> Experiment:
+def measured(folder, builds=1, threads=3, loads=3, base="lru"):
     """Make up an experiment in which `hyper` gains with each thread, and `tiny` failed with 8."""
     names = tuple(f"rocksdb-7.8.{3 + number}" for number in range(builds))
     counts = ("1", "2", "8", *map(str, range(9, 6 + threads)))[:threads]
@@ -42,7 +40,7 @@ def measured(folder: Path, builds: int = 1, threads: int = 3, loads: int = 3, ba
     return experiment
 
 
-def ladder(folder: Path) -> Experiment:
+def ladder(folder):
     """Make up an experiment of many steps and versions, with doubts and a long title."""
     title = "LRU against hyper-clock cache, the newest point releases and their predecessors, whatever the step is"
     steps = [f"step-{number}" for number in range(28)]
@@ -58,25 +56,25 @@ def ladder(folder: Path) -> Experiment:
 
 
 @pytest.fixture(scope="module")
-def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def path(tmp_path_factory):
     experiment = measured(tmp_path_factory.mktemp("page"))
     scenario.report(experiment)
     return SummaryFiles.of(experiment.store, "p-synthetic").page
 
 
 @pytest.fixture(scope="module")
-def tab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Page]:
+def tab(tmp_path_factory):
     with browser(tmp_path_factory.mktemp("browser")) as page:
         yield page
 
 
 @pytest.fixture
-def page(tab: Page, path: Path) -> Page:
+def page(tab, path):
     open_table(tab, path)
     return tab
 
 
-def open_table(tab: Page, path: Path, fragment: str = "") -> None:
+def open_table(tab, path, fragment=""):
     """Scroll to the table to paste, which has its controls then."""
     tab.open(path, fragment=fragment)
     tab.run("document.querySelector('#against-1').scrollIntoView()")
@@ -86,17 +84,16 @@ def open_table(tab: Page, path: Path, fragment: str = "") -> None:
     )
 
 
-def choose(page: Page, selector: str, value: str) -> None:
+def choose(page, selector, value):
     page.run(
         f"(list => {{ list.value = {value!r}; list.dispatchEvent(new Event('change')); }})"
         f"(document.querySelector({selector!r}))"
     )
 
 
-def sort(page: Page, column: int) -> list[str]:
+def sort(page, column):
     page.run(f"document.querySelectorAll('#against-1 .sort')[{column}].click()")
-    texts: list[str] = page.run(TEXTS)
-    return texts
+    return page.run(TEXTS)
 
 
 # Its size
@@ -110,9 +107,7 @@ def sort(page: Page, column: int) -> list[str]:
     ],
     ids=["small", "grid", "one", "try", "ladder"],
 )
-def test_a_page_keeps_its_budget_whatever_the_grid(
-    tab: Page, tmp_path: Path, make: Callable[[Path], Experiment]
-) -> None:
+def test_a_page_keeps_its_budget_whatever_the_grid(tab, tmp_path, make):
     experiment = make(tmp_path)
     scenario.report(experiment)
     for width in (SCREEN, PHONE):
@@ -125,13 +120,13 @@ def test_a_page_keeps_its_budget_whatever_the_grid(
 # Its controls
 
 
-def test_it_says_nothing_in_the_console_and_asks_for_nothing(page: Page, path: Path) -> None:
+def test_it_says_nothing_in_the_console_and_asks_for_nothing(page, path):
     page.run("document.querySelectorAll('details').forEach(box => { box.open = true; })")
     assert page.complaints() == []
     assert page.requests() == [path.absolute().as_uri()]
 
 
-def test_a_table_is_sorted_by_any_column(page: Page) -> None:
+def test_a_table_is_sorted_by_any_column(page):
     before = page.run(TEXTS)
     assert before[0] == "readww | 1 | 1.00k ± 3 % | 1.65k ▲ 1.65× | 600 ▼ 0.60×"
     ratios = [row.split(" | ")[3].split()[-1] for row in sort(page, 3)]
@@ -144,7 +139,7 @@ def test_a_table_is_sorted_by_any_column(page: Page) -> None:
     assert [row.split(" | ")[4] for row in sort(page, 4)][-2:] == ["failed", "failed"], "what has no figure comes last"
 
 
-def test_a_table_is_filtered_and_the_address_keeps_it(page: Page, path: Path) -> None:
+def test_a_table_is_filtered_and_the_address_keeps_it(page, path):
     choose(page, "#against-1 .controls label:nth-of-type(2) select", "=2")
     assert [row.split(" | ")[:2] for row in page.run(TEXTS)] == [["readww", "2"], ["overwrite", "2"]]
     assert page.run("document.querySelector('#against-1 .count').textContent") == "2 of 6 rows"
@@ -163,7 +158,7 @@ SHOWN = (
 )
 
 
-def test_another_base_is_judged_as_by_a_report_with_that_base(page: Page, path: Path, tmp_path: Path) -> None:
+def test_another_base_is_judged_as_by_a_report_with_that_base(page, path, tmp_path):
     """Headline, heading, chart, ratios, intervals and verdicts follow, and the address keeps it."""
     choose(page, "label.base select", "hyper")
     assert page.run("location.hash") == "#base=hyper"
@@ -177,7 +172,7 @@ def test_another_base_is_judged_as_by_a_report_with_that_base(page: Page, path: 
     assert turned[-1][0] == "0.61× [0.60, 0.61] slower"
 
 
-def test_csv_has_one_figure_a_column_with_all_digits_and_typed_axes(tab: Page, tmp_path: Path) -> None:
+def test_csv_has_one_figure_a_column_with_all_digits_and_typed_axes(tab, tmp_path):
     experiment = Experiment(tmp_path, threads=("10k", "2k"))
     experiment.add_build("rocksdb-7.8.3")
     for load, level in enumerate((1000.25, 1001.0, 999.0)):
@@ -201,7 +196,7 @@ def test_csv_has_one_figure_a_column_with_all_digits_and_typed_axes(tab: Page, t
     assert "stepgrid query … --format csv|parquet" in tab.run(VISIBLE.format("#against-1 .tools", "innerText"))[0]
 
 
-def test_a_chart_is_saved_as_a_picture(page: Page) -> None:
+def test_a_chart_is_saved_as_a_picture(page):
     page.run(
         "window.saved = [];"
         "HTMLAnchorElement.prototype.click = function () { saved.push([this.download, this.href]); };"
@@ -221,7 +216,7 @@ def test_a_chart_is_saved_as_a_picture(page: Page) -> None:
 # Its forms
 
 
-def test_without_scripts_everything_is_there(tab: Page, path: Path) -> None:
+def test_without_scripts_everything_is_there(tab, path):
     tab.open(path, scripts=False)
     assert tab.run("document.querySelector('.tools')") is None
     assert tab.run("document.querySelectorAll('#against-1 > .scroll tbody tr').length") == 6
@@ -230,7 +225,7 @@ def test_without_scripts_everything_is_there(tab: Page, path: Path) -> None:
 
 
 @pytest.mark.parametrize("dark", [False, True])
-def test_on_a_phone_nothing_is_cut(tab: Page, path: Path, dark: bool) -> None:
+def test_on_a_phone_nothing_is_cut(tab, path, dark):
     """A table that is wider than the screen scrolls by itself."""
     tab.open(path, PHONE, dark=dark)
     tab.run("document.querySelectorAll('details').forEach(box => { box.open = true; })")
@@ -239,7 +234,7 @@ def test_on_a_phone_nothing_is_cut(tab: Page, path: Path, dark: bool) -> None:
     assert tab.run("getComputedStyle(document.body).backgroundColor") == paper
 
 
-def test_on_paper_there_are_no_controls_and_no_commands(tab: Page, path: Path) -> None:
+def test_on_paper_there_are_no_controls_and_no_commands(tab, path):
     tab.open(path, media="print")
     tab.run("document.querySelectorAll('details').forEach(box => { box.open = true; })")
     tab.run("document.querySelector('#against-1').scrollIntoView()")

@@ -1,14 +1,11 @@
 """Charts of a report: figures and ratios of what it compares, and a chart as a file."""
 
-from pathlib import Path
-
 import pytest
 
 from stepgrid.model.figures import Figures
 from stepgrid.model.records import replace
 from stepgrid.summarize.comparisons.comparison import ArmEntry, ComparedMetric, compact_table
 from stepgrid.summarize.comparisons.comparison_axes import StepPoints
-from stepgrid.summarize.report import Report
 from stepgrid.summarize.report_formats import NoForm
 from stepgrid_page import report_charts
 from stepgrid_page.drawing import PageMarks
@@ -21,16 +18,15 @@ from tests.summarize.synthetic import Experiment
 
 
 @pytest.fixture(scope="module")
-def report(tmp_path_factory: pytest.TempPathFactory) -> Report:
+def report(tmp_path_factory):
     return scenario.report(scenario.experiment(tmp_path_factory.mktemp("charts")))
 
 
 # Figures and ratios
 
 
-def test_the_main_chart_has_the_figures_of_the_first_comparison_and_its_ratios(report: Report) -> None:
+def test_the_main_chart_has_the_figures_of_the_first_comparison_and_its_ratios(report):
     chart = report_charts.main_chart(report, PageMarks())
-    assert chart is not None
     assert (chart.title, set(chart.views)) == (
         "QPS",
         {"linear", "ratio"} if "linear" in chart.views else {"log", "ratio"},
@@ -42,7 +38,7 @@ def test_the_main_chart_has_the_figures_of_the_first_comparison_and_its_ratios(r
     assert any(text.startswith("15.0k ± 3 % · p99 ") for text in texts(chart.svg))
 
 
-def test_a_large_grid_is_a_heat_map_with_a_row_for_each_point_the_worst_first(report: Report, tmp_path: Path) -> None:
+def test_a_large_grid_is_a_heat_map_with_a_row_for_each_point_the_worst_first(report, tmp_path):
     threads = tuple(str(2**power) for power in range(14))
     experiment = Experiment(tmp_path, threads=threads, loads=2)
     experiment.add_build("rocksdb-7.8.3")
@@ -53,7 +49,6 @@ def test_a_large_grid_is_a_heat_map_with_a_row_for_each_point_the_worst_first(re
             qps = (1000.0 + load) * (1 + number / 10)
             experiment.add("rocksdb-7.8.3", "hyper", count, load, dict.fromkeys(("readww", "overwrite"), qps))
     chart = report_charts.main_chart(scenario.report(experiment), PageMarks())
-    assert chart is not None
     drawn = titles(chart.svg)
     assert len(drawn) == 56
     assert drawn[1] == "readww, threads=1, cache=hyper: 1.00k, 1.00× [0.74, 1.36] undecided"
@@ -61,7 +56,7 @@ def test_a_large_grid_is_a_heat_map_with_a_row_for_each_point_the_worst_first(re
     assert chart.note == "▲ faster, ▼ slower: the whole 95 % interval is more than 2 % from 1; ? undecided."
 
 
-def test_a_long_heat_map_draws_rows_with_ratios_the_worst_and_the_best_and_a_zero_is_coloured(report: Report) -> None:
+def test_a_long_heat_map_draws_rows_with_ratios_the_worst_and_the_best_and_a_zero_is_coloured(report):
     comparison = report.comparisons.all[0]
     case = next(iter(comparison.cases()))
     base, failed = case.row.entries[0], ArmEntry("failed")
@@ -86,11 +81,10 @@ def test_a_long_heat_map_draws_rows_with_ratios_the_worst_and_the_best_and_a_zer
     assert chart.note.endswith(" The 20 smallest and the 20 largest of 48 rows; the table has all.")
 
 
-def test_a_report_without_comparisons_has_its_figures(tmp_path: Path) -> None:
+def test_a_report_without_comparisons_has_its_figures(tmp_path):
     steps = [ImportedStep("a", name, Figures({"qps": qps})) for name, qps in (("load", 10.0), ("read", 900.0))]
     report = imported(tmp_path, "insert_benchmark", steps)
     chart = report_charts.main_chart(report, PageMarks())
-    assert chart is not None
     assert len(titles(chart.svg)) == 2
     assert report_charts.main_chart(bare(report, StepPoints("read", (), ())), PageMarks()) is None
 
@@ -98,21 +92,21 @@ def test_a_report_without_comparisons_has_its_figures(tmp_path: Path) -> None:
 # Files
 
 
-def test_a_chart_is_found_by_name_and_saved_as_svg(report: Report) -> None:
+def test_a_chart_is_found_by_name_and_saved_as_svg(report):
     assert report_charts.svg(report, "main").startswith(b'<svg xmlns="http://www.w3.org/2000/svg"')
     assert report_charts.find_chart(report, "readww-latency").title == "readww: latency"
     with pytest.raises(NoForm, match=r"no chart is called nope; there are: qps, "):
         report_charts.find_chart(report, "nope")
 
 
-def test_a_png_without_a_browser_is_an_error(report: Report, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_png_without_a_browser_is_an_error(report, tmp_path, monkeypatch):
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(NoForm, match=r"a PNG needs Chromium or Chrome, which this host lacks"):
         report_charts.png(report, "main")
 
 
 @needs("chromium")
-def test_a_browser_makes_a_png(report: Report) -> None:
+def test_a_browser_makes_a_png(report):
     image = report_charts.png(report, "main")
     assert image.startswith(b"\x89PNG")
     assert int.from_bytes(image[16:20], "big") == 2 * (900 + 24)

@@ -2,12 +2,10 @@
 
 import re
 import xml.etree.ElementTree as ET
-from pathlib import Path
 
 import pytest
 
 from stepgrid.host.products import MANIFEST, OccupiedError
-from stepgrid.summarize.report import Report
 from stepgrid_page import static_site
 from stepgrid_page.static_site import SiteEntry as Entry
 from stepgrid_page.static_site import folder_names
@@ -21,27 +19,27 @@ ATOM = "{http://www.w3.org/2005/Atom}"
 
 
 @pytest.fixture(scope="module")
-def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def root(tmp_path_factory):
     """Make a site in `web`, beside the stores of its experiments."""
     folder = tmp_path_factory.mktemp("site")
     site(folder, folder / "web")
     return folder
 
 
-def test_every_link_of_the_index_leads_somewhere(root: Path) -> None:
+def test_every_link_of_the_index_leads_somewhere(root):
     page = (root / "web/index.html").read_text()
     links = [link for link in re.findall(r'href="([^"]*)"', page) if not link.startswith("#")]
     assert {"cache/index.html", "ladder-smoke/index.html", "cache/summary.txt", "cache/tables/steps.parquet"} < {*links}
     assert [link for link in links if not (root / "web" / link.partition("#")[0]).is_file()] == []
 
 
-def test_files_that_name_the_host_are_not_published(root: Path) -> None:
+def test_files_that_name_the_host_are_not_published(root):
     assert (root / "caches/outputs/summary/p-synthetic/tables/environment.parquet").is_file()
     published = {path.name for path in (root / "web").rglob("*.parquet")}
     assert published & {"environment.parquet", "history.parquet"} == set()
 
 
-def test_an_entry_begins_with_its_answers_and_has_its_chart(root: Path) -> None:
+def test_an_entry_begins_with_its_answers_and_has_its_chart(root):
     text = (root / "web/index.html").read_text()
     assert f'<h1>{TITLE}</h1>\n<p class="sub">2 experiments, newest first.' in text
     heading = (
@@ -58,7 +56,7 @@ def test_an_entry_begins_with_its_answers_and_has_its_chart(root: Path) -> None:
     assert "bench-7" not in text, "the host's name"
 
 
-def test_the_feed_is_atom(root: Path) -> None:
+def test_the_feed_is_atom(root):
     feed = ET.parse(root / "web/feed.xml").getroot()
     assert feed.tag == f"{ATOM}feed"
     assert [feed.findtext(f"{ATOM}{name}") for name in ("title", "id")] == [TITLE, "https://bench.example/feed.xml"]
@@ -66,13 +64,12 @@ def test_the_feed_is_atom(root: Path) -> None:
     assert {entry.findtext(f"{ATOM}title") for entry in feed_entries} == {"A ladder", "LRU against hyper-clock cache"}
     for entry in feed_entries:
         link = entry.find(f"{ATOM}link")
-        assert link is not None
         assert link.get("href", "").startswith("https://bench.example/")
         assert re.fullmatch(r"2026-11-20T\d\d:\d\d:\d\dZ", entry.findtext(f"{ATOM}updated") or "")
         assert entry.findtext(f"{ATOM}summary")
 
 
-def test_an_experiment_that_left_is_removed_and_nothing_else(tmp_path: Path) -> None:
+def test_an_experiment_that_left_is_removed_and_nothing_else(tmp_path):
     members = site(tmp_path, tmp_path / "web")
     assert folder_names([scenario.altered(members[0].report, spec="history.yaml")]) == ["history-p-synthe"]
     (tmp_path / "web/notes").mkdir()
@@ -82,7 +79,7 @@ def test_an_experiment_that_left_is_removed_and_nothing_else(tmp_path: Path) -> 
     assert names == [MANIFEST, "cache", "feed.xml", "index.html", "notes"]
 
 
-def test_files_of_others_are_not_written_over(tmp_path: Path) -> None:
+def test_files_of_others_are_not_written_over(tmp_path):
     (tmp_path / "web").mkdir()
     (tmp_path / "web/index.html").write_text("mine")
     with pytest.raises(OccupiedError) as caught:
@@ -92,7 +89,7 @@ def test_files_of_others_are_not_written_over(tmp_path: Path) -> None:
 
 
 @needs("chromium")
-def test_the_index_is_quiet_and_fits_a_phone(root: Path, tmp_path: Path) -> None:
+def test_the_index_is_quiet_and_fits_a_phone(root, tmp_path):
     index = root / "web/index.html"
     with browser(tmp_path / "profile") as page:
         page.open(index)
@@ -108,8 +105,8 @@ def test_the_index_is_quiet_and_fits_a_phone(root: Path, tmp_path: Path) -> None
 TITLE = "What we measured"
 
 
-def entries(root: Path) -> list[Entry]:
-    sides: list[tuple[Report, Path]] = []
+def entries(root):
+    sides = []
     made = scenario.experiment(root / "caches")
     sides.append((scenario.report(made), made.store.tables(made.plan.digest)))
     ladder = made_ladder.measured(root / "ladder", made_ladder.RATES)
@@ -119,7 +116,7 @@ def entries(root: Path) -> list[Entry]:
     return [Entry(name, report, tables) for name, (report, tables) in zip(names, sides, strict=True)]
 
 
-def site(root: Path, folder: Path) -> list[Entry]:
+def site(root, folder):
     found = entries(root)
     static_site.write(folder, TITLE, "https://bench.example/", found)
     return found

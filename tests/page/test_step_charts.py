@@ -1,8 +1,6 @@
 """Charts of a step: from the figures of its points, their series, clients and devices."""
 
 import json
-from collections.abc import Mapping, Sequence
-from pathlib import Path
 
 import pytest
 
@@ -12,7 +10,7 @@ from stepgrid.model.records import replace
 from stepgrid.store.store import Store
 from stepgrid.summarize.comparisons.comparison_axes import StepPoints
 from stepgrid.summarize.data.points import Point
-from stepgrid.summarize.report import Comparisons, Report
+from stepgrid.summarize.report import Comparisons
 from stepgrid.summarize.report_files import current_report
 from stepgrid_page import step_charts
 from stepgrid_page.drawing import PageMarks
@@ -22,30 +20,28 @@ from tests.page.test_chart_forms import texts, titles
 from tests.summarize import made, scenario
 from tests.summarize.synthetic import Experiment
 
-Figure = tuple[Mapping[str, str], Mapping[str, float]]
-
 
 @pytest.fixture(scope="module")
-def report(tmp_path_factory: pytest.TempPathFactory) -> Report:
+def report(tmp_path_factory):
     return scenario.report(scenario.experiment(tmp_path_factory.mktemp("charts")))
 
 
-def bare(report: Report, section: StepPoints) -> Report:
+def bare(report, section):
     """Give a report one section, and nothing to compare."""
     return replace(report, comparisons=Comparisons((section,)))
 
 
-def section(axes: Sequence[PlannedAxis], points: Sequence[Figure]) -> StepPoints:
+def section(axes, points):
     """Make two loads of each point, 10 % apart in QPS."""
     return StepPoints("read", tuple(axes), tuple(point(number, *figures) for number, figures in enumerate(points)))
 
 
-def point(number: int, labels: Mapping[str, str], figures: Mapping[str, float]) -> Point:
+def point(number, labels, figures):
     runs = (made.run(f"c{number}", load, figures["qps"] * (1 + load / 10)) for load in (0, 1))
     return Point("read", labels, tuple(replace(run, metrics={**figures, **run.metrics}) for run in runs))
 
 
-def imported(folder: Path, driver: str, steps: Sequence[ImportedStep]) -> Report:
+def imported(folder, driver, steps):
     plan, store = plan_results(driver, "title", "dir", steps), Store(folder / "outputs")
     publish(store, plan)
     return current_report(store, plan.plan)
@@ -54,7 +50,7 @@ def imported(folder: Path, driver: str, steps: Sequence[ImportedStep]) -> Report
 # Latency, scaling, trade-offs
 
 
-def test_qps_and_what_it_costs(report: Report) -> None:
+def test_qps_and_what_it_costs(report):
     points = [
         ({"cache": str(number)}, {"qps": qps, "write_amplification": cost})
         for number, (qps, cost) in enumerate([(100.0, 1.0), (300.0, 4.0), (200.0, 5.0), (250.0, 2.0)])
@@ -69,7 +65,7 @@ def test_qps_and_what_it_costs(report: Report) -> None:
         assert step_charts.trade_offs(bare(report, grid), grid, PageMarks()) == []
 
 
-def test_recall_has_a_line_for_the_best_of_each_build(tmp_path: Path) -> None:
+def test_recall_has_a_line_for_the_best_of_each_build(tmp_path):
     figures = {
         "MariaDB": [(0.8, 900.0), (0.95, 700.0), (0.9, 600.0), (0.99, 300.0)],
         "PGVector": [(0.9, 800.0), (1.0, 100.0)],
@@ -94,7 +90,7 @@ def test_recall_has_a_line_for_the_best_of_each_build(tmp_path: Path) -> None:
 SECONDS, STALLS = range(1, 21), (5, 12)
 
 
-def rates(operation: str, rate: float) -> list[ClientRate]:
+def rates(operation, rate):
     """Make rates of two clients, of which the second stands still twice."""
     return [
         ClientRate(client, float(second), operation, 0.0 if client and second in STALLS else rate + client)
@@ -103,8 +99,8 @@ def rates(operation: str, rate: float) -> list[ClientRate]:
     ]
 
 
-def test_each_client_has_a_line_with_stalls_and_its_part_of_the_target(tmp_path: Path) -> None:
-    def step(build: str, name: str, *parts: Sequence[ClientRate], **metrics: float) -> ImportedStep:
+def test_each_client_has_a_line_with_stalls_and_its_part_of_the_target(tmp_path):
+    def step(build, name, *parts, **metrics):
         series = [rate for part in parts for rate in part]
         return ImportedStep(build, name, Figures({"qps": 10.0, **metrics}, rates=series))
 
@@ -132,7 +128,7 @@ READS = (10, 10, 0, 30, *[10] * 8)  # MiB of each second
 
 
 @pytest.fixture(scope="module")
-def device(tmp_path_factory: pytest.TempPathFactory) -> Report:
+def device(tmp_path_factory):
     """Make two arms of twelve seconds, of which that of lru has samples of its device in one step."""
     experiment = Experiment(tmp_path_factory.mktemp("device"), threads=("1",), loads=1)
     experiment.add_build(BUILD)
@@ -146,14 +142,14 @@ def device(tmp_path_factory: pytest.TempPathFactory) -> Report:
     return scenario.report(experiment)
 
 
-def sample(second: int) -> str:
+def sample(second):
     sectors = 2048 * sum(READS[:second])
     counts = {"reads": second, "read_sectors": sectors, "writes": second, "write_sectors": 4096 * second}
     device = {**counts, "busy_ms": 500 * second, "read_ms": second, "write_ms": second}
     return json.dumps({"monotonic": 100.0 + second, "device": "vda", "devices": {"vda": device}}) + "\n"
 
 
-def test_the_arms_of_a_group_are_lines_of_one_panel_from_ten_seconds_on(device: Report) -> None:
+def test_the_arms_of_a_group_are_lines_of_one_panel_from_ten_seconds_on(device):
     charts = {
         section.step: step_charts.over_time(device, section, PageMarks()) for section in device.comparisons.sections
     }
@@ -167,7 +163,7 @@ def test_the_arms_of_a_group_are_lines_of_one_panel_from_ten_seconds_on(device: 
     assert chart.svg.count('class="stall"') == 1, "both arms stood still in the same second"
 
 
-def test_the_device_is_drawn_below_the_qps_of_an_arm(device: Report) -> None:
+def test_the_device_is_drawn_below_the_qps_of_an_arm(device):
     charts = [chart for part in device.comparisons.sections for chart in step_charts.devices(device, part, PageMarks())]
     assert [chart.title for chart in charts] == ["readww: QPS and the device over time, cache=lru"]
     assert {"QPS", "MiB/s", "busy %", "read", "written", "stalls"} <= set(texts(charts[0].svg))

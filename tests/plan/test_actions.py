@@ -1,17 +1,14 @@
 """Actions of the next run on each node; arms and bases; the stages that a request means."""
 
-from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
-from typing import Any
 
 import pytest
 
-from stepgrid.model.plan import Plan, PlannedAxis, PlannedReport, PlannedStage
+from stepgrid.model.plan import PlannedAxis, PlannedReport
 from stepgrid.model.records import replace
 from stepgrid.model.status import Action, NodeStatus, Status
 from stepgrid.plan import actions
 from stepgrid.plan.actions import NO_IMAGE, add_replays, arms, choose_base, decide_action, leave_unsupported
-from tests.conftest import Compile
 
 SPEC = """\
 title: t
@@ -26,7 +23,7 @@ sweep: {cache: {option: cache_type, values: [lru_cache, hyper_clock_cache], from
 
 
 class Case:
-    def __init__(self, plan: Plan) -> None:
+    def __init__(self, plan):
         self.plan = plan
         self.old, self.new = (next(b.id for b in plan.builds if b.version == v) for v in ("6.11.4", "7.8.3"))
         self.load = next(s.id for s in plan.stages if s.build == self.new and s.parent is None)
@@ -34,22 +31,20 @@ class Case:
         self.old_load = next(s.id for s in plan.stages if s.build == self.old and s.parent is None)
         self.old_reads = [s.id for s in plan.stages if s.parent == self.old_load]
 
-    def found(
-        self, statuses: Mapping[str, Status], images: tuple[str, ...] = (), **again: str
-    ) -> dict[str, NodeStatus]:
+    def found(self, statuses, images=(), **again):
         stages = sorted(self.plan.stages, key=lambda stage: stage.rank)
         found = {node: decide_action(each, again.get(node)) for node, each in nodes(self.plan, statuses).items()}
         return add_replays(found, stages, lambda stage: None if stage in images else NO_IMAGE)
 
 
-def nodes(plan: Plan, statuses: Mapping[str, Status]) -> dict[str, NodeStatus]:
+def nodes(plan, statuses):
     """Missing, where nothing else is said."""
     listed = [*plan.builds, *plan.stages]
     return {each.id: NodeStatus(each.id, "t", statuses.get(each.id, Status.MISSING), "a reason") for each in listed}
 
 
 @pytest.fixture
-def case(compile_text: Compile) -> Case:
+def case(compile_text):
     return Case(compile_text(SPEC))
 
 
@@ -67,12 +62,12 @@ def case(compile_text: Compile) -> Case:
         (Status.MISSING, Action.MEASURE),
     ],
 )
-def test_the_action_of_each_status(status: Status, action: Action) -> None:
+def test_the_action_of_each_status(status, action):
     found = decide_action(NodeStatus("s-1", "t", status))
     assert (found.action, found.times) == (action, action in (Action.MEASURE, Action.RETRY))
 
 
-def test_a_load_without_an_image_is_replayed_only_for_a_child_that_runs(case: Case) -> None:
+def test_a_load_without_an_image_is_replayed_only_for_a_child_that_runs(case):
     some = {case.load: Status.DONE, case.reads[0]: Status.DONE}
     load = case.found(some)[case.load]
     assert (load.status, load.action, load.because) == (Status.DONE, Action.REPLAY, "a reason; " + NO_IMAGE)
@@ -80,7 +75,7 @@ def test_a_load_without_an_image_is_replayed_only_for_a_child_that_runs(case: Ca
     assert case.found(some, (case.load,))[case.load].action is Action.KEEP
 
 
-def test_what_is_measured_again_runs_and_needs_its_database(case: Case) -> None:
+def test_what_is_measured_again_runs_and_needs_its_database(case):
     everything = {stage.id: Status.DONE for stage in case.plan.stages}
     found = case.found(everything, **{case.reads[0]: "asked for"})
     assert (found[case.reads[0]].action, found[case.reads[0]].why) == (Action.REDO, "asked for")
@@ -90,7 +85,7 @@ def test_what_is_measured_again_runs_and_needs_its_database(case: Case) -> None:
     assert (load[case.load].action, load[case.reads[0]].action) == (Action.REDO, Action.REDO)
 
 
-def test_a_catalogue_tells_what_will_be_unsupported(case: Case) -> None:
+def test_a_catalogue_tells_what_will_be_unsupported(case):
     catalogues = {case.old: {}, case.new: {"cache_type": {}}}
     found = leave_unsupported(case.plan, case.found({}), catalogues)
     assert {(found[read].action, found[read].why) for read in case.old_reads} == {
@@ -110,13 +105,13 @@ sweep: {size: {option: max_connections, values: [1, 2], from: loaded}}
 """
 
 
-def test_on_a_server_that_runs_already_a_load_is_run_again_for_each_stage_after_it(compile_text: Compile) -> None:
+def test_on_a_server_that_runs_already_a_load_is_run_again_for_each_stage_after_it(compile_text):
     plan = compile_text(RUNNING)
     (load,) = [stage.id for stage in plan.stages if stage.parent is None]
     first, second = (stage.id for stage in plan.stages if stage.parent)
     what = "for what starts from it: a running server has no images"
 
-    def found(*done: str) -> NodeStatus:
+    def found(*done):
         each = {node: decide_action(status) for node, status in nodes(plan, dict.fromkeys(done, Status.DONE)).items()}
         stages = sorted(plan.stages, key=lambda stage: stage.rank)
         return add_replays(each, stages, lambda _: NO_IMAGE, [plan.builds[0].id])[load]
@@ -135,18 +130,14 @@ AXES = (
     PlannedAxis("server", ("innodb", "maria", "rocks")),
     PlannedAxis("range", ("10", "100"), ("x",)),
 )
-CELLS = (
-    {"build": "my", "server": "innodb"},
-    {"build": "ma", "server": "maria"},
-    {"build": "ma", "server": "rocks"},
-)
+CELLS = ({"build": "my", "server": "innodb"}, {"build": "ma", "server": "maria"}, {"build": "ma", "server": "rocks"})
 
 
-def names(cells: Any = CELLS, **said: Any) -> list[str]:
+def names(cells=CELLS, **said):
     return [axis.name for axis in arms(AXES, cells, PlannedReport(**{"base": {"server": "innodb"}, **said}))]
 
 
-def test_an_axis_that_names_the_builds_stands_for_them() -> None:
+def test_an_axis_that_names_the_builds_stands_for_them():
     assert names() == ["server", "range"]
 
 
@@ -160,7 +151,7 @@ def test_an_axis_that_names_the_builds_stands_for_them() -> None:
         {"claims": [{"expect": "qps() > 1", "where": {"build": "my"}}]},
     ],
 )
-def test_what_a_report_asks_for_stays(said: dict[str, Any]) -> None:
+def test_what_a_report_asks_for_stays(said):
     assert names(**said) == ["build", "server", "range"]
 
 
@@ -188,15 +179,15 @@ NOW = datetime(2026, 1, 20, tzinfo=UTC)
 
 
 @pytest.fixture
-def plan(compile_text: Compile) -> Plan:
+def plan(compile_text):
     return compile_text(STEPS)
 
 
-def named(plan: Plan, *words: str) -> list[PlannedStage]:
+def named(plan, *words):
     return [stage for stage in plan.stages if all(word in stage.title for word in words)]
 
 
-def test_the_base_of_a_stage_has_the_same_step_load_and_other_axes(plan: Plan) -> None:
+def test_the_base_of_a_stage_has_the_same_step_load_and_other_axes(plan):
     assert plan.report.within == 7 * 86400
     titles = {stage.id: stage.title for stage in plan.stages}
     found = {titles[stage]: {titles[each] for each in against} for stage, against in actions.base_stages(plan).items()}
@@ -209,7 +200,7 @@ def test_the_base_of_a_stage_has_the_same_step_load_and_other_axes(plan: Plan) -
     assert not any("fillseq" in title or "lru" in title for title in found)  # no figure, or the base itself
 
 
-def test_a_base_is_due_when_it_is_too_old_for_what_runs(plan: Plan) -> None:
+def test_a_base_is_due_when_it_is_too_old_for_what_runs(plan):
     (new,), (old,) = named(plan, "7.8.3", "hyper", "load 1: readww"), named(plan, "7.8.3", "lru", "load 1: readww")
     measured = {stage.id: NOW - timedelta(days=9) for stage in plan.stages if stage.id != new.id}
     why = "compare_within: the base was measured more than 7d00h ago"
@@ -221,10 +212,10 @@ def test_a_base_is_due_when_it_is_too_old_for_what_runs(plan: Plan) -> None:
     assert actions.outdated_bases(plan, {old.id}, measured, NOW) == {}  # a base has none itself
 
 
-def test_the_stages_that_are_meant(plan: Plan) -> None:
+def test_the_stages_that_are_meant(plan):
     titles = {stage.id: stage.title.rsplit(": ")[-1] for stage in plan.stages}
 
-    def meant(*steps: str, load: bool = False) -> list[str]:
+    def meant(*steps, load=False):
         return [titles[stage] for stage in actions.select_stages(plan.cells[:1], steps, load)]
 
     assert meant() == ["readww", "overwrite"] * 2
@@ -239,7 +230,7 @@ def test_the_stages_that_are_meant(plan: Plan) -> None:
         assert [titles[stage] for stage in stages] == after * 2
 
 
-def test_without_a_base_the_first_axis_that_varies_is_it() -> None:
+def test_without_a_base_the_first_axis_that_varies_is_it():
     build, threads = PlannedAxis("build", ("r-1", "r-2")), PlannedAxis("threads", ("1",), ("readww",))
     assert choose_base([build, threads, PlannedAxis("cache", ("lru", "hyper"), ("readww",))], {}) == {"cache": "lru"}
     assert choose_base([build, threads], {}) == {"build": "r-1"}

@@ -8,12 +8,12 @@ from stepgrid.plan.expectations import Fields, derived_figures
 
 
 @given(st.floats(1e-3, 1e6), st.floats(1e-3, 1e9))
-def test_the_cost_is_the_price_of_the_time_that_a_million_takes(price: float, qps: float) -> None:
+def test_the_cost_is_the_price_of_the_time_that_a_million_takes(price, qps):
     figures = derived_figures((), {"qps": qps, "hardware": Fields({"price": price})})
     assert abs(figures["cost_per_m_ops"] * qps * 3600 / 1e6 - price) < 1e-9 * price
 
 
-def test_what_has_no_value_is_missing() -> None:
+def test_what_has_no_value_is_missing():
     formulas = {
         "double": "qps * 2",
         "four": "double * 2",

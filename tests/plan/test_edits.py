@@ -4,25 +4,21 @@ What an edit does not name stays as it is: a result is kept under its id.
 """
 
 from collections import Counter
-from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 
-from stepgrid.model.plan import Plan
 from stepgrid.plan.difference import Link, differences, input_text
 from stepgrid.plan.stage_tree import id_faults
-from tests.conftest import Compile
-from tests.golden import OPTION, Golden
+from tests.golden import OPTION
 from tests.language import catalogue
-from tests.language.catalogue import Case
 
 FOLDER = Path(__file__).with_name("edits")
 CATALOGUES = {found.file.stem: found for found in catalogue.catalogues(FOLDER)}
 CASES = [(stem, case) for stem, found in CATALOGUES.items() for case in found.cases]
 
 
-def chain(plan: Plan, labels: Mapping[str, str] | None = None) -> list[Link]:
+def chain(plan, labels=None):
     """The stages of a cell's first load: of that with these labels, or the first."""
     stages = {stage.id: stage for stage in plan.stages}
     builds = {build.id: build for build in plan.builds}
@@ -31,9 +27,7 @@ def chain(plan: Plan, labels: Mapping[str, str] | None = None) -> list[Link]:
 
 
 @pytest.mark.parametrize(("stem", "case"), CASES, ids=[f"{stem}: {case.name}" for stem, case in CASES])
-def test_what_an_edit_changes(
-    stem: str, case: Case, compile_text: Compile, tmp_path: Path, golden: Golden, request: pytest.FixtureRequest
-) -> None:
+def test_what_an_edit_changes(stem, case, compile_text, tmp_path, golden, request):
     after = case.text(CATALOGUES[stem].bases)
     before = after if case.files else CATALOGUES[stem].bases[case.base]
     _write(tmp_path, dict.fromkeys(case.files, "one"))
@@ -52,14 +46,14 @@ def test_what_an_edit_changes(
         assert said == case.said.rstrip("\n"), "`make golden` writes it anew"
 
 
-def _write(folder: Path, files: Mapping[str, str]) -> None:
+def _write(folder, files):
     for name, text in files.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text(text, encoding="utf-8")
         (folder / name).chmod(0o755)
 
 
-def _count(plan: Plan, other: Plan) -> str:
+def _count(plan, other):
     nodes = {node.id for node in (*other.stages, *other.builds)}
     kinds = Counter("measured" if stage.parent else "load" for stage in plan.stages if stage.id not in nodes)
     kinds["build"] = sum(build.id not in nodes for build in plan.builds)

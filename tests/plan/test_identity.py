@@ -4,18 +4,16 @@ import hashlib
 from collections import Counter
 from pathlib import Path
 
-import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from stepgrid.model.plan import Plan, encode
+from stepgrid.model.plan import encode
 from stepgrid.plan.assembly import compile_spec
 from stepgrid.plan.identity import build_id
-from tests.conftest import HOST, Compile
+from tests.conftest import HOST
 from tests.plan.test_difference import chain
 
 ROOT = Path(__file__).resolve().parents[2]
-
 WHOLE = """\
 title: everything that reaches an id
 builds:
@@ -48,19 +46,19 @@ seed: 7
 """
 
 
-def ids(plan: Plan) -> tuple[int, str, str]:
+def ids(plan):
     """How many stages, a digest of their ids, and one of the cells' ids."""
     lists = sorted(stage.id for stage in plan.stages), sorted(cell.id for cell in plan.cells)
     stages, cells = (hashlib.sha256("\n".join(nodes).encode()).hexdigest()[:16] for nodes in lists)
     return len(plan.stages), stages, cells
 
 
-def test_the_quickstart(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_quickstart(monkeypatch):
     monkeypatch.chdir(ROOT)
     assert ids(compile_spec("specs/quickstart.yaml", None, HOST)) == (50, "5921d318f7a24808", "7d274dbf40b37095")
 
 
-def test_a_spec_of_everything(compile_text: Compile) -> None:
+def test_a_spec_of_everything(compile_text):
     plan = compile_text(WHOLE)
     assert ids(plan) == (196, "197701d6cdcad1a6", "f55c6883d9c054ef")
     assert min(stage.id for stage in plan.stages) == "s-01dec2efc244673049a4"
@@ -91,17 +89,17 @@ repeat: 2
 """
 
 
-def changed(before: Plan, after: Plan) -> tuple[Counter[str], Counter[str]]:
+def changed(before, after):
     """What is new and what is gone, as counts of `load` (root stages) and `measured`."""
 
-    def count(stages: set[str], plan: Plan) -> Counter[str]:
+    def count(stages, plan):
         return Counter("measured" if s.parent else "load" for s in plan.stages if s.id in stages)
 
     old, new = ({stage.id for stage in plan.stages} for plan in (before, after))
     return count(new - old, after), count(old - new, before)
 
 
-def test_the_order_of_axes_is_no_identity(compile_text: Compile) -> None:
+def test_the_order_of_axes_is_no_identity(compile_text):
     head, sweep = SPEC.split("sweep:\n")
     cache, threads = sweep[: sweep.index("  threads")], "  threads: {param: threads, values: [1, 2], from: loaded}\n"
     swapped = f"{head}sweep:\n{threads}{cache}repeat: 2\n"
@@ -110,11 +108,11 @@ def test_the_order_of_axes_is_no_identity(compile_text: Compile) -> None:
     assert {cell.id for cell in before.cells} == {cell.id for cell in after.cells}
 
 
-def test_a_plan_is_the_same_to_the_byte(compile_text: Compile) -> None:
+def test_a_plan_is_the_same_to_the_byte(compile_text):
     assert encode(compile_text(SPEC)) == encode(compile_text(SPEC))
 
 
-def test_the_same_seeds_in_every_arm_and_never_twice_in_a_run(compile_text: Compile) -> None:
+def test_the_same_seeds_in_every_arm_and_never_twice_in_a_run(compile_text):
     plan = compile_text(SPEC)
     stages = {stage.id: stage for stage in plan.stages}
     for load in (0, 1):
@@ -125,7 +123,7 @@ def test_the_same_seeds_in_every_arm_and_never_twice_in_a_run(compile_text: Comp
     assert len({step.seed for stage in plan.stages for step in stage.steps}) == 6
 
 
-def test_a_run_forks_at_the_checkpoint(compile_text: Compile) -> None:
+def test_a_run_forks_at_the_checkpoint(compile_text):
     plan = compile_text(SPEC.replace("repeat: 2", "repeat: {loads: 2, runs: 2}"))
     cell = plan.cells[0]
     assert [(r.load, r.run) for r in cell.repeats] == [(0, 0), (0, 1), (1, 0), (1, 1)]
@@ -135,8 +133,8 @@ def test_a_run_forks_at_the_checkpoint(compile_text: Compile) -> None:
 
 @settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 @given(st.permutations(["options", "params", "sweep", "repeat", "steps", "builds", "title"]))
-def test_the_order_of_keys_is_no_identity(compile_text: Compile, keys: list[str]) -> None:
-    blocks: dict[str, str] = {}
+def test_the_order_of_keys_is_no_identity(compile_text, keys):
+    blocks = {}
     for line in SPEC.splitlines(keepends=True):
         if not line.startswith(" "):
             key = line.split(":")[0]
@@ -151,7 +149,7 @@ steps: [{name: s, kind: command, argv: ["{program:a}"], metrics: {qps: {pattern:
 """
 
 
-def test_a_commit_is_one_build_wherever_its_repository_lies_and_a_branch_is_not(tmp_path: Path) -> None:
+def test_a_commit_is_one_build_wherever_its_repository_lies_and_a_branch_is_not(tmp_path):
     builds = []
     for commit, folder in (("a" * 40, "one"), ("a" * 40, "two"), ("main", "one"), ("main", "two")):
         spec = tmp_path / folder / "gate.yaml"
@@ -163,7 +161,7 @@ def test_a_commit_is_one_build_wherever_its_repository_lies_and_a_branch_is_not(
     assert len({build.id for build in builds}) == 3
 
 
-def test_the_content_of_a_tree_is_its_identity_and_not_its_place_or_the_choice_of_its_files() -> None:
+def test_the_content_of_a_tree_is_its_identity_and_not_its_place_or_the_choice_of_its_files():
     trees = ({"path": "a", "files": ["x"]}, {"path": "b", "files": ["x", "y"]}, {"path": "a"})
     assert len({build_id("program", "1", tree, "content") for tree in trees}) == 1
     assert build_id("program", "1", trees[0], "other") != build_id("program", "1", trees[0], "content")
@@ -180,11 +178,11 @@ params: {keys: 1M}
 """
 
 
-def stages(compile_text: Compile, text: str) -> list[str]:
+def stages(compile_text, text):
     return [link.stage.id for link in chain(compile_text(text))]
 
 
-def test_a_file_of_options_is_meant_from_the_yaml_that_names_it(compile_text: Compile, tmp_path: Path) -> None:
+def test_a_file_of_options_is_meant_from_the_yaml_that_names_it(compile_text, tmp_path):
     (tmp_path / "sub").mkdir()
     (tmp_path / "sub" / "o.yaml").write_text("define: {options: {big: {options: {options_file: in.cnf}}}}\n")
     (tmp_path / "sub" / "in.cnf").write_text("1")
@@ -196,7 +194,7 @@ def test_a_file_of_options_is_meant_from_the_yaml_that_names_it(compile_text: Co
     assert {*stages(compile_text, text)}.isdisjoint(before)
 
 
-def test_a_trace_is_an_input_unless_a_step_of_the_spec_writes_it(compile_text: Compile, tmp_path: Path) -> None:
+def test_a_trace_is_an_input_unless_a_step_of_the_spec_writes_it(compile_text, tmp_path):
     trace = tmp_path / "a.trace"
     option = f"{{trace_file: {trace}}}"
     before = stages(compile_text, DB_BENCH % (option, "replay", option))

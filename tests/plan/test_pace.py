@@ -2,10 +2,8 @@
 
 import json
 import math
-from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 from stepgrid.model.plan import PlannedStage
 from stepgrid.model.records import StepRecord
@@ -14,12 +12,12 @@ from stepgrid.plan.pace import Forms, MeasuredStage, Pace, StepForm
 from stepgrid.store.paths import TIME_FORMAT
 
 BEGAN = datetime(2026, 11, 28, tzinfo=UTC).timestamp()
-STORES: Sequence[dict[str, Any]] = json.loads(Path(__file__).with_name("recorded_runs.json").read_text())
+STORES = json.loads(Path(__file__).with_name("recorded_runs.json").read_text())
 EARLIER = 4  # runs of the same spec that a pace is taken from, until this one has results of both kinds
 
 
 class RecordedForms(Forms):
-    def __init__(self, store: dict[str, Any]) -> None:
+    def __init__(self, store):
         super().__init__()
         self.forms = [
             StepForm(engine, kind, str(index), declared, bool(is_timed))
@@ -27,15 +25,15 @@ class RecordedForms(Forms):
         ]
         self.by_stage: dict[str, tuple[str, tuple[StepForm, ...]]] = {}
 
-    def engine_of(self, stage: PlannedStage) -> str:
+    def engine_of(self, stage):
         return self.by_stage[stage.id][0]
 
-    def of(self, stage: PlannedStage) -> tuple[StepForm, ...]:
+    def of(self, stage):
         return self.by_stage[stage.id][1]
 
 
 class Recording:
-    def __init__(self, forms: RecordedForms, run: dict[str, Any], earlier: Sequence["Recording"]) -> None:
+    def __init__(self, forms, run, earlier):
         self.forms, self.records, self.spec = forms, run["stages"], run["spec"]
         self.earlier = [recording for recording in earlier if recording.spec == self.spec][-EARLIER:]
         self.began = BEGAN + run["began"]
@@ -44,18 +42,18 @@ class Recording:
         for index, (engine, is_load, *_, steps) in enumerate(self.records):
             stage = f"s-{run['began']}-{index}"
             forms.by_stage[stage] = engine, tuple(forms.forms[at] for at, _, _ in steps)
-            of_steps: Any = (None,) * len(steps)
+            of_steps = (None,) * len(steps)
             parent = None if is_load else "s"
             self.stages.append(PlannedStage(stage, "", "b", parent, (), 0, 0, "h", of_steps, 1.0, 0))
 
-    def results(self, now: float) -> list[MeasuredStage]:
+    def results(self, now):
         return [
             MeasuredStage(stage, self._result(record), self.began + record[2])
             for stage, record in zip(self.stages, self.records, strict=True)
             if record[4] <= now
         ]
 
-    def eta(self, now: float) -> Eta:
+    def eta(self, now):
         """Estimate what is left after so many seconds, as a status would."""
         pairs = [*zip(self.stages, self.records, strict=True)]
         running = [(stage, self._work(record, now)) for stage, record in pairs if record[3] <= now < record[4]]
@@ -71,7 +69,7 @@ class Recording:
             if record[4] > now
         )
 
-    def _work(self, record: list[Any], now: float) -> ActiveWork:
+    def _work(self, record, now):
         steps = [*enumerate(record[6])]
         ended = tuple((index, end - start) for index, (_, start, end) in steps if end <= now)
         begun = [(index, start, end) for index, (_, start, end) in steps if start <= now]
@@ -81,14 +79,14 @@ class Recording:
         step = ActiveStep("", "", index, len(steps), None, self.began + start, Path()) if end > now else None
         return ActiveWork((), since=self.began + record[3], step=step, index=index, ended=ended)
 
-    def _result(self, record: list[Any]) -> Result:
+    def _result(self, record):
         _, _, created, began, ended, waited, steps = record
         folder = Path(datetime.fromtimestamp(self.began + created, UTC).strftime(TIME_FORMAT))
         times = tuple(StepRecord(seconds=end - start) for _, start, end in steps)
         return Result(folder, seconds=ended - began, ended=self.began + ended, waited=waited, steps=times)
 
 
-def recordings() -> Iterator[Recording]:
+def recordings():
     for store in STORES:
         forms, earlier = RecordedForms(store), list[Recording]()
         for run in store["runs"]:
@@ -96,7 +94,7 @@ def recordings() -> Iterator[Recording]:
             yield earlier[-1]
 
 
-def ratios(share: float) -> Iterator[float]:
+def ratios(share):
     """Divide the estimate by the truth, for each run, when a share of its time is over."""
     for recording in recordings():
         eta = recording.eta(share * recording.seconds)
@@ -104,13 +102,13 @@ def ratios(share: float) -> Iterator[float]:
         yield eta.seconds / (recording.seconds * (1 - share))
 
 
-def test_after_a_tenth_of_a_run_the_time_left_is_within_a_quarter_of_the_truth_in_26_of_30() -> None:
+def test_after_a_tenth_of_a_run_the_time_left_is_within_a_quarter_of_the_truth_in_26_of_30():
     close = [0.75 <= ratio <= 1.25 for ratio in ratios(0.1)]
     assert len(close) == 30
     assert sum(close) >= 26, f"{sum(close)} of {len(close)}"  # before times around steps were counted: 8
 
 
-def test_before_a_host_has_measured_anything_a_range_holds_the_truth_in_nine_of_ten() -> None:
+def test_before_a_host_has_measured_anything_a_range_holds_the_truth_in_nine_of_ten():
     held = []
     for recording in recordings():
         recording.earlier = []

@@ -1,7 +1,5 @@
 """Plans on disk: what is written is read."""
 
-from pathlib import Path
-
 from stepgrid.model.plan import (
     SAME_QUALITY,
     CellStep,
@@ -19,10 +17,9 @@ from stepgrid.model.plan import (
 from stepgrid.model.records import replace
 from stepgrid.plan import plan_file
 from stepgrid.store import plans
-from tests.conftest import Compile
 
 
-def a_plan(ids: list[str]) -> Plan:
+def a_plan(ids):
     step = PlannedStep("fillseq", "db_bench", 1, {"keys": 10, "benchmarks": ["fillseq"]}, {"bloom_bits": Option(10)}, 7)
     stages = tuple(
         PlannedStage(
@@ -50,25 +47,25 @@ def a_plan(ids: list[str]) -> Plan:
     )
 
 
-def test_what_is_written_is_read(tmp_path: Path) -> None:
+def test_what_is_written_is_read(tmp_path):
     plan = a_plan(["s-1", "s-2"])
     plans.write(plan, tmp_path / "d")
     assert plan_file.read(tmp_path / "d") == plan
     assert [p.name for p in sorted(tmp_path.iterdir())] == ["d"]
 
 
-def test_writing_again_changes_nothing(tmp_path: Path) -> None:
+def test_writing_again_changes_nothing(tmp_path):
     plans.write(a_plan(["s-1"]), tmp_path / "d")
     before = {p.name: p.stat().st_mtime_ns for p in (tmp_path / "d").iterdir()}
     plans.write(a_plan(["s-1"]), tmp_path / "d")
     assert {p.name: p.stat().st_mtime_ns for p in (tmp_path / "d").iterdir()} == before
 
 
-def test_bytes_do_not_depend_on_the_order_of_keys() -> None:
+def test_bytes_do_not_depend_on_the_order_of_keys():
     assert encode({"b": 1, "a": 2}) == encode({"a": 2, "b": 1})
 
 
-def test_what_a_spec_says_of_builds_that_differ_is_written_only_where_it_does(tmp_path: Path) -> None:
+def test_what_a_spec_says_of_builds_that_differ_is_written_only_where_it_does(tmp_path):
     """Plans without it keep the digests that they had before there was such a thing."""
     usual = a_plan(["s-1"])
     assert not any(key in plan_file.text(usual) for key in ("as_shipped", "strict", "mixed_durability"))
@@ -79,7 +76,7 @@ def test_what_a_spec_says_of_builds_that_differ_is_written_only_where_it_does(tm
         assert plan_file.digest(changed) != plan_file.digest(usual)
 
 
-def test_the_values_of_secrets_are_kept_for_jobs_and_stand_in_no_plan(compile_text: Compile) -> None:
+def test_the_values_of_secrets_are_kept_for_jobs_and_stand_in_no_plan(compile_text):
     text = 'launch: {env: {MY_PASSWORD: hunter22}}\nsteps: [{name: a, kind: command, argv: ["true"]}]\n'
     plan = compile_text(f'title: t\nbuilds: {{sh: {{engine: program, version: "1", source: {{system: sh}}}}}}\n{text}')
     assert [secret.value for secret in plans.secrets(plan)] == ["hunter22"]

@@ -5,11 +5,10 @@ from pathlib import Path
 import pytest
 
 from stepgrid.language.problems import Problems
-from stepgrid.model.plan import Plan
 from stepgrid.plan.assembly import CompileContext, compile_spec
 from stepgrid.plan.order import LoadRecords
 from stepgrid.plan.stage_tree import id_faults
-from tests.conftest import HOST, Compile
+from tests.conftest import HOST
 
 SPEC = """\
 title: two caches
@@ -29,13 +28,13 @@ repeat: {loads: 2, runs: 2}
 """
 
 
-def collectors(plan: Plan, stage: str) -> list[list[object]]:
+def collectors(plan, stage):
     steps = next(each for each in plan.stages if each.id == stage).steps
-    return [list(step.setup.collectors) for step in steps]  # type: ignore[call-overload]
+    return [list(step.setup.collectors) for step in steps]
 
 
 @pytest.mark.parametrize("where", ["all", "readww", "changed"])
-def test_what_is_measured_stays_as_it_is(compile_text: Compile, where: str) -> None:
+def test_what_is_measured_stays_as_it_is(compile_text, where):
     before = compile_text(SPEC)
     plan = compile_text(f"{SPEC}profile: {where}\n")
     assert plan.cells == before.cells
@@ -43,10 +42,9 @@ def test_what_is_measured_stays_as_it_is(compile_text: Compile, where: str) -> N
     assert {stage.id: stage.rank for stage in before.stages}.items() <= {s.id: s.rank for s in plan.stages}.items()
 
 
-def test_a_stage_is_profiled_once_per_load_after_all_that_is_measured(compile_text: Compile) -> None:
+def test_a_stage_is_profiled_once_per_load_after_all_that_is_measured(compile_text):
     plan = compile_text(f"{SPEC}profile: {{where: [readww], for: 10s, every: 50s}}\n")
     stages = {stage.id: stage for stage in plan.stages}
-    assert plan.profile is not None
     assert len(plan.profile.stages) == 4  # two arms, two loads
     for measured, profiling in plan.profile.stages.items():
         one, other = stages[measured], stages[profiling]
@@ -68,14 +66,14 @@ def test_a_stage_is_profiled_once_per_load_after_all_that_is_measured(compile_te
     assert list(id_faults(plan)) == []
 
 
-def test_a_short_step_is_recorded_from_its_first_quarter_on(compile_text: Compile) -> None:
+def test_a_short_step_is_recorded_from_its_first_quarter_on(compile_text):
     plan = compile_text(f"{SPEC}profile: readrandom\n")
     windows = collectors(plan, min(plan.profiling))[1][0]
     assert isinstance(windows, dict)
     assert windows["after"] == 5.0
 
 
-def profiled(profile: str, wanted: str) -> tuple[Plan, set[str]]:
+def profiled(profile, wanted):
     """The plan with a report that asks for a step of the first cell's loads, and those loads' stages."""
     asked = compile_spec("a.yaml", None, HOST, Problems()).cells[0].repeats[0].stages[-1]
     Path("a.yaml").write_text(f"{SPEC}profile: {profile}\n", encoding="utf-8")
@@ -86,7 +84,7 @@ def profiled(profile: str, wanted: str) -> tuple[Plan, set[str]]:
 
 
 @pytest.mark.parametrize("profile", ["changed", "{for: 10s}"])
-def test_steps_that_differ_are_those_that_a_report_asked_for(profile: str, compile_text: Compile) -> None:
+def test_steps_that_differ_are_those_that_a_report_asked_for(profile, compile_text):
     compile_text(SPEC)
     plan, stages = profiled(profile, "readww")
     assert plan.profile is not None
@@ -94,6 +92,6 @@ def test_steps_that_differ_are_those_that_a_report_asked_for(profile: str, compi
     assert {*plan.profile.stages} == stages
 
 
-def test_a_step_that_is_named_is_profiled_alone(compile_text: Compile) -> None:
+def test_a_step_that_is_named_is_profiled_alone(compile_text):
     compile_text(SPEC)
     profiled("readww", "readrandom")

@@ -13,7 +13,6 @@ from stepgrid.plan.report_check import (
     evaluate,
     parse_claim,
 )
-from tests.conftest import Compile, Complaints
 from tests.language.bases import BASE, SWEEP
 
 STEPS = """\
@@ -44,12 +43,12 @@ SPEC = BASE.replace("params: {keys: 1k, duration: 1s}\n", STEPS) + SWEEP
         "metrics: [qps, threes, count_seconds]",
     ],
 )
-def test_what_a_table_may_say(said: str, compile_text: Compile) -> None:
+def test_what_a_table_may_say(said, compile_text):
     plan = compile_text(f"{SPEC}report: {{tables: [{{title: a, rows: step, {said}}}]}}\n")
     assert [*plan.report.tables[0]][:2] == ["title", "rows"]
 
 
-def test_claims_and_tables_are_in_the_plan(compile_text: Compile, complaints: Complaints) -> None:
+def test_claims_and_tables_are_in_the_plan(compile_text, complaints):
     report = "report: {base: {cache: lru}, tables: [{title: x, rows: %s, columns: build, where: {step: readww}}]}\n"
     claims = "claims: [{claim: c, expect: \"qps(cache='hyper', build='rocksdb') > 0.5 * qps(cache='lru')\"}]\n"
     plan = compile_text(BASE + SWEEP + report % "cache" + claims)
@@ -61,7 +60,7 @@ def test_claims_and_tables_are_in_the_plan(compile_text: Compile, complaints: Co
 # Claims as trees
 
 
-def test_stable_is_about_each_label_between_two() -> None:
+def test_stable_is_about_each_label_between_two():
     first, *others = (Figure("qps", (("build", label),)) for label in ("a", "b", "c"))
     expect = "stable(qps(build='a'), qps(build='c'), 0.1)"
     found = parse_claim(expect, {"build": ["0", "a", "b", "c", "d"]})
@@ -72,7 +71,7 @@ def test_stable_is_about_each_label_between_two() -> None:
     )
 
 
-def test_a_ratio() -> None:
+def test_a_ratio():
     found = parse_claim("qps(cache='best', threads=40) / qps() >= 2.5")
     assert isinstance(found, ClaimComparison)
     assert (found.sign, found.rhs) == (">=", Number(2.5))
@@ -81,13 +80,13 @@ def test_a_ratio() -> None:
 
 
 @pytest.mark.parametrize(("expression", "value"), [("1 + 2 * 3", 7), ("2 ** 3", 8), ("(1 - 4) / 2", -1.5), ("+3", 3)])
-def test_arithmetic(expression: str, value: float) -> None:
+def test_arithmetic(expression, value):
     found = parse_claim(f"{expression} > 0")
     assert isinstance(found, ClaimComparison)
     assert evaluate(found.lhs, {}) == value
 
 
-def test_a_chain_is_all_of_its_comparisons() -> None:
+def test_a_chain_is_all_of_its_comparisons():
     found = parse_claim("1 < qps() <= 2 or not p50_us() != 3")
     assert isinstance(found, Junction)
     assert [each.sign for each in comparisons(found)] == ["<", "<=", "!="]
@@ -96,12 +95,12 @@ def test_a_chain_is_all_of_its_comparisons() -> None:
 @pytest.mark.parametrize(
     "expression", ["qps()", "qps() > 'a'", "qps()|abs > 1", "1 if qps() else 2", "qps() in [1]", "[qps()] > 1"]
 )
-def test_no_claim(expression: str) -> None:
+def test_no_claim(expression):
     with pytest.raises(ClaimError, match=GRAMMAR.replace("+", r"\+").replace("*", r"\*")):
         parse_claim(expression)
 
 
-def test_a_report_leads_with_a_metric_that_exists(compile_text: Compile, complaints: Complaints) -> None:
+def test_a_report_leads_with_a_metric_that_exists(compile_text, complaints):
     report = compile_text(SPEC + "report: {metric: p99_us}\n").report
     assert (report.metric, report.declared) == ("p99_us", ("threes",))
     assert "there is no metric `p99_ms`" in complaints(SPEC + "report: {metric: p99_ms}\n")

@@ -1,6 +1,5 @@
 """Ids of stages: files that commands read count by their content, what is read of output does not; ids are checked."""
 
-from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -8,14 +7,14 @@ import pytest
 from stepgrid.language import files as files_module
 from stepgrid.language.files import shared_libraries
 from stepgrid.language.problems import SpecError
-from stepgrid.model.plan import Option, Plan, PlannedStage
+from stepgrid.model.plan import Option
 from stepgrid.model.records import LaunchRequest, StepSetup, replace
 from stepgrid.plan.assembly import compile_spec, scales
 from stepgrid.plan.difference import differences
 from stepgrid.plan.stage_tree import id_faults
 from stepgrid.plugins.driver import find_on_path
 from tests.cli import samples
-from tests.conftest import HOST, Compile
+from tests.conftest import HOST
 from tests.plan.test_difference import chain, named
 
 SPEC = """\
@@ -29,15 +28,15 @@ steps:
 SH = '"{program:my-tool}"'  # of the build, and not here: one of PATH would count by its content
 
 
-def stages(plan: Plan) -> list[str]:
+def stages(plan):
     return [link.stage.id for link in chain(plan)]
 
 
 @pytest.fixture
-def ids(compile_text: Compile, tmp_path: Path) -> Callable[..., list[str]]:
+def ids(compile_text, tmp_path):
     """Of the stages, in the order of the chain, with these files beside the spec."""
 
-    def compiled(argv: str, more: str = "", **files: str) -> list[str]:
+    def compiled(argv, more="", **files):
         for name, text in files.items():
             (tmp_path / name.replace("_", ".")).write_text(text)
         return stages(compile_text(SPEC % (argv, more)))
@@ -45,7 +44,7 @@ def ids(compile_text: Compile, tmp_path: Path) -> Callable[..., list[str]]:
     return compiled
 
 
-def test_what_names_no_file_leaves_the_id_alone(ids: Callable[..., list[str]], tmp_path: Path) -> None:
+def test_what_names_no_file_leaves_the_id_alone(ids, tmp_path):
     """A plain word that is a folder's name, the spec's folder, one elsewhere, and words with placeholders."""
     words = f'{SH}, data, ., ./, .., /usr, "{{data}}/my.sh", "--config={{folder}}/my.sh", 3.14'
     before = ids(words)
@@ -67,9 +66,7 @@ ELSEWHERE = "copy it there, or list a folder that holds it under `roots` in the 
         ),
     ],
 )
-def test_what_is_listed_must_be_there_and_nothing_is_listed_outside(
-    compile_text: Compile, tmp_path: Path, name: str, code: str, message: str, hint: str
-) -> None:
+def test_what_is_listed_must_be_there_and_nothing_is_listed_outside(compile_text, tmp_path, name, code, message, hint):
     """`files: [/]` would be all of a disk: check of five lines took more than 40 s."""
     (tmp_path / "my.cnf").write_text("1")
     (tmp_path / "link").symlink_to("/usr")
@@ -80,7 +77,7 @@ def test_what_is_listed_must_be_there_and_nothing_is_listed_outside(
     assert (problem.message, problem.hint) == (message, hint)
 
 
-def test_a_word_that_is_meant_for_a_file_which_is_not_there(compile_text: Compile, tmp_path: Path) -> None:
+def test_a_word_that_is_meant_for_a_file_which_is_not_there(compile_text, tmp_path):
     """With hammerdb-build.tcl for hammerdb.tcl the load did nothing, and its empty database was the checkpoint."""
     (tmp_path / "programs").mkdir()
     (tmp_path / "programs" / "hammerdb.tcl").touch()
@@ -93,16 +90,14 @@ def test_a_word_that_is_meant_for_a_file_which_is_not_there(compile_text: Compil
 
 
 @pytest.mark.parametrize("word", ["programs/report.json", "out/a.json", "./hammerdb-build.tcl", "'a/b c'", "1/2"])
-def test_a_word_that_may_be_what_the_program_writes(compile_text: Compile, tmp_path: Path, word: str) -> None:
+def test_a_word_that_may_be_what_the_program_writes(compile_text, tmp_path, word):
     (tmp_path / "programs").mkdir()
     (tmp_path / "programs" / "hammerdb.tcl").touch()
     compile_text(SPEC % (f"sh, -c, 'true', sh, {word}", ""))
 
 
 @pytest.mark.parametrize("name", ["/proc/kmsg", "/proc/self/environ", "link"])
-def test_a_word_that_names_what_the_kernel_makes_up_is_a_word(
-    ids: Callable[..., list[str]], tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_word_that_names_what_the_kernel_makes_up_is_a_word(ids, tmp_path, name, monkeypatch):
     """/proc/kmsg waits for the kernel's next message, and the environment is another each time."""
     (tmp_path / "link").symlink_to("/proc/self/environ")
     monkeypatch.setattr(files_module, "_read", lambda path: pytest.fail(f"{path} was read"))
@@ -110,7 +105,7 @@ def test_a_word_that_names_what_the_kernel_makes_up_is_a_word(
 
 
 @pytest.fixture
-def upgraded_libc(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+def upgraded_libc(tmp_path, monkeypatch):
     """A copy of libc that the loader of a step takes, so that it can be another one."""
     monkeypatch.setenv("LD_LIBRARY_PATH", "/nowhere")
     shared_libraries.cache_clear()
@@ -124,7 +119,7 @@ def upgraded_libc(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[P
     shared_libraries.cache_clear()
 
 
-def test_a_shared_library_of_a_system_s_program_counts(compile_text: Compile, upgraded_libc: Path) -> None:
+def test_a_shared_library_of_a_system_s_program_counts(compile_text, upgraded_libc):
     text = SPEC.replace("my-tool", "sh") % ("'{program:sh}'", "")
     text += f"launch: {{env: {{LD_LIBRARY_PATH: {upgraded_libc.parent}}}}}\n"
     first = stages(compile_text(text))
@@ -137,7 +132,7 @@ def test_a_shared_library_of_a_system_s_program_counts(compile_text: Compile, up
 
 
 @pytest.mark.skipif(not Path("/usr/bin/python3").exists(), reason="there is no Python of the system here")
-def test_python_s_own_modules_need_libraries_too(tmp_path: Path) -> None:
+def test_python_s_own_modules_need_libraries_too(tmp_path):
     """quickstart-sqlite kept its figures over an upgrade of libsqlite3."""
     assert "libsqlite3.so.0" in shared_libraries("/usr/bin/python3")
     (tmp_path / "script").write_text("#!/bin/sh\n")
@@ -159,7 +154,7 @@ steps:
 AXIS = "params: {scale: 1}\nsweep: {scale: {param: scale, values: [1, 2], from: loaded}}\n"
 
 
-def test_output_that_two_cells_read_in_two_ways_is_measured_twice(compile_text: Compile) -> None:
+def test_output_that_two_cells_read_in_two_ways_is_measured_twice(compile_text):
     plan = compile_text(METRICS % ("s", "{pattern: '(\\d+) in', times: '{{ params.scale }}'}", AXIS))
     assert len([stage for stage in plan.stages if stage.parent]) == 2
     assert list(id_faults(plan)) == []
@@ -176,13 +171,13 @@ COMPILED = [path for path in (*SPECS.glob("*.yaml"), *SPECS.glob("posts/*.yaml")
 
 
 @pytest.mark.parametrize("path", sorted(COMPILED), ids=lambda path: path.stem)
-def test_the_ids_of_every_shipped_spec(path: Path) -> None:
+def test_the_ids_of_every_shipped_spec(path):
     plan = compile_spec(str(path), "smoke" if "smoke" in scales(str(path)) else None, HOST)
     assert list(id_faults(plan)) == []
 
 
-def _steps(stage: PlannedStage, **other: object) -> PlannedStage:
-    return replace(stage, steps=(replace(stage.steps[0], **other), *stage.steps[1:]))  # type: ignore[arg-type]
+def _steps(stage, **other):
+    return replace(stage, steps=(replace(stage.steps[0], **other), *stage.steps[1:]))
 
 
 @pytest.mark.parametrize(
@@ -198,7 +193,7 @@ def _steps(stage: PlannedStage, **other: object) -> PlannedStage:
         lambda stage: replace(stage, build="b-0"),
     ],
 )
-def test_a_stage_that_is_another_one(change: Callable[[PlannedStage], PlannedStage], compile_text: Compile) -> None:
+def test_a_stage_that_is_another_one(change, compile_text):
     plan = compile_text(samples.SPEC)
     root = next(stage for stage in plan.stages if stage.parent is None)
     forged = replace(plan, stages=tuple(change(each) if each is root else each for each in plan.stages))
@@ -207,21 +202,21 @@ def test_a_stage_that_is_another_one(change: Callable[[PlannedStage], PlannedSta
     assert not said.endswith(root.id)
 
 
-def test_a_build_that_is_another_one(compile_text: Compile) -> None:
+def test_a_build_that_is_another_one(compile_text):
     plan = compile_text(samples.SPEC)
     forged = replace(plan, builds=(replace(plan.builds[0], source={"system": "db_bench"}), *plan.builds[1:]))
     (said,) = id_faults(forged)
     assert said.startswith(f"the build {plan.builds[0].id} declares what has the id b-")
 
 
-def test_a_file_that_is_another_one(compile_text: Compile) -> None:
+def test_a_file_that_is_another_one(compile_text):
     plan = compile_text(samples.SPEC)
     root = plan.stages[0]
     forged = replace(plan, stages=(_steps(root, files={"a.lua": "x"}), *plan.stages[1:]))
     assert list(id_faults(forged)) == [f"the stage {root.id} brings a file `a.lua` that its checksum is not of"]
 
 
-def test_a_load_of_another_host_than_its_stages(compile_text: Compile) -> None:
+def test_a_load_of_another_host_than_its_stages(compile_text):
     plan = compile_text(samples.SPEC)
     cell = plan.cells[0]
     forged = replace(cell, repeats=(replace(cell.repeats[0], origin="host-1"), *cell.repeats[1:]))

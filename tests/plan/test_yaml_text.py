@@ -1,7 +1,5 @@
 """Values of a spec, as `explain` and `plan` write them."""
 
-from typing import Any
-
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
@@ -19,17 +17,17 @@ from stepgrid.plan.difference import yaml_text
         ([1, True, None, 0.5], "[1, true, null, 0.5]"),
     ],
 )
-def test_values_are_yaml(value: Any, text: str) -> None:
+def test_values_are_yaml(value, text):
     assert yaml_text(value) == text
 
 
 @example(["0:0", "http://x"])
 @example(["NULL", "true", "0x10", "1e3", ".inf", "12", "8KiB"])
 @given(st.lists(st.text(st.characters(categories=("L", "N", "P", "Zs"), max_codepoint=0x2000)), max_size=5))
-def test_words_read_back_as_they_are(tmp_path_factory: pytest.TempPathFactory, words: list[str]) -> None:
+def test_words_read_back_as_they_are(tmp_path_factory, words):
     path = tmp_path_factory.mktemp("yaml") / "a.yaml"
     path.write_text(f"words: {yaml_text(words)}\n", encoding="utf-8")
     problems = Problems()
     found = load(str(path), problems)
     assert found is not None, problems.items
-    assert [str(word) for word in found["words"]] == words  # type: ignore[union-attr]
+    assert [str(word) for word in found["words"]] == words

@@ -45,7 +45,7 @@ SAID_TO_A_USER = """\
 
 
 @pytest.mark.parametrize("name", COLLECTORS.names())
-def test_each_has_a_tool_and_settings_of_the_language(name: str) -> None:
+def test_each_has_a_tool_and_settings_of_the_language(name):
     found = COLLECTORS.get(name)
     assert found.tool
     assert found.package
@@ -56,7 +56,7 @@ def test_each_has_a_tool_and_settings_of_the_language(name: str) -> None:
     assert found.parse(Path("/nowhere")) == {}
 
 
-def test_one_that_there_is_not() -> None:
+def test_one_that_there_is_not():
     with pytest.raises(LookupError) as caught:
         COLLECTORS.get("perf")
     assert (
@@ -65,7 +65,7 @@ def test_one_that_there_is_not() -> None:
     )
 
 
-def test_counts_by_name_and_what_was_not_counted_is_missing(tmp_path: Path) -> None:
+def test_counts_by_name_and_what_was_not_counted_is_missing(tmp_path):
     (tmp_path / FILE).write_text(SAID)
     assert COLLECTORS.get("perf_stat").parse(tmp_path) == {
         "perf_task_clock_ms": 5269.883512,
@@ -76,7 +76,7 @@ def test_counts_by_name_and_what_was_not_counted_is_missing(tmp_path: Path) -> N
     }
 
 
-def test_counts_of_user_mode_have_their_own_names(tmp_path: Path) -> None:
+def test_counts_of_user_mode_have_their_own_names(tmp_path):
     """The kernel counts no switch or migration in user mode, and prints 0; task-clock ignores the mode."""
     (tmp_path / FILE).write_text(SAID_TO_A_USER)
     assert COLLECTORS.get("perf_stat").parse(tmp_path) == {
@@ -88,18 +88,18 @@ def test_counts_of_user_mode_have_their_own_names(tmp_path: Path) -> None:
     }
 
 
-def test_instructions_per_cycle_are_of_one_mode(tmp_path: Path) -> None:
+def test_instructions_per_cycle_are_of_one_mode(tmp_path):
     (tmp_path / FILE).write_text(SAID_TO_A_USER.replace("cycles:u", "cycles"))
     found = COLLECTORS.get("perf_stat").parse(tmp_path)
     assert not [name for name in found if name.endswith("per_cycle")]
 
 
 @pytest.mark.parametrize("name", LAYOUTS.names())
-def test_every_layout_is_one(name: str) -> None:
+def test_every_layout_is_one(name):
     assert isinstance(LAYOUTS.get(name), Layout)
 
 
-def test_a_layout_that_there_is_not() -> None:
+def test_a_layout_that_there_is_not():
     with pytest.raises(LookupError, match=r"^layout `iostats` is not installed; "):
         LAYOUTS.get("iostats")
 
@@ -107,6 +107,6 @@ def test_a_layout_that_there_is_not() -> None:
 @pytest.mark.parametrize(
     "kind", ["db_bench", "sysbench", "insert_benchmark", "linkbench", "tpcc", "vector_search", "command"]
 )
-def test_what_a_kind_shows_without_being_asked_is_a_layout(kind: str) -> None:
+def test_what_a_kind_shows_without_being_asked_is_a_layout(kind):
     assert default_tables(kind)
     assert set(default_tables(kind)) <= set(LAYOUTS.names())

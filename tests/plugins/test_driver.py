@@ -26,21 +26,21 @@ from stepgrid.plugins.server import Access
 CONTEXT = Context({"db_bench": ("ld.so", "--library-path", "lib", "db_bench")}, "1.0", Path("/d"), Path("/f"), 7)
 
 
-def _argv(*words: str, **options: object) -> tuple[str, ...]:
+def _argv(*words, **options):
     return require_runner("command").command({"argv": list(words), "duration": 5.0}, options, CONTEXT).argv
 
 
-def test_placeholders_are_filled_in_and_nothing_else() -> None:
+def test_placeholders_are_filled_in_and_nothing_else():
     assert _argv("sh", "-c", "ls {data} > {folder}/list.{seed}") == ("sh", "-c", "ls /d > /f/list.7")
     assert _argv("awk", "{print $1}", "{dta}", "{}") == ("awk", "{print $1}", "{dta}", "{}")
 
 
-def test_options_are_words_of_their_own() -> None:
+def test_options_are_words_of_their_own():
     assert _argv("x", "{options}", sync=True, size=4096) == ("x", "--sync=true", "--size=4096")
     assert _argv("x", sync=True) == ("x",)
 
 
-def test_a_value_is_never_filled_in_twice() -> None:
+def test_a_value_is_never_filled_in_twice():
     context = Context({}, "1.0", Path("/{seed}"), Path("/f"), 7)
     assert require_runner("command").command({"argv": ["x", "{data}"], "duration": None}, {}, context).argv == (
         "x",
@@ -48,7 +48,7 @@ def test_a_value_is_never_filled_in_twice() -> None:
     )
 
 
-def test_a_program_that_the_build_lacks() -> None:
+def test_a_program_that_the_build_lacks():
     with pytest.raises(LookupError) as caught:
         _argv("{program:ldb}")
     assert caught.value.args == ("the build has no program `ldb`; it has: db_bench",)
@@ -70,18 +70,18 @@ def test_a_program_that_the_build_lacks() -> None:
         "a b {c}",
     ],
 )
-def test_braces_of_other_programs_are_left_alone(word: str) -> None:
+def test_braces_of_other_programs_are_left_alone(word):
     assert list(unknown_placeholders(word, PLACEHOLDERS)) == []
 
 
 ACCESS = Access("mariadb", Path("/s"), Path("/s/mysqld.sock"), 3306, "u", "secret", "d", "innodb")
 
 
-def _context(access: Access | None) -> Context:
+def _context(access):
     return Context({}, "1", Path("/data"), Path("/step"), 1, access)
 
 
-def test_what_is_asked_comes_by_a_file_and_not_by_the_command_line(tmp_path: Path) -> None:
+def test_what_is_asked_comes_by_a_file_and_not_by_the_command_line(tmp_path):
     made = server_request("stepgrid.drivers.sql", _context(ACCESS), {"sql": ["select 1"]}, 5.0)
     assert (made.argv, made.duration) == ((*INTERPRETER, "stepgrid.drivers.sql"), 5.0)
     assert "secret" not in str((made.argv, made.env))
@@ -90,7 +90,7 @@ def test_what_is_asked_comes_by_a_file_and_not_by_the_command_line(tmp_path: Pat
 
 
 @pytest.mark.parametrize("access", [ACCESS, ACCESS._replace(host="db1", running=True)])
-def test_the_password_is_not_kept(access: Access, tmp_path: Path) -> None:
+def test_the_password_is_not_kept(access, tmp_path):
     (tmp_path / REQUEST).write_text(
         server_request("stepgrid.drivers.sql", _context(access), {"sql": []}).files[REQUEST]
     )
@@ -101,7 +101,7 @@ def test_the_password_is_not_kept(access: Access, tmp_path: Path) -> None:
 Capture = pytest.CaptureFixture[str]
 
 
-def test_what_is_not_read(tmp_path: Path) -> None:
+def test_what_is_not_read(tmp_path):
     os.mkfifo(tmp_path / "pipe")
     (tmp_path / "zeros").write_bytes(bytes(1 << 20))
     (tmp_path / "zeros.gz").write_bytes(gzip.compress(bytes(1 << 20)))
@@ -120,7 +120,7 @@ def test_what_is_not_read(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("kind", ["db_bench", "sysbench", "linkbench"])
-def test_parse_says_so(kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:
+def test_parse_says_so(kind, tmp_path, monkeypatch, capsys):
     assert main(["parse", kind, "/dev/zero"]) == 2
     assert capsys.readouterr().err == "/dev/zero cannot be read: it is no regular file\n"
     monkeypatch.setattr(driver, "LARGEST", 1 << 10)
@@ -130,7 +130,7 @@ def test_parse_says_so(kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     assert capsys.readouterr().err == f"{tmp_path}/a.gz cannot be read: it has more than 1 KiB\n"
 
 
-def test_a_link_out_of_a_published_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:
+def test_a_link_out_of_a_published_folder(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "secret").write_text("p4ss\n")
     (tmp_path / "d" / "in").mkdir(parents=True)

@@ -1,8 +1,5 @@
 """Fewer keys found than expected, and not by chance."""
 
-from collections.abc import Mapping
-from typing import Any
-
 import pytest
 
 from stepgrid.model.plan import Options, PlannedStep
@@ -12,7 +9,7 @@ from stepgrid.plugins.registry import driver
 from stepgrid.plugins.work import must_find
 
 
-def step(*benchmarks: str, kind: str = "db_bench", **settings: Any) -> PlannedStep:
+def step(*benchmarks, kind="db_bench", **settings):
     given = {"benchmarks": list(benchmarks), "keys": 100_000, **settings}
     return PlannedStep("s", kind, 1, given, Options([]), 7)
 
@@ -20,11 +17,11 @@ def step(*benchmarks: str, kind: str = "db_bench", **settings: Any) -> PlannedSt
 READ = step("readrandom", threads=4)
 
 
-def metrics(found: float, operations: float | None = 400_000) -> dict[str, float]:
+def metrics(found, operations=400_000):
     return {"found_pct": found, **({} if operations is None else {"operations": operations})}
 
 
-def test_kinds_that_find_nothing_expect_nothing() -> None:
+def test_kinds_that_find_nothing_expect_nothing():
     steps = [step("fillseq", fresh=True), PlannedStep("q", "quiesce", 1, {}, Options([]), 7), READ]
     assert hit_rate.expected_percent(steps) == [None, None, 100]
     assert hit_rate.expected_percent([PlannedStep("c", "command", 1, {"argv": ["x"]}, Options([]), 7)]) == [None]
@@ -35,11 +32,11 @@ def test_kinds_that_find_nothing_expect_nothing() -> None:
     ("found", "wanted", "low"),
     [(100, 100, False), (99, 100, False), (98.9, 100, True), (0, 100, True), (63.2, 63.2, False), (62, 63.2, True)],
 )
-def test_below_99_percent_of_what_is_expected_it_is_low(found: float, wanted: float, low: bool) -> None:
+def test_below_99_percent_of_what_is_expected_it_is_low(found, wanted, low):
     assert hit_rate.is_low(metrics(found), wanted, READ) is low
 
 
-def test_what_chance_does_is_not_low() -> None:
+def test_what_chance_does_is_not_low():
     """Of 1,000 lookups of one client, 60 % are not far from 63.2 %."""
     assert not hit_rate.is_low(metrics(60, 4_000), 63.2, READ)
     assert hit_rate.is_low(metrics(50, 4_000), 63.2, READ)
@@ -62,11 +59,11 @@ def test_what_chance_does_is_not_low() -> None:
         (0, 40, None, False),
     ],
 )
-def test_nothing_found(found: float, operations: float | None, wanted: float | None, nothing: bool) -> None:
+def test_nothing_found(found, operations, wanted, nothing):
     assert hit_rate.is_zero(metrics(found, operations), wanted, READ) is nothing
 
 
-def test_a_benchmark_of_missing_keys_may_find_none() -> None:
+def test_a_benchmark_of_missing_keys_may_find_none():
     assert not hit_rate.is_zero(metrics(0), None, step("readmissing", threads=4))
     named = PlannedStep("misses", "command", 1, {"argv": ["x"]}, Options([]), 7)
     assert not hit_rate.is_zero(metrics(0), None, named)
@@ -98,7 +95,7 @@ POSTGRES = {
         ({"Handler_read_key": 1000.0}, None),
     ],
 )
-def test_rows_of_an_operation(counters: Mapping[str, float], rows: float | None) -> None:
+def test_rows_of_an_operation(counters, rows):
     assert rows_found(counters, 1000.0) == rows
 
 
@@ -122,6 +119,6 @@ def test_rows_of_an_operation(counters: Mapping[str, float], rows: float | None)
         ("readrandom", "db_bench", {"benchmarks": ["readrandom"]}, False),
     ],
 )
-def test_steps_that_must_find_rows(name: str, kind: str, settings: Mapping[str, object], is_told: bool) -> None:
+def test_steps_that_must_find_rows(name, kind, settings, is_told):
     assert driver(kind)
     assert must_find(name, kind, settings) is is_told

@@ -1,7 +1,5 @@
 """Published tables: their files, and the text that their figures are read from."""
 
-from pathlib import Path
-
 import pytest
 
 from stepgrid.language.files import TooLargeError
@@ -18,10 +16,7 @@ FORMS = {
         {("20m.a", "ips"): 96154.0, ("20m.a", "p99"): 7.0, ("20m.b", "ips"): 85106.0},
     ),
     "NOPM": ("pg1222,20561\npg181,22017\n", {("pg1222", "1"): 20561.0, ("pg181", "1"): 22017.0}),
-    "names first": (
-        "config  l.i1  q100\nbase  0.001  8.206\n",
-        {("base", "l.i1"): 0.001, ("base", "q100"): 8.206},
-    ),
+    "names first": ("config  l.i1  q100\nbase  0.001  8.206\n", {("base", "l.i1"): 0.001, ("base", "q100"): 8.206}),
     "an index": ("Creating index...\nBuilt index in 33.5\n", {("Built index in", "1"): 33.5}),
     "a search": ("  MariaDB(m=4, ef_search=10)   0.869   4895.472\n", {("MariaDB(m=4 ef_search=10)", "2"): 4895.472}),
     "nothing": ("\n---\nno table\n", {}),
@@ -29,12 +24,12 @@ FORMS = {
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_a_table_of_text_is_read(form: str) -> None:
+def test_a_table_of_text_is_read(form):
     text, expected = FORMS[form]
     assert published.parse_grid(text.splitlines()).items() >= expected.items()
 
 
-def test_a_large_file_is_not_read(tmp_path: Path) -> None:
+def test_a_large_file_is_not_read(tmp_path):
     file = tmp_path / "large"
     with file.open("wb") as stream:
         stream.truncate(published.MOST_BYTES + 1)
@@ -57,7 +52,7 @@ tables:
 """
 
 
-def read(folder: Path, text: str) -> tuple[published.Published | None, list[str]]:
+def read(folder, text):
     path = folder / "published" / "a.yaml"
     path.parent.mkdir(exist_ok=True)
     path.write_text(text)
@@ -65,7 +60,7 @@ def read(folder: Path, text: str) -> tuple[published.Published | None, list[str]
     return published.read(str(folder / "a.yaml"), problems), [problem.message for problem in problems.items]
 
 
-def test_figures_that_are_read_again_change_nothing_else(tmp_path: Path) -> None:
+def test_figures_that_are_read_again_change_nothing_else(tmp_path):
     tables, _ = read(tmp_path, TABLE)
     assert tables is not None
     file = tmp_path / "qps.tsv"
@@ -84,5 +79,5 @@ def test_figures_that_are_read_again_change_nothing_else(tmp_path: Path) -> None
         (TABLE.replace("[1, null]", "[fast, null]"), "`y`: expected a number, found `fast`"),
     ],
 )
-def test_faults_of_a_file_are_told(tmp_path: Path, wrong: str, message: str) -> None:
+def test_faults_of_a_file_are_told(tmp_path, wrong, message):
     assert message in read(tmp_path, wrong)[1]

@@ -1,14 +1,11 @@
 """Published results become results like our own, or nothing does."""
 
-from pathlib import Path
-
 import pytest
 
 from stepgrid.cli import main
 from stepgrid.collect import query
 from stepgrid.collect.job import collect
 from stepgrid.model.figures import Buckets, ClientRate, Figures, rows
-from stepgrid.model.status import NodeStatus
 from stepgrid.plan import plan_file
 from stepgrid.store.results import changed_file
 from stepgrid.store.status import StatusReader
@@ -18,18 +15,18 @@ from stepgrid_published.results import plan_results, publish
 from tests.collect.reading import figures
 
 
-def measured(build: str, step: str, qps: float = 1.0, **more: object) -> ImportedStep:
-    return ImportedStep(build, step, Figures({"qps": qps}), **more)  # type: ignore[arg-type]
+def measured(build, step, qps=1.0, **more):
+    return ImportedStep(build, step, Figures({"qps": qps}), **more)
 
 
-def collected(store: Store, steps: list[ImportedStep]) -> dict[str, NodeStatus]:
+def collected(store, steps):
     """By the stage's title."""
     plan = plan_results("sysbench", "title", "dir", steps).plan
     known = StatusReader(store, plan).read().nodes
     return {stage.title: known[stage.id] for stage in plan.stages}
 
 
-def test_what_one_of_several_runs_lacks_is_missing(tmp_path: Path) -> None:
+def test_what_one_of_several_runs_lacks_is_missing(tmp_path):
     steps = [measured("a", "one"), measured("a", "two"), measured("a", "one", 2.0, load=1)]
     store = Store(tmp_path / "outputs")
     publish(store, plan_results("sysbench", "title", "dir", steps))
@@ -41,7 +38,7 @@ def test_what_one_of_several_runs_lacks_is_missing(tmp_path: Path) -> None:
     }
 
 
-def test_figures_come_back_as_they_were_stated(tmp_path: Path) -> None:
+def test_figures_come_back_as_they_were_stated(tmp_path):
     raw = tmp_path / "sb.o"
     raw.write_text("raw")
     stated = Figures(
@@ -76,7 +73,7 @@ def test_figures_come_back_as_they_were_stated(tmp_path: Path) -> None:
     assert changed_file(result) == "the checksum of `steps/0-one/sb.o` differs from the published one"
 
 
-def test_a_stated_failure_is_no_fault_of_the_parser(tmp_path: Path) -> None:
+def test_a_stated_failure_is_no_fault_of_the_parser(tmp_path):
     steps = [measured("a", "one"), measured("a", "two", failure="it failed")]
     store = Store(tmp_path / "outputs")
     made = plan_results("sysbench", "title", "dir", steps)
@@ -88,7 +85,7 @@ def test_a_stated_failure_is_no_fault_of_the_parser(tmp_path: Path) -> None:
     assert found == [("two", "two: it failed")]
 
 
-def test_the_same_again_is_known_and_other_figures_are_other_results(tmp_path: Path) -> None:
+def test_the_same_again_is_known_and_other_figures_are_other_results(tmp_path):
     store = Store(tmp_path / "outputs")
     first = plan_results("sysbench", "title", "dir", [measured("a", "one")])
     assert publish(store, first) == (1, 0)
@@ -98,7 +95,7 @@ def test_the_same_again_is_known_and_other_figures_are_other_results(tmp_path: P
     assert plan_file.read(store.plan(first.plan.digest)) == first.plan
 
 
-def test_a_failure_on_the_way_publishes_nothing(tmp_path: Path) -> None:
+def test_a_failure_on_the_way_publishes_nothing(tmp_path):
     raw = tmp_path / "sb.o"
     raw.write_text("raw")
     steps = [measured("a", "one"), measured("b", "one", files=(raw,))]
@@ -111,9 +108,7 @@ def test_a_failure_on_the_way_publishes_nothing(tmp_path: Path) -> None:
     assert left == []
 
 
-def test_without_the_importers_it_says_what_to_install(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_without_the_importers_it_says_what_to_install(capsys, monkeypatch):
     monkeypatch.setattr(IMPORTERS, "points", {})
     assert main(["published", "sysbench", "."]) == 2
     assert capsys.readouterr().err == (

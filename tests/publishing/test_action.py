@@ -5,13 +5,12 @@ import os
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
 import yaml
 
 ROOT = Path(__file__).resolve().parents[2]
-ACTION: dict[str, Any] = yaml.safe_load((ROOT / "action.yml").read_text(encoding="utf-8"))
+ACTION = yaml.safe_load((ROOT / "action.yml").read_text(encoding="utf-8"))
 STEPS = {step["name"]: step for step in ACTION["runs"]["steps"] if "name" in step}
 RUN, COMMENT = STEPS["Run"], STEPS["Comment"]
 SPEC = """\
@@ -23,23 +22,21 @@ steps:
 repeat: 3
 claims: [{claim: it is fast, expect: "qps() > LEAST"}]
 """
-
-
 INPUTS = ("spec", "judge", "scale", "set", "fail-on", "smallest-effect", "strict", "name")
 
 
-def test_its_inputs_have_a_description_and_a_default() -> None:
+def test_its_inputs_have_a_description_and_a_default():
     assert all(said["description"] and ("default" in said or said["required"]) for said in ACTION["inputs"].values())
     read = {text for step in ACTION["runs"]["steps"] for text in step.get("env", {}).values()}
     assert {f"${{{{ inputs.{name} }}}}" for name in INPUTS} <= read
 
 
 @pytest.mark.parametrize("step", [step for step in ACTION["runs"]["steps"] if "run" in step], ids=lambda s: s["name"])
-def test_its_scripts_are_bash(step: dict[str, Any]) -> None:
+def test_its_scripts_are_bash(step):
     assert subprocess.run(["bash", "-n"], input=step["run"], text=True, capture_output=True).returncode == 0
 
 
-def run(folder: Path, **inputs: str) -> subprocess.CompletedProcess[str]:
+def run(folder, **inputs):
     """Run the first step and the main one as a runner would; inputs that are not given are empty."""
     files = {name: str(folder / name) for name in ("GITHUB_OUTPUT", "GITHUB_STEP_SUMMARY", "RUNNER_TEMP")}
     (folder / "RUNNER_TEMP").mkdir(exist_ok=True)
@@ -51,7 +48,7 @@ def run(folder: Path, **inputs: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run([*script, RUN["run"]], cwd=folder, env=environment, text=True, capture_output=True)
 
 
-def posted(folder: Path) -> str:
+def posted(folder):
     """Return the report that the step Comment would post, by a `python` that prints it."""
     (folder / "python").write_text('#!/bin/sh\n[ ! -e "$5" ] || cat "$5"\n')
     (folder / "python").chmod(0o755)
@@ -60,7 +57,7 @@ def posted(folder: Path) -> str:
     return subprocess.run(argv, cwd=folder, env=environment, text=True, capture_output=True, check=True).stdout
 
 
-def test_it_judges_files_of_another_tool(tmp_path: Path) -> None:
+def test_it_judges_files_of_another_tool(tmp_path):
     for load in range(1, 7):
         for arm, seconds in (("old", 1.0), ("new", 1.2)):
             results = {"results": [{"command": f"./{arm}", "times": [seconds + load / 1000]}]}
@@ -78,9 +75,7 @@ def test_it_judges_files_of_another_tool(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "inputs", [{}, {"SPEC": "a", "JUDGE": "b"}, {"SPEC": "a", "STRICT": "x"}, {"SPEC": "wrong.yaml"}]
 )
-def test_a_run_without_figures_says_its_status_and_posts_no_report_of_another(
-    tmp_path: Path, inputs: dict[str, str]
-) -> None:
+def test_a_run_without_figures_says_its_status_and_posts_no_report_of_another(tmp_path, inputs):
     (tmp_path / "wrong.yaml").write_text("title: no steps\n")
     stale = tmp_path / "RUNNER_TEMP" / "stepgrid-report" / "stepgrid-report.md"
     stale.parent.mkdir(parents=True)
@@ -102,7 +97,7 @@ def test_a_run_without_figures_says_its_status_and_posts_no_report_of_another(
         ("x", "claims", 1),
     ],
 )
-def test_it_runs_a_spec_as_a_gate(tmp_path: Path, least: str, strict: str, status: int) -> None:
+def test_it_runs_a_spec_as_a_gate(tmp_path, least, strict, status):
     (tmp_path / "gate.yaml").write_text(SPEC.replace("LEAST", least))
     done = run(tmp_path, SPEC="gate.yaml", STRICT=strict, SET="title=a gate that is set\n")
     assert done.returncode == status, done.stderr

@@ -5,7 +5,6 @@ import os
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
@@ -21,7 +20,7 @@ PERSON = {"id": 5, "body": "<!-- stepgrid -->\nquoted by a person", "user": {"ty
 class Api(ThreadingHTTPServer):
     """A repository with one pull request: its comments, its checks, and what was asked."""
 
-    def __init__(self) -> None:
+    def __init__(self):
         super().__init__(("127.0.0.1", 0), Handler)
         self.comments: list[dict[str, Any]] = [
             *({"id": 100 + n, "body": "x", "user": {"type": "User"}} for n in range(100)),  # a page of them
@@ -37,10 +36,10 @@ class Api(ThreadingHTTPServer):
 class Handler(BaseHTTPRequestHandler):
     server: Api
 
-    def log_message(self, *words: object) -> None:
+    def log_message(self, *words):
         pass
 
-    def _answer(self) -> None:
+    def _answer(self):
         api, (path, _, query) = self.server, self.path.partition("?")
         api.requests.append(f"{self.command} {path.removeprefix('/repos/o/engine/')}")
         body = json.loads(self.rfile.read(int(self.headers.get("Content-Length", 0))) or "null")
@@ -70,7 +69,7 @@ class Handler(BaseHTTPRequestHandler):
 
     do_GET = do_POST = do_PATCH = _answer  # noqa: N815
 
-    def _send(self, status: int, value: object) -> None:
+    def _send(self, status, value):
         data = json.dumps(value).encode()
         self.send_response(status)
         self.send_header("Content-Length", str(len(data)))
@@ -79,14 +78,14 @@ class Handler(BaseHTTPRequestHandler):
 
 
 @pytest.fixture
-def api() -> Iterator[Api]:
+def api():
     with Api() as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
         yield server
         server.shutdown()
 
 
-def tell(api: Api, folder: Path, *words: str, event: object = PULL_REQUEST, status: int = 0) -> str:
+def tell(api, folder, *words, event=PULL_REQUEST, status=0):
     """Run the script as a job on a pull request does, and return what it sets and prints."""
     event_file, output = folder / "event.json", folder / "output"
     event_file.write_text(json.dumps(event))
@@ -100,7 +99,7 @@ def tell(api: Api, folder: Path, *words: str, event: object = PULL_REQUEST, stat
     return output.read_text() + done.stdout + (done.stderr if status else "")
 
 
-def test_one_comment_is_written_and_updated(api: Api, tmp_path: Path) -> None:
+def test_one_comment_is_written_and_updated(api, tmp_path):
     report = tmp_path / "report.md"
     for run, (status, conclusion) in enumerate((("4", "failure"), ("0", "success")), 1):
         assert tell(api, tmp_path, "begin") == f"check={run}\n"
@@ -120,7 +119,7 @@ def test_one_comment_is_written_and_updated(api: Api, tmp_path: Path) -> None:
     assert asked == [*search, "POST issues/7/comments", *search, "PATCH issues/comments/1102"]
 
 
-def test_a_second_gate_has_a_comment_of_its_own(api: Api, tmp_path: Path) -> None:
+def test_a_second_gate_has_a_comment_of_its_own(api, tmp_path):
     report = tmp_path / "report.md"
     report.write_text("x" * 70_000)
     tell(api, tmp_path, "end", str(report))
@@ -134,7 +133,7 @@ def test_a_second_gate_has_a_comment_of_its_own(api: Api, tmp_path: Path) -> Non
     assert api.requests[-1] == "POST issues/9/comments"
 
 
-def test_a_job_without_the_right_is_warned_and_goes_on(api: Api, tmp_path: Path) -> None:
+def test_a_job_without_the_right_is_warned_and_goes_on(api, tmp_path):
     api.refuses = True
     assert (
         tell(api, tmp_path, "begin")
@@ -160,7 +159,7 @@ def test_a_job_without_the_right_is_warned_and_goes_on(api: Api, tmp_path: Path)
         b"what is this\r\n",
     ],
 )
-def test_an_answer_that_is_none_is_a_warning(api: Api, tmp_path: Path, raw: bytes) -> None:
+def test_an_answer_that_is_none_is_a_warning(api, tmp_path, raw):
     api.raw = raw
     for words in (("begin",), ("end", "missing.md")):
         printed = tell(api, tmp_path, *words)
@@ -168,14 +167,14 @@ def test_an_answer_that_is_none_is_a_warning(api: Api, tmp_path: Path, raw: byte
         assert printed.count("\n") == 1
 
 
-def test_a_link_is_not_posted(api: Api, tmp_path: Path) -> None:
+def test_a_link_is_not_posted(api, tmp_path):
     (tmp_path / "report.md").symlink_to("/proc/self/environ")
     tell(api, tmp_path, "end", str(tmp_path / "report.md"))
     assert "No report was made: report.md is a link.\n" in api.comments[-1]["body"]
     assert "secret" not in api.comments[-1]["body"]
 
 
-def test_wrong_words_ask_nothing_of_the_api(api: Api, tmp_path: Path) -> None:
+def test_wrong_words_ask_nothing_of_the_api(api, tmp_path):
     for words in (("--number", "7/../9", "end", "x.md"), ("end", "x.md", "--check", "1/../2")):
         assert "expected a decimal number, found " in tell(api, tmp_path, *words, status=2)
     assert "has no commit: give --sha" in tell(api, tmp_path, "begin", event=COMMENT, status=2)

@@ -5,7 +5,6 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -22,22 +21,22 @@ SPEC = {"builds": ["p", "q"], "arms": ["a", "b"], "loads": 2, "seconds": 0.05}
 class Checkout:
     folder: Path
 
-    def write_spec(self, name: str = "spec.json", **changes: object) -> None:
+    def write_spec(self, name="spec.json", **changes):
         (self.folder / name).write_text(json.dumps(SPEC | changes))
 
-    def argv(self, *arguments: str, spec: str = "spec.json") -> list[str]:
+    def argv(self, *arguments, spec="spec.json"):
         return [sys.executable, "-m", "snakemake", "--config", f"spec={spec}", *arguments]
 
-    def snakemake(self, *arguments: str, spec: str = "spec.json") -> subprocess.CompletedProcess[str]:
+    def snakemake(self, *arguments, spec="spec.json"):
         return self.forked(self.argv(*arguments, spec=spec))
 
-    def stepgrid_run(self, *arguments: str) -> subprocess.CompletedProcess[str]:
+    def stepgrid_run(self, *arguments):
         return self.forked([sys.executable, "stepgrid_run.py", *arguments])
 
-    def forked(self, argv: list[str]) -> subprocess.CompletedProcess[str]:
+    def forked(self, argv):
         return forked.execute(argv, self.folder, _env(), waiting.LONG)
 
-    def execute(self, argv: list[str], **env: str) -> subprocess.CompletedProcess[str]:
+    def execute(self, argv, **env):
         return subprocess.run(
             argv,
             cwd=self.folder,
@@ -48,7 +47,7 @@ class Checkout:
             timeout=waiting.LONG,
         )
 
-    def start(self, argv: list[str], screen: str = "screen") -> subprocess.Popen[str]:
+    def start(self, argv, screen="screen"):
         """In a process group of its own, as a shell would start it."""
         with (self.folder / screen).open("w") as file:
             return subprocess.Popen(
@@ -57,27 +56,27 @@ class Checkout:
             )  # fmt: skip
 
     @property
-    def screen(self) -> str:
+    def screen(self):
         return (self.folder / "screen").read_text()
 
     @property
-    def log(self) -> list[str]:
+    def log(self):
         path = self.folder / "log"
         return path.read_text().splitlines() if path.exists() else []
 
-    def logged(self, verb: str) -> list[str]:
+    def logged(self, verb):
         return [line.split()[1] for line in self.log if line.startswith(f"{verb} ")]
 
-    def forget_log(self) -> None:
+    def forget_log(self):
         (self.folder / "log").unlink(missing_ok=True)
 
-    def results(self) -> dict[str, int]:
+    def results(self):
         """Every file of results/ and builds/ with its inode: what may never change."""
         kept = (path for top in ("results", "builds") for path in (self.folder / "outputs" / top).rglob("*"))
         return {str(path): path.stat().st_ino for path in kept if path.is_file()}
 
 
-def _env() -> dict[str, str]:
+def _env():
     return {**os.environ, "PYTHONPATH": "compiler", "COLUMNS": "200"}
 
 
@@ -98,7 +97,7 @@ from stepgrid.plan.toy_assembly import compile_spec
 """  # the real one, but for the compiler of specs
 
 
-def _overlay(folder: Path) -> None:
+def _overlay(folder):
     """A package `stepgrid` in which a few modules are toys, and all others the real ones."""
     for part in ("", "plan", "summarize"):
         package = folder / "compiler" / "stepgrid" / part
@@ -117,7 +116,7 @@ def _overlay(folder: Path) -> None:
     )
 
 
-def _make(folder: Path) -> Checkout:
+def _make(folder):
     folder.mkdir()
     shutil.copy(ROOT / "Snakefile", folder)
     for name in ("profiles", "templates", "workflow"):
@@ -132,12 +131,12 @@ def _make(folder: Path) -> Checkout:
 
 
 @pytest.fixture
-def checkout(tmp_path: Path) -> Checkout:
+def checkout(tmp_path):
     return _make(tmp_path / "checkout")
 
 
 @pytest.fixture(scope="session")
-def whole_run(tmp_path_factory: pytest.TempPathFactory) -> tuple[Checkout, subprocess.CompletedProcess[str]]:
+def whole_run(tmp_path_factory):
     """The first run of a checkout, and how it ended: only to be looked at."""
     checkout = _make(tmp_path_factory.mktemp("finished") / "checkout")
     ended = checkout.snakemake()
@@ -146,7 +145,7 @@ def whole_run(tmp_path_factory: pytest.TempPathFactory) -> tuple[Checkout, subpr
 
 
 @pytest.fixture
-def finished(whole_run: tuple[Checkout, subprocess.CompletedProcess[str]], checkout: Checkout) -> Checkout:
+def finished(whole_run, checkout):
     """A checkout in which everything is measured already."""
     for name in ("outputs", ".snakemake"):
         shutil.copytree(whole_run[0].folder / name, checkout.folder / name, symlinks=True)
@@ -154,5 +153,5 @@ def finished(whole_run: tuple[Checkout, subprocess.CompletedProcess[str]], check
 
 
 @pytest.fixture
-def until() -> Callable[[Callable[[], bool]], None]:
+def until():
     return waiting.until

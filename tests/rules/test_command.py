@@ -5,14 +5,12 @@ import re
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from tests.needs import needs
 
 pytestmark = pytest.mark.integration
-
 TOLD = """\
 from snakemake.scheduling.job_scheduler import JobScheduler
 
@@ -21,7 +19,7 @@ JobScheduler._schedule_reevalutation = lambda self, delay: print("looks again", 
 PLAIN = 'import sys\nfrom snakemake.cli import main\nmain(["--config", "spec=spec.json"])\n'
 
 
-def test_nothing_to_do_is_answered_without_snakemake(finished: Any) -> None:
+def test_nothing_to_do_is_answered_without_snakemake(finished):
     os.utime(finished.folder / "spec.json", (1, 1))
     assert finished.stepgrid_run("spec.json").returncode == 0  # its plan is remembered from here on
     (finished.folder / "snakemake.py").write_text("raise AssertionError('imported')")
@@ -31,14 +29,14 @@ def test_nothing_to_do_is_answered_without_snakemake(finished: Any) -> None:
     assert (ended.stderr, finished.log) == ("", [])
 
 
-def test_a_dry_run_of_snakemake_writes_nothing(checkout: Any) -> None:
+def test_a_dry_run_of_snakemake_writes_nothing(checkout):
     ended = checkout.snakemake("-n")
     assert ended.returncode == 0, ended.stderr
     assert "run             12" in ended.stdout + ended.stderr
     assert not (checkout.folder / "outputs").exists()
 
 
-def test_a_dry_run_lists_the_jobs_without_snakemake_and_writes_nothing(checkout: Any) -> None:
+def test_a_dry_run_lists_the_jobs_without_snakemake_and_writes_nothing(checkout):
     (checkout.folder / "snakemake.py").write_text("raise AssertionError('imported')")
     ended = checkout.stepgrid_run("spec.json", "-n")
     assert ended.returncode == 0, ended.stderr
@@ -50,14 +48,14 @@ def test_a_dry_run_lists_the_jobs_without_snakemake_and_writes_nothing(checkout:
     assert not (checkout.folder / "outputs").exists()
 
 
-def test_a_dry_run_of_what_is_measured_prints_no_report(finished: Any) -> None:
+def test_a_dry_run_of_what_is_measured_prints_no_report(finished):
     before = {path: path.lstat().st_mtime_ns for path in (finished.folder / "outputs").rglob("*")}
     ended = finished.stepgrid_run("spec.json", "-n")
     assert (ended.returncode, ended.stdout) == (0, "nothing to do: 4 cells, 12 stages measured\n")
     assert before == {path: path.lstat().st_mtime_ns for path in (finished.folder / "outputs").rglob("*")}
 
 
-def test_more_arguments_are_for_snakemake(finished: Any) -> None:
+def test_more_arguments_are_for_snakemake(finished):
     assert finished.stepgrid_run("spec.json", "-F").returncode == 0
     assert finished.log == ["collect", "summarize"]
 
@@ -69,7 +67,7 @@ def test_more_arguments_are_for_snakemake(finished: Any) -> None:
         pytest.param(PLAIN, id="snakemake", marks=pytest.mark.nightly),
     ],
 )
-def test_the_scheduler_does_not_look_again_by_timers(checkout: Any, way: str) -> None:
+def test_the_scheduler_does_not_look_again_by_timers(checkout, way):
     """It would take a core from what is measured, while other jobs wait."""
     (checkout.folder / "told.py").write_text(TOLD + way)
     ended = checkout.execute([sys.executable, "told.py", "spec.json"])
@@ -77,14 +75,14 @@ def test_the_scheduler_does_not_look_again_by_timers(checkout: Any, way: str) ->
     assert "looks again" not in ended.stdout + ended.stderr
 
 
-def test_a_usage_error_of_snakemake_is_shown(finished: Any) -> None:
+def test_a_usage_error_of_snakemake_is_shown(finished):
     ended = finished.stepgrid_run("spec.json", "--cores", "two", "-F")
     assert ended.returncode == 2
     assert "Traceback" not in ended.stderr
     assert "Error parsing number of cores" in ended.stderr
 
 
-def test_snakemake_without_a_spec_says_how(checkout: Any) -> None:
+def test_snakemake_without_a_spec_says_how(checkout):
     ended = checkout.execute([*checkout.argv()[:-2]])
     assert ended.returncode == 2
     assert ended.stderr.splitlines()[-1] == (
@@ -100,7 +98,7 @@ use rule * from bench
 """
 
 
-def test_a_module_of_another_workflow_is_refused(checkout: Any) -> None:
+def test_a_module_of_another_workflow_is_refused(checkout):
     (checkout.folder / "Snakefile").rename(checkout.folder / "stepgrid.smk")
     (checkout.folder / "Snakefile").write_text(MODULE)
     ended = checkout.snakemake("-n")
@@ -110,12 +108,12 @@ def test_a_module_of_another_workflow_is_refused(checkout: Any) -> None:
     )
 
 
-def test_the_linter_of_snakemake_finds_nothing(checkout: Any) -> None:
+def test_the_linter_of_snakemake_finds_nothing(checkout):
     ended = checkout.snakemake("--lint")
     assert (ended.returncode, ended.stdout) == (0, "")
 
 
-def test_a_section_of_a_shared_config_starts_what_it_names(checkout: Any) -> None:
+def test_a_section_of_a_shared_config_starts_what_it_names(checkout):
     (checkout.folder / "shared.yaml").write_text("samples: a.tsv\nstepgrid: {spec: spec.json, scal: smoke}\n")
     ended = checkout.forked([sys.executable, "-m", "snakemake", "-n", "--configfile", "shared.yaml"])
     assert ended.returncode == 2
@@ -123,7 +121,7 @@ def test_a_section_of_a_shared_config_starts_what_it_names(checkout: Any) -> Non
 
 
 @pytest.mark.parametrize("words", [["-R", "run"], ["-F", "--until", "run"]])
-def test_who_forces_what_is_measured_is_told_of_redo(finished: Any, words: list[str]) -> None:
+def test_who_forces_what_is_measured_is_told_of_redo(finished, words):
     option = " ".join(words[: words.index("run") + 1]) if "-R" in words else "-F"
     told = f"`{option}` measures nothing that has a result: ask for it by `stepgrid redo spec.json`, then run again"
     for ended in (finished.snakemake(*words), finished.stepgrid_run("spec.json", *words)):
@@ -132,7 +130,7 @@ def test_who_forces_what_is_measured_is_told_of_redo(finished: Any, words: list[
     assert "redo" not in finished.snakemake().stderr
 
 
-def test_a_place_that_cannot_be_written_is_a_sentence(checkout: Any) -> None:
+def test_a_place_that_cannot_be_written_is_a_sentence(checkout):
     (checkout.folder / "outputs").write_text("not a folder")
     ended = checkout.stepgrid_run("spec.json")
     assert ended.returncode == 3
@@ -142,7 +140,7 @@ def test_a_place_that_cannot_be_written_is_a_sentence(checkout: Any) -> None:
 
 
 @pytest.mark.parametrize("way", ["snakemake", "stepgrid"])
-def test_problems_of_the_spec_are_rendered_and_nothing_runs(checkout: Any, way: str) -> None:
+def test_problems_of_the_spec_are_rendered_and_nothing_runs(checkout, way):
     checkout.write_spec(broken=True)
     ended = checkout.snakemake() if way == "snakemake" else checkout.stepgrid_run("spec.json")
     assert ended.returncode == 1
@@ -157,7 +155,7 @@ def test_problems_of_the_spec_are_rendered_and_nothing_runs(checkout: Any, way: 
 @pytest.mark.parametrize(
     ("way", "name"), [("snakemake", "HOME"), pytest.param("stepgrid run", "XDG_CACHE_HOME", marks=pytest.mark.nightly)]
 )
-def test_a_folder_that_cannot_be_made(checkout: Any, tmp_path: Path, name: str, way: str) -> None:
+def test_a_folder_that_cannot_be_made(checkout, tmp_path, name, way):
     (tmp_path / "file").write_text("")
     temporary = tmp_path / "temporary"
     temporary.mkdir()
@@ -170,7 +168,7 @@ def test_a_folder_that_cannot_be_made(checkout: Any, tmp_path: Path, name: str, 
     assert [*temporary.iterdir()] == []
 
 
-def test_the_home_stays_as_it_is(checkout: Any, tmp_path: Path) -> None:
+def test_the_home_stays_as_it_is(checkout, tmp_path):
     home = tmp_path / "home"
     home.mkdir()
     done = checkout.execute(checkout.argv(), HOME=str(home), XDG_CACHE_HOME="")
@@ -178,7 +176,7 @@ def test_the_home_stays_as_it_is(checkout: Any, tmp_path: Path) -> None:
     assert [*home.iterdir()] == []
 
 
-def test_the_graph_of_the_jobs_has_labels(checkout: Any) -> None:
+def test_the_graph_of_the_jobs_has_labels(checkout):
     checkout.write_spec(loads=1)
     ended = checkout.snakemake("--dag")
     assert ended.returncode == 0, ended.stderr
@@ -193,7 +191,7 @@ def test_the_graph_of_the_jobs_has_labels(checkout: Any) -> None:
     ]
 
 
-def test_a_failed_stage_has_its_log_under_its_label(checkout: Any) -> None:
+def test_a_failed_stage_has_its_log_under_its_label(checkout):
     (checkout.folder / "fail-s-p-0-a").touch()
     ended = checkout.snakemake()
     assert ended.returncode == 1
@@ -207,7 +205,7 @@ def test_a_failed_stage_has_its_log_under_its_label(checkout: Any) -> None:
     assert "s-p-0-a" not in dry
 
 
-def test_the_results_are_in_the_report(finished: Any) -> None:
+def test_the_results_are_in_the_report(finished):
     ended = finished.snakemake("--report", "report.html")
     assert ended.returncode == 0, ended.stderr
     page = (finished.folder / "report.html").read_text()
@@ -217,7 +215,7 @@ def test_the_results_are_in_the_report(finished: Any) -> None:
 
 
 @needs("chromium")
-def test_a_browser_shows_the_report(finished: Any, tmp_path: Path) -> None:
+def test_a_browser_shows_the_report(finished, tmp_path):
     assert finished.snakemake("--report", "report.html").returncode == 0
     page = finished.folder / "report.html"
     argv = ["chromium", "--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={tmp_path / 'browser'}"]

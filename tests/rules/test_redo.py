@@ -1,7 +1,6 @@
 """What has a result and is measured again beside it: asked for, or by `compare_within`; and what was retracted."""
 
 from datetime import UTC, datetime, timedelta
-from typing import Any
 
 import pytest
 
@@ -15,18 +14,18 @@ SUMMARY = ["collect", "summarize"]
 WITHIN = {"within": 7 * 86400.0}
 
 
-def store_of(checkout: Any) -> Store:
+def store_of(checkout):
     return Store(checkout.folder / "outputs")
 
 
-def ask(checkout: Any, *stages: str) -> Store:
+def ask(checkout, *stages):
     store = store_of(checkout)
     for stage in stages:
         stage_requests.request_redo(store, stage, "a disturbance")
     return store
 
 
-def age(checkout: Any, days: int) -> None:
+def age(checkout, days):
     """All results, as if the whole had been measured so long ago."""
     for stage in (checkout.folder / "outputs/results").iterdir():
         for result in stage.iterdir():
@@ -34,7 +33,7 @@ def age(checkout: Any, days: int) -> None:
             result.rename(result.with_name(then.strftime(TIME_FORMAT)))
 
 
-def test_exactly_what_is_asked_for_is_measured_beside_the_old_result(finished: Any) -> None:
+def test_exactly_what_is_asked_for_is_measured_beside_the_old_result(finished):
     before = finished.results()
     store = ask(finished, "s-p-0-a", "s-q-1-b")
     ended = finished.stepgrid_run("spec.json")
@@ -52,7 +51,7 @@ def test_exactly_what_is_asked_for_is_measured_beside_the_old_result(finished: A
     assert finished.log == []
 
 
-def test_a_redo_that_fails_leaves_the_old_result_and_stays_asked_for(finished: Any) -> None:
+def test_a_redo_that_fails_leaves_the_old_result_and_stays_asked_for(finished):
     store = ask(finished, "s-p-0-a")
     old = store.result("s-p-0-a")
     (finished.folder / "fail-s-p-0-a").touch()
@@ -66,7 +65,7 @@ def test_a_redo_that_fails_leaves_the_old_result_and_stays_asked_for(finished: A
     assert len(store.results("s-p-0-a")) == 2
 
 
-def test_a_redo_that_is_killed_loses_nothing(finished: Any) -> None:
+def test_a_redo_that_is_killed_loses_nothing(finished):
     store = ask(finished, "s-p-0-a")
     (finished.folder / "kill-s-p-0-a").touch()
     assert finished.snakemake().returncode == 1
@@ -80,14 +79,14 @@ def test_a_redo_that_is_killed_loses_nothing(finished: Any) -> None:
     assert finished.logged("measure") == []
 
 
-def test_a_load_is_measured_before_what_starts_from_it(finished: Any) -> None:
+def test_a_load_is_measured_before_what_starts_from_it(finished):
     ask(finished, "s-p-0-b", "s-p-0", "s-p-0-a")
     assert finished.snakemake().returncode == 0
     measured = finished.logged("measure")
     assert (measured[0], sorted(measured)) == ("s-p-0", ["s-p-0", "s-p-0-a", "s-p-0-b"])
 
 
-def test_a_dry_run_shows_it_and_measures_nothing(finished: Any) -> None:
+def test_a_dry_run_shows_it_and_measures_nothing(finished):
     store = ask(finished, "s-p-0-a")
     ended = finished.snakemake("-n")
     assert "measure p arm=a, load 1: read" in ended.stdout
@@ -96,7 +95,7 @@ def test_a_dry_run_shows_it_and_measures_nothing(finished: Any) -> None:
     assert len(store.results("s-p-0-a")) == 2
 
 
-def test_what_is_asked_for_while_a_run_goes_on_is_measured_by_the_next(checkout: Any, until: Any) -> None:
+def test_what_is_asked_for_while_a_run_goes_on_is_measured_by_the_next(checkout, until):
     checkout.write_spec(seconds=0.4, loads=1)
     process = checkout.start(checkout.argv())
     until(lambda: len(checkout.logged("measure")) > 2)
@@ -111,7 +110,7 @@ def test_what_is_asked_for_while_a_run_goes_on_is_measured_by_the_next(checkout:
     assert checkout.log == [f"measure {first}", *SUMMARY]
 
 
-def test_an_old_base_is_measured_again_beside_what_is_compared_with_it(finished: Any) -> None:
+def test_an_old_base_is_measured_again_beside_what_is_compared_with_it(finished):
     age(finished, 10)
     finished.write_spec(**WITHIN)
     assert finished.snakemake().returncode == 0  # nothing is about to be measured: nothing is compared anew
@@ -128,7 +127,7 @@ def test_an_old_base_is_measured_again_beside_what_is_compared_with_it(finished:
     assert finished.log == []
 
 
-def test_a_base_is_measured_once_however_often_the_rest_fails(finished: Any) -> None:
+def test_a_base_is_measured_once_however_often_the_rest_fails(finished):
     age(finished, 10)
     finished.write_spec(**WITHIN, arms=["a", "c"], builds=["p"], loads=1)
     (finished.folder / "fail-s-p-0-c").touch()
@@ -137,7 +136,7 @@ def test_a_base_is_measured_once_however_often_the_rest_fails(finished: Any) -> 
     assert sorted(finished.logged("measure")) == ["s-p-0-a", "s-p-0-c", "s-p-0-c"]
 
 
-def test_after_a_retraction_the_one_before_counts_or_it_is_measured(finished: Any) -> None:
+def test_after_a_retraction_the_one_before_counts_or_it_is_measured(finished):
     store = ask(finished, "s-p-0-a")
     assert finished.snakemake().returncode == 0
     old, new = store.results("s-p-0-a")

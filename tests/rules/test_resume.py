@@ -3,10 +3,7 @@
 import json
 import re
 import shutil
-from collections.abc import Sequence
 from itertools import pairwise
-from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -14,7 +11,7 @@ pytestmark = pytest.mark.integration
 SUMMARY = ["collect", "summarize"]
 
 
-def test_a_run_builds_measures_and_prints_the_summary(whole_run: Any) -> None:
+def test_a_run_builds_measures_and_prints_the_summary(whole_run):
     checkout, ended = whole_run
     assert ended.returncode == 0
     assert sorted(checkout.logged("build")) == ["b-p", "b-q"]
@@ -26,7 +23,7 @@ def test_a_run_builds_measures_and_prints_the_summary(whole_run: Any) -> None:
     assert (checkout.folder / page).is_file()
 
 
-def test_the_screen_shows_progress_and_none_of_snakemakes_own_lines(whole_run: Any) -> None:
+def test_the_screen_shows_progress_and_none_of_snakemakes_own_lines(whole_run):
     lines = whole_run[1].stderr.splitlines()
     assert lines[0].startswith("Using workflow specific profile ")  # printed before any of our code runs
     assert lines[1] == f"results go to {whole_run[0].folder}/outputs: a new folder"
@@ -37,7 +34,7 @@ def test_the_screen_shows_progress_and_none_of_snakemakes_own_lines(whole_run: A
     assert lines[-1] == "[12/12 done]"
 
 
-def test_jobs_start_in_the_order_of_their_ranks(whole_run: Any) -> None:
+def test_jobs_start_in_the_order_of_their_ranks(whole_run):
     from stepgrid.plan.plan_file import read
 
     checkout, _ = whole_run
@@ -48,7 +45,7 @@ def test_jobs_start_in_the_order_of_their_ranks(whole_run: Any) -> None:
     assert checkout.log[1].startswith("build ")
 
 
-def test_again_there_is_nothing_to_do(finished: Any) -> None:
+def test_again_there_is_nothing_to_do(finished):
     ended = finished.snakemake()
     assert (ended.returncode, finished.log, ended.stdout) == (0, [], "")
     assert "nothing to do: 4 cells, 12 stages measured\n\nthe summary\n" in ended.stderr
@@ -64,7 +61,7 @@ def test_again_there_is_nothing_to_do(finished: Any) -> None:
         (["--rerun-triggers", "code", "input", "mtime", "params", "software-env"], SUMMARY),
     ],
 )
-def test_no_flag_measures_again_or_deletes_a_result(finished: Any, arguments: list[str], log: list[str]) -> None:
+def test_no_flag_measures_again_or_deletes_a_result(finished, arguments, log):
     before = finished.results()
     assert finished.snakemake(*arguments).returncode == 0
     assert finished.log == log
@@ -73,7 +70,7 @@ def test_no_flag_measures_again_or_deletes_a_result(finished: Any, arguments: li
     assert finished.results() == before
 
 
-def test_delete_all_output_in_the_middle_deletes_links_only(finished: Any) -> None:
+def test_delete_all_output_in_the_middle_deletes_links_only(finished):
     (finished.folder / "outputs/marks/s-p-0").unlink()
     shutil.rmtree(finished.folder / "outputs/results/s-q-1-a")
     before = finished.results()
@@ -92,7 +89,7 @@ def test_delete_all_output_in_the_middle_deletes_links_only(finished: Any) -> No
         *(pytest.param(f"outputs/{name}", marks=pytest.mark.nightly) for name in ("plans", "locks")),
     ],
 )
-def test_lost_bookkeeping_is_made_again(finished: Any, lost: str) -> None:
+def test_lost_bookkeeping_is_made_again(finished, lost):
     shutil.rmtree(finished.folder / lost)
     assert finished.snakemake().returncode == 0
     assert finished.snakemake("-F").returncode == 0
@@ -100,7 +97,7 @@ def test_lost_bookkeeping_is_made_again(finished: Any, lost: str) -> None:
     assert len(list((finished.folder / "outputs/marks").glob("[bs]-*"))) == 14
 
 
-def test_a_changed_rule_changes_nothing(finished: Any) -> None:
+def test_a_changed_rule_changes_nothing(finished):
     rules = finished.folder / "Snakefile"
     rules.write_text(rules.read_text().replace("exec ", "exec env "))
     finished.snakemake()
@@ -108,7 +105,7 @@ def test_a_changed_rule_changes_nothing(finished: Any) -> None:
 
 
 @pytest.mark.parametrize("keep_mark", [True, False])
-def test_a_lost_result_is_measured_again_and_only_that(finished: Any, keep_mark: bool) -> None:
+def test_a_lost_result_is_measured_again_and_only_that(finished, keep_mark):
     shutil.rmtree(finished.folder / "outputs/results/s-p-1")
     if not keep_mark:
         (finished.folder / "outputs/marks/s-p-1").unlink()
@@ -125,9 +122,7 @@ DAMAGE = {
 
 
 @pytest.mark.parametrize("damage", DAMAGE)
-def test_a_broken_result_is_kept_aside_and_measured_again_also_when_a_report_was_made_since(
-    finished: Any, damage: str
-) -> None:
+def test_a_broken_result_is_kept_aside_and_measured_again_also_when_a_report_was_made_since(finished, damage):
     finished.stepgrid_run("spec.json")
     [result] = (finished.folder / "outputs/results/s-p-1").iterdir()
     DAMAGE[damage](result)
@@ -141,7 +136,7 @@ def test_a_broken_result_is_kept_aside_and_measured_again_also_when_a_report_was
     assert finished.stepgrid_run("spec.json").stdout.startswith("nothing to do: ")
 
 
-def test_a_dry_run_sees_what_is_broken_and_moves_nothing(finished: Any) -> None:
+def test_a_dry_run_sees_what_is_broken_and_moves_nothing(finished):
     [result] = (finished.folder / "outputs/results/s-p-1").iterdir()
     DAMAGE["truncated"](result)
     ended = finished.snakemake("-n")
@@ -151,7 +146,7 @@ def test_a_dry_run_sees_what_is_broken_and_moves_nothing(finished: Any) -> None:
     assert result.is_dir()
 
 
-def test_a_damaged_build_is_made_again_and_nothing_is_measured(finished: Any) -> None:
+def test_a_damaged_build_is_made_again_and_nothing_is_measured(finished):
     (finished.folder / "outputs/builds/b-p/build.json").write_text('{"id"')
     ended = finished.snakemake()
     assert ended.returncode == 0, ended.stderr
@@ -159,13 +154,13 @@ def test_a_damaged_build_is_made_again_and_nothing_is_measured(finished: Any) ->
     assert "outputs/builds/b-p is broken: build.json cannot be read (" in ended.stderr
 
 
-def test_a_lost_summary_is_made_again(finished: Any) -> None:
+def test_a_lost_summary_is_made_again(finished):
     shutil.rmtree(finished.folder / "outputs/summary")
     assert finished.snakemake().returncode == 0
     assert finished.log == SUMMARY
 
 
-def test_a_fix_of_a_parser_or_of_the_report_collects_again_and_measures_nothing(finished: Any) -> None:
+def test_a_fix_of_a_parser_or_of_the_report_collects_again_and_measures_nothing(finished):
     (finished.folder / "compiler" / "stepgrid" / "summarize" / "fix.py").write_text("MENDED = True\n")
     ended = finished.stepgrid_run("spec.json")
     assert (ended.returncode, finished.log) == (0, SUMMARY)
@@ -174,21 +169,21 @@ def test_a_fix_of_a_parser_or_of_the_report_collects_again_and_measures_nothing(
     assert len(list((finished.folder / "outputs" / "summary").rglob("made-by-*"))) == 2
 
 
-def test_a_summary_that_was_interrupted_after_its_tables_is_made_again(finished: Any) -> None:
+def test_a_summary_that_was_interrupted_after_its_tables_is_made_again(finished):
     (stamp,) = (finished.folder / "outputs" / "summary").glob("*/made-by-*")
     stamp.unlink()
     assert finished.stepgrid_run("spec.json").returncode == 0
     assert finished.log == ["summarize"]
 
 
-def test_a_part_of_a_plan_ends_without_a_summary(checkout: Any) -> None:
+def test_a_part_of_a_plan_ends_without_a_summary(checkout):
     ended = checkout.snakemake("--until", "build")
     assert (ended.returncode, ended.stdout) == (0, "")
     assert ended.stderr.splitlines()[-1].startswith("[0/12 done] ETA ")
     assert sorted(checkout.log) == ["build b-p", "build b-q"]
 
 
-def test_a_result_of_another_spec_is_taken_over(finished: Any) -> None:
+def test_a_result_of_another_spec_is_taken_over(finished):
     finished.write_spec("other.json", loads=3)
     assert finished.snakemake(spec="other.json").returncode == 0
     assert len(finished.logged("measure")) == 6
@@ -198,19 +193,19 @@ def test_a_result_of_another_spec_is_taken_over(finished: Any) -> None:
 WRITTEN = [f"s-{build}-{load}{arm}" for build in "pq" for load in range(2) for arm in ("", "-a", "-b")]
 
 
-def _intervals(results: Path) -> list[tuple[str, str, str]]:
+def _intervals(results):
     """(start, end, stage) of each result."""
     records = [json.loads(path.read_text()) for path in results.glob("*/*/result.json")]
     return sorted((record["started"], record["ended"], record["stage"]) for record in records)
 
 
-def _blocks(stages: Sequence[str]) -> list[list[str]]:
+def _blocks(stages):
     """Each in the order given: what comes after the same load number."""
     return [[stage for stage in stages if stage.split("-")[2] == load] for load in "01"]
 
 
 @pytest.mark.parametrize("order", ["randomized", "interleaved", "as_written"])
-def test_attempts_follow_the_order(checkout: Any, order: str) -> None:
+def test_attempts_follow_the_order(checkout, order):
     checkout.write_spec(order=order, seconds=0.02)
     ended = checkout.snakemake("--cores", "2")
     assert ended.returncode == 0, ended.stderr
@@ -234,7 +229,7 @@ def test_attempts_follow_the_order(checkout: Any, order: str) -> None:
 
 
 @pytest.mark.parametrize("way", ["snakemake", "stepgrid"])
-def test_stages_that_would_not_end_in_time_are_left_and_the_next_run_goes_on(checkout: Any, way: str) -> None:
+def test_stages_that_would_not_end_in_time_are_left_and_the_next_run_goes_on(checkout, way):
     """One of two loads is too long for the time: it is left, and so is all that waits for it."""
     checkout.write_spec(builds=["p"], loads=2, seconds=0.05, long={"s-p-1": 3600.0})
     ended = checkout.snakemake("until=6m") if way == "snakemake" else checkout.stepgrid_run("spec.json", "--until=6m")
@@ -250,7 +245,7 @@ def test_stages_that_would_not_end_in_time_are_left_and_the_next_run_goes_on(che
     assert checkout.snakemake().returncode == 0
 
 
-def test_a_failure_stays_a_failure(checkout: Any) -> None:
+def test_a_failure_stays_a_failure(checkout):
     checkout.write_spec(builds=["p"], loads=2, seconds=0.05, long={"s-p-1": 3600.0})
     (checkout.folder / "fail-s-p-0-a").touch()
     ended = checkout.stepgrid_run("spec.json", "--until=6m")
@@ -262,13 +257,13 @@ def test_a_failure_stays_a_failure(checkout: Any) -> None:
     assert kept == "failed attempts are kept in outputs/attempts; the same command tries them again"
 
 
-def test_a_rule_is_left_to_snakemake(checkout: Any) -> None:
+def test_a_rule_is_left_to_snakemake(checkout):
     ended = checkout.stepgrid_run("spec.json", "--until", "build")
     assert ended.returncode == 0
     assert [line.split()[0] for line in checkout.log] == ["build", "build"]
 
 
-def test_what_is_neither_is_said_before_anything_starts(checkout: Any) -> None:
+def test_what_is_neither_is_said_before_anything_starts(checkout):
     wrong = "until=soon: expected a duration such as 6h, 90m or 1h30m, or a time of day such as 07:30"
     ended = checkout.snakemake("until=soon")
     assert (ended.returncode, ended.stderr.splitlines()[-1]) == (2, wrong)

@@ -3,14 +3,12 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from stepgrid.model.plan import Option, Plan, PlannedBuild, PlannedReport, PlannedStage, PlannedStep
+from stepgrid.model.plan import Plan, PlannedBuild, PlannedReport, PlannedStage, PlannedStep
 from stepgrid.model.records import replace
 from stepgrid.store import plans
 from stepgrid.store.store import Store
@@ -30,11 +28,11 @@ print("loaded")
 """
 
 
-def make_step(name: str = "load", code: str = LOAD, options: Mapping[str, Option] | None = None, **settings: Any):
+def make_step(name="load", code=LOAD, options=None, **settings):
     return PlannedStep(name, "trial", 1, {"code": code, **settings}, options or {}, 7)
 
 
-def make_stage(stage: str = "s-load", *steps: PlannedStep, parent: str | None = None, children: Sequence[str] = ()):
+def make_stage(stage="s-load", *steps, parent=None, children=()):
     steps = steps or (make_step(),)
     return PlannedStage(stage, f"title of {stage}", "b-1", parent, tuple(children), 0, 0, "h", steps, 1.0, 0)
 
@@ -47,16 +45,10 @@ class Checkout:
     started: list[subprocess.Popen[str]] = field(default_factory=list)
 
     @property
-    def store(self) -> Store:
+    def store(self):
         return Store(self.folder / "outputs")
 
-    def plan(
-        self,
-        *stages: PlannedStage,
-        builds: Sequence[PlannedBuild] = (BUILD,),
-        hardware: Mapping[str, Any] | None = None,
-        machines: Mapping[str, Mapping[str, Any]] | None = None,
-    ) -> None:
+    def plan(self, *stages, builds=(BUILD,), hardware=None, machines=None):
         hardware = hardware or {"id": "h", "declared": False}
         machines = machines or {"h": hardware}
         ranked = tuple(replace(each, rank=rank) for rank, each in enumerate(stages))  # parents before their children
@@ -67,7 +59,7 @@ class Checkout:
         shutil.rmtree(self.store.plan("p"), ignore_errors=True)
         plans.write(plan, self.store.plan("p"))
 
-    def build(self, build: PlannedBuild = BUILD, options: Sequence[str] | None = None, kind: str = "int") -> None:
+    def build(self, build=BUILD, options=None, kind="int"):
         folder = self.store.build(build.id)
         folder.mkdir(parents=True, exist_ok=True)
         record = {"id": build.id, "version": build.version, "programs": {"python": [sys.executable], "none": ["gone"]}}
@@ -76,14 +68,14 @@ class Checkout:
             catalogue = {name: {"type": kind, "default": "0", "help": ""} for name in options}
             (folder / "catalogue.json").write_text(json.dumps(catalogue))
 
-    def command(self, stage: str) -> list[str]:
+    def command(self, stage):
         return [sys.executable, str(TRIAL), "p", stage]
 
-    def environment(self, **more: str) -> dict[str, str]:
+    def environment(self, **more):
         lock = str(self.folder / "host.lock")
         return {**os.environ, "PYTHONPATH": str(ROOT / "compiler"), "STEPGRID_HOST_LOCK": lock, **more}
 
-    def run(self, stage: str, **env: str) -> subprocess.CompletedProcess[str]:
+    def run(self, stage, **env):
         """Run a stage in a fork; a test that changes how Python starts gets a process of its own."""
         argv, environment = self.command(stage), self.environment(**env)
         if argv[1] == str(TRIAL) and "PYTHONPATH" not in env:
@@ -92,38 +84,37 @@ class Checkout:
             argv, cwd=self.folder, env=environment, capture_output=True, text=True, timeout=waiting.LONG
         )
 
-    def start(self, stage: str, **env: str) -> subprocess.Popen[str]:
+    def start(self, stage, **env):
         process = subprocess.Popen(
             self.command(stage), cwd=self.folder, env=self.environment(**env), stderr=subprocess.PIPE, text=True
         )
         self.started.append(process)
         return process
 
-    def failure(self, stage: str) -> dict[str, Any]:
+    def failure(self, stage):
         return read(self.store.attempts(stage)[-1] / "failure.json")
 
-    def result(self, stage: str) -> dict[str, Any]:
+    def result(self, stage):
         found = self.store.result(stage)
         assert found is not None, f"{stage} has no result: {self.store.attempts(stage)}"
         return read(found / "result.json")
 
-    def attempt(self, stage: str) -> dict[str, Any]:
+    def attempt(self, stage):
         found = self.store.result(stage)
         assert found is not None
         return read(found / "attempt.json")
 
-    def live(self) -> list[str]:
+    def live(self):
         folder = self.store.root / "live"
         return sorted(entry.name for entry in folder.iterdir()) if folder.exists() else []
 
 
-def read(path: Path) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(path.read_text())
-    return found
+def read(path):
+    return json.loads(path.read_text())
 
 
 @pytest.fixture
-def checkout(tmp_path: Path) -> Iterator[Checkout]:
+def checkout(tmp_path):
     made = Checkout(tmp_path)
     made.build()
     yield made
@@ -134,30 +125,30 @@ def checkout(tmp_path: Path) -> Iterator[Checkout]:
 
 
 @pytest.fixture
-def step() -> Callable[..., PlannedStep]:
+def step():
     return make_step
 
 
 @pytest.fixture
-def stage() -> Callable[..., PlannedStage]:
+def stage():
     return make_stage
 
 
 @pytest.fixture
-def other_build() -> PlannedBuild:
+def other_build():
     return replace(BUILD, id="b-2", name="trial-2.0", version="2.0")
 
 
 @pytest.fixture
-def until() -> Callable[..., Any]:
+def until():
     return waiting.until
 
 
 @pytest.fixture
-def gone() -> Callable[[int], bool]:
+def gone():
     """Whether a process has ended: it is not there, or a zombie that nobody has fetched."""
 
-    def is_gone(pid: int) -> bool:
+    def is_gone(pid):
         try:
             return Path(f"/proc/{pid}/stat").read_text().rpartition(") ")[2].startswith("Z")
         except OSError:

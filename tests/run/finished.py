@@ -5,7 +5,6 @@ import time
 from pathlib import Path
 
 from stepgrid.host.files import write_json
-from stepgrid.model.plan import Plan, PlannedStage
 from stepgrid.store.plans import Request
 from stepgrid.store.store import Store, SummaryFiles
 from stepgrid.workflow import run_request
@@ -26,7 +25,7 @@ scales: {more: {params: {keys: 2M}}}
 """
 
 
-def make(folder: Path) -> tuple[Store, Plan]:
+def make(folder):
     """In the current folder; the program is one that the search path finds in `folder`."""
     Path("spec.yaml").write_text(SPEC)
     Path("library.yaml").write_text(LIBRARY)
@@ -40,7 +39,7 @@ def make(folder: Path) -> tuple[Store, Plan]:
     return store, measure(store)
 
 
-def measure(store: Store, spec: str = "spec.yaml") -> Plan:
+def measure(store, spec="spec.yaml"):
     run_request.requested_plan.cache_clear()
     plan = run_request.remaining_work(run_request.requested_plan(Request(spec)), store).plan
     for build in plan.builds:
@@ -53,13 +52,13 @@ def measure(store: Store, spec: str = "spec.yaml") -> Plan:
     return plan
 
 
-def make_build(store: Store, build: str) -> None:
+def make_build(store, build):
     attempt = store.new_attempt(build)
     write_json(attempt / "build.json", {"id": build})
     store.publish_build(build, attempt)
 
 
-def result(store: Store, stage: PlannedStage) -> Path:
+def result(store, stage):
     attempt = store.new_attempt(stage.id)
     for index, step in enumerate(stage.steps):
         (attempt / "steps" / f"{index}-{step.name}").mkdir(parents=True)
@@ -67,7 +66,7 @@ def result(store: Store, stage: PlannedStage) -> Path:
     return store.publish_result(stage.id, attempt)
 
 
-def summarize(store: Store, plan: Plan) -> None:
+def summarize(store, plan):
     """And a look that finds all sound, later than every change so far."""
     products = SummaryFiles.of(store, plan.digest)
     products.tables.parent.mkdir(parents=True, exist_ok=True)

@@ -31,14 +31,14 @@ SERVER = {
 }
 
 
-def make(root: Path, files: dict[str, str] | None = None) -> Path:
+def make(root, files=None):
     for name, text in (SERVER if files is None else files).items():
         (root / name).parent.mkdir(parents=True, exist_ok=True)
         (root / name).write_text(text)
     return root
 
 
-def settings(root: Path) -> dict[str, str]:
+def settings(root):
     """What a kernel would say: a file has what was written last, without the brackets of a choice."""
     facts = ("available", "/cpu3/", "/latency", "/online", "/isolated")
     names = [name for name in SERVER if not any(fact in name for fact in facts)]

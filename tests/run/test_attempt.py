@@ -3,7 +3,6 @@
 import json
 import os
 import sys
-from pathlib import Path
 
 import pytest
 from msgspec import convert
@@ -19,7 +18,7 @@ from tests.run import finished
 from tests.run.conftest import BUILD, make_stage, make_step
 
 
-def test_nobody_else_may_read_what_may_hold_a_password(tmp_path: Path) -> None:
+def test_nobody_else_may_read_what_may_hold_a_password(tmp_path):
     attach(tmp_path, {"a": "secret", "b": ""})
     assert (tmp_path / "a").read_text() == "secret"
     assert (tmp_path / "a").stat().st_mode & 0o777 == 0o600
@@ -27,7 +26,7 @@ def test_nobody_else_may_read_what_may_hold_a_password(tmp_path: Path) -> None:
     assert (tmp_path / "c").stat().st_mode & 0o044
 
 
-def test_a_log_is_kept_from_a_file_and_into_a_file_alone(tmp_path: Path) -> None:
+def test_a_log_is_kept_from_a_file_and_into_a_file_alone(tmp_path):
     step, data, elsewhere = tmp_path / "step", tmp_path / "data", tmp_path / "elsewhere"
     for folder in (step, data):
         folder.mkdir()
@@ -43,13 +42,13 @@ def test_a_log_is_kept_from_a_file_and_into_a_file_alone(tmp_path: Path) -> None
 
 
 @pytest.fixture
-def data(tmp_path: Path) -> Path:
+def data(tmp_path):
     (tmp_path / "data").mkdir()
     (tmp_path / "step").mkdir()
     return tmp_path / "data"
 
 
-def test_of_a_large_one_the_beginning_and_the_end(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_of_a_large_one_the_beginning_and_the_end(data, monkeypatch):
     monkeypatch.setattr(attempt, "MOST_BYTES", 8)
     (data / "LOG").write_text("firstxxxxxxlast")
     attempt.keep_database_files(data.parent / "step", data, ["LOG"])

@@ -68,7 +68,7 @@ time.sleep(2.5)
     assert record["warnings"] == [f"{message}: {tmp_path / 'hidden.cnf'}"]
 
 
-def command(code: str, name: str = "one", **more: object) -> PlannedStep:
+def command(code, name="one", **more):
     settings = {"argv": ["{program:python}", "-c", f"import os, time; os.chdir('{{data}}'); {code}"], "metrics": {}}
     return PlannedStep(name, "command", 1, {**settings, "duration": None, "series": None, "files": []}, {}, 7, **more)
 

@@ -6,7 +6,6 @@ import re
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -18,20 +17,20 @@ from stepgrid.store.store import Store
 from tests.needs import needs
 
 
-def image(stage: str, used: float, *files: tuple[int, int, int], needed: bool = False) -> EvictableImage:
+def image(stage, used, *files, needed=False):
     """`files`: inode, bytes, links."""
     blocks = {(1, inode): Blocks(size, 1, links) for inode, size, links in files}
     return EvictableImage(Image(stage, Path(stage), stage, used, blocks), needed)
 
 
-def names(found: list[EvictableImage] | None) -> list[str] | None:
+def names(found):
     return None if found is None else [each.image.stage for each in found]
 
 
 OLD, NEW, NEEDED = image("old", 1, (1, 10, 1)), image("new", 2, (2, 10, 1)), image("needed", 0, (3, 10, 1), needed=True)
 
 
-def test_the_least_lately_used_goes_first_and_what_the_run_needs_last() -> None:
+def test_the_least_lately_used_goes_first_and_what_the_run_needs_last():
     assert names(order([NEEDED, NEW, OLD])) == ["old", "new", "needed"]
     assert names(choose([NEEDED, NEW, OLD], 0)) == []
     assert names(choose([NEEDED, NEW, OLD], 10)) == ["old"]
@@ -39,7 +38,7 @@ def test_the_least_lately_used_goes_first_and_what_the_run_needs_last() -> None:
     assert names(choose([NEEDED, NEW, OLD], 30)) == ["old", "new", "needed"]
 
 
-def test_a_file_counts_when_the_last_image_that_has_it_goes() -> None:
+def test_a_file_counts_when_the_last_image_that_has_it_goes():
     load, aged = image("load", 1, (1, 100, 2), (2, 5, 1)), image("aged", 2, (1, 100, 2))
     assert freed_bytes([load]) == 5
     assert freed_bytes([load, aged]) == 105
@@ -310,14 +309,14 @@ print(os.path.samefile(store.mark("s-load"), published / "result.json"), store.l
 )
 
 
-def inside(checkout: Any, kept: bool, *command: str) -> subprocess.CompletedProcess[str]:
+def inside(checkout, kept, *command):
     argv = ["unshare", "-Urm", sys.executable, "-c", INSIDE_FULL, "kept" if kept else "none", *command]
     return subprocess.run(argv, cwd=checkout.folder, env=checkout.environment(), capture_output=True, text=True)
 
 
 @needs("small disks")
 @pytest.mark.parametrize("kept", [True, False])
-def test_a_stage_that_cannot_begin_says_why(checkout: Any, stage: Any, kept: bool) -> None:
+def test_a_stage_that_cannot_begin_says_why(checkout, stage, kept):
     checkout.plan(stage("s-load"))
     done = inside(checkout, kept, *checkout.command("s-load"))
     said = f"the disk of {checkout.folder.resolve()}/outputs is full: 0 B of 64 MiB free; {active_run.DISK_HINT}"
@@ -332,7 +331,7 @@ def test_a_stage_that_cannot_begin_says_why(checkout: Any, stage: Any, kept: boo
 
 @needs("small disks")
 @pytest.mark.parametrize("kept", [True, False])
-def test_a_measured_stage_is_published_with_the_reserve(checkout: Any, stage: Any, kept: bool) -> None:
+def test_a_measured_stage_is_published_with_the_reserve(checkout, stage, kept):
     checkout.plan(stage("s-load"))
     done = inside(checkout, kept, sys.executable, "-c", PUBLISH)
     if not kept:
@@ -344,7 +343,7 @@ def test_a_measured_stage_is_published_with_the_reserve(checkout: Any, stage: An
     assert last == "\nTrue False\n"
 
 
-def refusal(checkout: Any, small: str) -> str:
+def refusal(checkout, small):
     """What a run says before it starts, with a disk too small at that place."""
     code = "from stepgrid.store.active_run import disk_refusal; from stepgrid.workflow import host_plan as here; print(disk_refusal(here.store()))"  # noqa: E501
     mount = f'mount -t tmpfs -o size=64k tmpfs "{checkout.folder}/{small}" && exec "$@"'
@@ -355,7 +354,7 @@ def refusal(checkout: Any, small: str) -> str:
 
 
 @needs("small disks")
-def test_a_run_does_not_start_on_a_full_disk(checkout: Any, stage: Any) -> None:
+def test_a_run_does_not_start_on_a_full_disk(checkout, stage):
     checkout.plan(stage("s-load"))
     for name in ("temporary", "elsewhere"):
         (checkout.folder / name).mkdir()

@@ -24,11 +24,11 @@ NOON = datetime(2026, 3, 1, 12, 0, 0).timestamp()
         ("7:05", 68700),
     ],
 )
-def test_a_duration_or_the_next_such_time_of_day(text: str, seconds: float) -> None:
+def test_a_duration_or_the_next_such_time_of_day(text, seconds):
     found = end_time.parse_end_time(text, NOON)
     assert found == end_time.RunEndTime(NOON + seconds, text.strip())
 
 
 @pytest.mark.parametrize("text", ["", "6", "0h", "-1h", "run", "24:00", "12:60", "1h 30", "6 parsecs", "h", "12:30:00"])
-def test_anything_else_is_neither(text: str) -> None:
+def test_anything_else_is_neither(text):
     assert end_time.parse_end_time(text, NOON) is None

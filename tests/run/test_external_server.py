@@ -3,11 +3,8 @@
 import os
 import socket
 import sys
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import AbstractContextManager, closing
+from contextlib import closing
 from importlib.metadata import EntryPoint
-from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -18,12 +15,11 @@ from stepgrid.model.records import replace
 from stepgrid.model.site import Site, SiteServer
 from stepgrid.plugins.engine import Identity, IdentityError
 from stepgrid.plugins.registry import ENGINES
-from stepgrid.plugins.server import Access, Connection, Effective, ServerDescription, ServerStart
+from stepgrid.plugins.server import Access, Effective, ServerDescription, ServerStart
 from stepgrid.run import external_server
 from stepgrid.run.attempt import Attempt, Job
 from stepgrid.run.options import AcceptedOptions
 from stepgrid.run.server import serving
-from stepgrid.run.server_process import ReachedServer
 from tests.run.asking import Asking
 
 BUILD = PlannedBuild("b-1", "prod", "trial", "1.0", {"server": "prod"}, "a.yaml:2:9")
@@ -42,33 +38,30 @@ class Toy:
     version, up, data = "1.0", 100.0, "/"
     refusal: Exception | None = None
 
-    def socket_of(self, given: Path, port: int) -> tuple[Path, int]:
+    def socket_of(self, given, port):
         return given, port
 
-    def connect(self, access: Access) -> Connection:
+    def connect(self, access):
         if self.refusal:
             raise self.refusal
         return Asking(access)
 
-    def described(self, connection: Connection) -> ServerDescription:
+    def described(self, connection):
         if not self.version:
             raise IdentityError("it is MariaDB 1, and the build's engine is trial")
         return ServerDescription(Identity(self.version), {})
 
-    def since(self, connection: Connection) -> ServerStart:
+    def since(self, connection):
         return ServerStart(self.up, None, self.data)
 
-    def compared(self, connection: Connection, asked: Mapping[str, Any]) -> Effective:
+    def compared(self, connection, asked):
         return Effective({"a": "1"}, {name: "it is 1" for name, value in asked.items() if value != 1})
 
 
-Serve = Callable[..., AbstractContextManager[ReachedServer | None]]
-
-
 @pytest.fixture
-def toy(monkeypatch: pytest.MonkeyPatch) -> Toy:
+def toy(monkeypatch):
     module = type(sys)("toy_server")
-    module.ENGINE = made = Toy()  # type: ignore[attr-defined]
+    module.ENGINE = made = Toy()
     monkeypatch.setitem(sys.modules, "toy_server", module)
     monkeypatch.setitem(ENGINES.points, "trial", EntryPoint("trial", "toy_server:ENGINE", ENGINES.group))
     for name in ("engine", "server_engine"):
@@ -78,7 +71,7 @@ def toy(monkeypatch: pytest.MonkeyPatch) -> Toy:
 
 
 @pytest.fixture
-def listening(tmp_path: Path) -> Iterator[socket.socket]:
+def listening(tmp_path):
     with closing(socket.socket(socket.AF_UNIX)) as made:
         made.bind(str(tmp_path / "s"))
         made.listen()
@@ -86,7 +79,7 @@ def listening(tmp_path: Path) -> Iterator[socket.socket]:
 
 
 @pytest.fixture
-def attempt(checkout: Any, stage: Any, tmp_path: Path, toy: Toy, monkeypatch: pytest.MonkeyPatch) -> Attempt:
+def attempt(checkout, stage, tmp_path, toy, monkeypatch):
     monkeypatch.chdir(checkout.folder)
     checkout.plan(stage(), builds=[BUILD])
     checkout.build(BUILD)
@@ -95,22 +88,20 @@ def attempt(checkout: Any, stage: Any, tmp_path: Path, toy: Toy, monkeypatch: py
 
 
 @pytest.fixture
-def serve(attempt: Attempt, tmp_path: Path) -> Serve:
-    def served(**options: Any) -> AbstractContextManager[ReachedServer | None]:
+def serve(attempt, tmp_path):
+    def served(**options):
         return serving(attempt, attempt.job.stage, attempt.folder, tmp_path / "data", [AcceptedOptions(options)])
 
     return served
 
 
-def _failure(serve: Serve) -> str:
+def _failure(serve):
     with pytest.raises(StageError) as caught, serve():
         raise AssertionError("it began")
     return caught.value.message
 
 
-def test_of_one_that_is_not_here_little_is_known(
-    serve: Serve, listening: socket.socket, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_of_one_that_is_not_here_little_is_known(serve, listening, monkeypatch):
     monkeypatch.setattr(external_server, "find_process", lambda _access, _said: None)
     with serve() as server:
         assert isinstance(server, external_server.ExternalServer)
@@ -121,18 +112,13 @@ def test_of_one_that_is_not_here_little_is_known(
 REFUSALS = [
     ({}, "cannot be reached: No such file or directory"),
     ({"refusal": RuntimeError(1045, "Access denied for user 'u'")}, "does not let us in: Access denied for user 'u'"),
-    (
-        {"version": "1.1"},
-        "says 1.1 by now, and its build was recorded as 1.0: declare the version that it says",
-    ),
+    ({"version": "1.1"}, "says 1.1 by now, and its build was recorded as 1.0: declare the version that it says"),
     ({"version": ""}, "is not the build's any more: it is MariaDB 1, and the build's engine is trial"),
 ]
 
 
 @pytest.mark.parametrize(("changes", "message"), REFUSALS)
-def test_one_that_is_not_as_its_build_says(
-    serve: Serve, toy: Toy, request: pytest.FixtureRequest, tmp_path: Path, changes: dict[str, Any], message: str
-) -> None:
+def test_one_that_is_not_as_its_build_says(serve, toy, request, tmp_path, changes, message):
     if "version" in changes:
         request.getfixturevalue("listening")
     for name, value in changes.items():
@@ -153,15 +139,14 @@ NOWHERE = SiteServer("u", "d", host="db1", password_file="/gone")
         ),
     ],
 )
-def test_what_the_site_file_lacks(serve: Serve, attempt: Attempt, servers: dict[str, SiteServer], message: str) -> None:
+def test_what_the_site_file_lacks(serve, attempt, servers, message):
     attempt.job = replace(attempt.job, site=Site("site.yaml", servers=servers))
     assert _failure(serve) == message
 
 
-def test_one_that_is_lost_or_was_started_anew(serve: Serve, toy: Toy, listening: socket.socket, tmp_path: Path) -> None:
+def test_one_that_is_lost_or_was_started_anew(serve, toy, listening, tmp_path):
     shown = f"the server `prod` ({tmp_path}/s) was"
     with serve(a=1, b=2) as server:
-        assert server is not None
         assert (server.access.running, server.access.user, server.access.storage_engine) == (True, "u", "toys")
         assert server.warnings == ["`b`: it is 1"]
         assert not server.gone()
@@ -177,11 +162,11 @@ def test_one_that_is_lost_or_was_started_anew(serve: Serve, toy: Toy, listening:
         assert server.failure(" while the step ran", "a") == StageError(said, "a")
 
 
-def _access(place: Path, host: str = "", port: int = 1) -> Access:
+def _access(place, host="", port=1):
     return Access("mysql", place, place / "s", port, "u", "", "d", "innodb", host, True)
 
 
-def test_who_listens_at_a_port(tmp_path: Path) -> None:
+def test_who_listens_at_a_port(tmp_path):
     with closing(socket.create_server(("127.0.0.1", 0))) as listening:
         access = _access(tmp_path, "127.0.0.1", listening.getsockname()[1])
         assert external_server.find_process(access, os.getpid()) == os.getpid()

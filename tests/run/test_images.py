@@ -111,22 +111,10 @@ def test_a_replay_of_two_generations(family):
 @pytest.mark.parametrize(
     ("damage", "why"),
     [
-        (
-            lambda data: (data / "000001.sst").write_text("short"),
-            "000001.sst: 5000 bytes expected, 5 bytes found",
-        ),
-        (
-            lambda data: (data / "MANIFEST").unlink(),
-            "MANIFEST: 300 bytes expected, no such file found",
-        ),
-        (
-            lambda data: (data / "extra").write_text("x"),
-            "extra: no such file expected, 1 bytes found",
-        ),
-        (
-            lambda data: (data / "empty").mkdir(),
-            "its folders or symbolic links are not those of the list",
-        ),
+        (lambda data: (data / "000001.sst").write_text("short"), "000001.sst: 5000 bytes expected, 5 bytes found"),
+        (lambda data: (data / "MANIFEST").unlink(), "MANIFEST: 300 bytes expected, no such file found"),
+        (lambda data: (data / "extra").write_text("x"), "extra: no such file expected, 1 bytes found"),
+        (lambda data: (data / "empty").mkdir(), "its folders or symbolic links are not those of the list"),
         (lambda data: (data.parent / "image.json").write_text("{"), ""),
     ],
 )

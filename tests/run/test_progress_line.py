@@ -3,9 +3,7 @@
 import contextlib
 import json
 import shutil
-from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 
 import pytest
 from msgspec.structs import asdict
@@ -23,11 +21,11 @@ from stepgrid.store.store import Store
 BEGAN = datetime(2026, 3, 1, 12, 0, 0, tzinfo=UTC)
 
 
-def at(store: Store) -> str:
+def at(store):
     return head(job_status(store, "d1"))
 
 
-def stage(name: str, parent: str | None = None, seconds: float = 10.0, rank: int = 0) -> PlannedStage:
+def stage(name, parent=None, seconds=10.0, rank=0):
     step = PlannedStep("readww", "db_bench", 1, {"duration": 30.0, "fresh": parent is None}, {}, 1)
     title = f"rocksdb-7.8.3 cache={name}, load 1: readww, overwrite"
     return PlannedStage(f"s-{name}", title, "b-1", parent, (), 0, 0, "h", (step,), seconds, rank)
@@ -38,7 +36,7 @@ PARTS = [stage(name, "s-load", rank=rank) for rank, name in enumerate("abcd", 1)
 
 
 @pytest.fixture
-def store(tmp_path: Path) -> Store:
+def store(tmp_path):
     store = Store(tmp_path / "outputs")
     plan = Plan(
         "d1",
@@ -59,7 +57,7 @@ def store(tmp_path: Path) -> Store:
     return store
 
 
-def finish(store: Store, planned: PlannedStage, seconds: float, status: str = "done") -> None:
+def finish(store, planned, seconds, status="done"):
     attempt = store.new_attempt(planned.id)
     for index, step in enumerate(planned.steps):
         (attempt / "steps" / f"{index}-{step.name}").mkdir(parents=True)
@@ -75,12 +73,12 @@ def finish(store: Store, planned: PlannedStage, seconds: float, status: str = "d
     write_json(store.image(planned.id) / "image.json", asdict(Tree((), {}, {})))
 
 
-def fail(store: Store, node: str) -> None:
+def fail(store, node):
     (store.new_attempt(node) / "failure.json").write_text("{}")
 
 
 @contextlib.contextmanager
-def running(store: Store, *nodes: str) -> Iterator[None]:
+def running(store, *nodes):
     """As their jobs do."""
     with contextlib.ExitStack() as held:
         for node in nodes:
@@ -90,19 +88,19 @@ def running(store: Store, *nodes: str) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def a_run(store: Store, began: timedelta = timedelta(minutes=-1)) -> Iterator[None]:
+def a_run(store, began=timedelta(minutes=-1)):
     with hold_run_lock(store, "spec.yaml", plan="d1"):
         record = json.loads(store.lock("run").read_text())
         store.lock("run").write_text(json.dumps({**record, "started": (datetime.now(UTC) + began).isoformat()}))
         yield
 
 
-def test_a_build_that_is_not_made_takes_its_time_first(store: Store) -> None:
+def test_a_build_that_is_not_made_takes_its_time_first(store):
     shutil.rmtree(store.build("b-1"))
     assert at(store) == "[0/5 done] ETA 52s to 7m21s after the build"
 
 
-def test_results_of_a_kind_and_settings_say_how_long_it_takes(store: Store) -> None:
+def test_results_of_a_kind_and_settings_say_how_long_it_takes(store):
     finish(store, LOAD, 5.0)
     assert at(store) == "[1/5 done] ETA 16s"
     finish(store, PARTS[0], 15.0)
@@ -111,7 +109,7 @@ def test_results_of_a_kind_and_settings_say_how_long_it_takes(store: Store) -> N
     assert at(store) == "[3/5 done] ETA 40s"
 
 
-def test_an_estimate_that_the_plan_lacks_is_unknown_until_it_was_measured(tmp_path: Path) -> None:
+def test_an_estimate_that_the_plan_lacks_is_unknown_until_it_was_measured(tmp_path):
     store = Store(tmp_path)
     store.plan("d2").parent.mkdir(parents=True)
     stages = (replace(LOAD, seconds=0.0), replace(LOAD, id="s-again", seconds=0.0), PARTS[0])
@@ -121,7 +119,7 @@ def test_an_estimate_that_the_plan_lacks_is_unknown_until_it_was_measured(tmp_pa
     assert head(job_status(store, "d2")) == "[1/3 done] ETA 20s"
 
 
-def test_a_failed_load_blocks_its_stages_and_a_failed_build_everything(store: Store) -> None:
+def test_a_failed_load_blocks_its_stages_and_a_failed_build_everything(store):
     with a_run(store):
         fail(store, "s-load")
         assert at(store) == "[0/5 done] 1 failed, 4 blocked"

@@ -10,8 +10,7 @@ COUNT = "import sys; print(open(sys.argv[1] + '/MANIFEST').read())"
 @pytest.fixture
 def family(checkout, stage, step):
     checkout.plan(
-        stage("s-a", children=["s-b"]),
-        stage("s-b", step("count", COUNT), step("b", "print(1)"), parent="s-a"),
+        stage("s-a", children=["s-b"]), stage("s-b", step("count", COUNT), step("b", "print(1)"), parent="s-a")
     )
     for name in ("s-a", "s-b"):
         assert checkout.run(name).returncode == 0

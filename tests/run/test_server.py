@@ -6,11 +6,8 @@ import signal
 import socket
 import sys
 import threading
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager, closing, nullcontext
+from contextlib import closing, nullcontext
 from importlib.metadata import EntryPoint
-from pathlib import Path
-from typing import Any, cast
 
 import pytest
 from msgspec import convert
@@ -19,20 +16,11 @@ from stepgrid.host.failure import StageError
 from stepgrid.model.plan import Command, PlannedBuild
 from stepgrid.model.records import StepRecord, StepSetup, replace
 from stepgrid.plugins.registry import ENGINES
-from stepgrid.plugins.server import (
-    Access,
-    Connection,
-    Effective,
-    IdleReading,
-    ServerHome,
-    ServerStatistics,
-    StatisticsReader,
-    StatisticsReaders,
-)
+from stepgrid.plugins.server import Effective, ServerStatistics, StatisticsReader
 from stepgrid.run.attempt import AFTER, BEFORE, Attempt, Job
 from stepgrid.run.options import AcceptedOptions
 from stepgrid.run.server import keep_statistics, serving
-from stepgrid.run.server_process import ReachedServer, Server
+from stepgrid.run.server_process import Server
 from tests.run.asking import Asking
 
 LISTEN = """
@@ -61,85 +49,81 @@ class Toy:
     refusal = ""
     make = "import pathlib, sys; pathlib.Path(sys.argv[1], 'made').touch()"
 
-    def configuration(self, home: ServerHome, options: Mapping[str, Any]) -> Mapping[str, str]:
+    def configuration(self, home, options):
         return {"toy.cnf": "".join(f"{name}={value}\n" for name, value in options.items())}
 
-    def initialize(self, home: ServerHome) -> Sequence[Command]:
+    def initialize(self, home):
         return [Command((sys.executable, "-c", self.make, str(home.data)), files={"secret": home.access.password})]
 
-    def prepare(self, home: ServerHome) -> Sequence[Command]:
+    def prepare(self, home):
         return ()
 
-    def serve(self, home: ServerHome) -> Command:
+    def serve(self, home):
         return Command((sys.executable, "-c", self.code, str(home.access.socket)))
 
-    def connect(self, access: Access) -> Connection:
+    def connect(self, access):
         if self.refusal:
             raise RuntimeError(self.refusal)
         return Asking(access)
 
-    def effective(self, connection: Connection, asked: Mapping[str, Any]) -> Effective:
+    def effective(self, connection, asked):
         return Effective({"a": "1"}, {name: "it is 1" for name, value in asked.items() if value != 1})
 
-    def counters(self, connection: Connection) -> Mapping[str, float]:
+    def counters(self, connection):
         return {}
 
-    def looks(self, connection: Connection) -> StatisticsReaders:
+    def looks(self, connection):
         return ()
 
-    def settle(self, connection: Connection, access: Access) -> AbstractContextManager[None]:
+    def settle(self, connection, access):
         return nullcontext()
 
-    def analyze(self, connection: Connection, access: Access) -> None: ...
+    def analyze(self, connection, access): ...
 
-    def busy(self, connection: Connection, access: Access) -> Sequence[IdleReading]:
+    def busy(self, connection, access):
         return ()
-
-
-Serve = Callable[..., AbstractContextManager[Any]]
 
 
 @pytest.fixture
-def toy(monkeypatch: pytest.MonkeyPatch) -> Toy:
+def toy(monkeypatch):
     module = type(sys)("toy_server")
-    module.ENGINE = made = Toy()  # type: ignore[attr-defined]
+    module.ENGINE = made = Toy()
     monkeypatch.setitem(sys.modules, "toy_server", module)
     monkeypatch.setitem(ENGINES.points, "trial", EntryPoint("trial", "toy_server:ENGINE", ENGINES.group))
     return made
 
 
 @pytest.fixture
-def attempt(checkout: Any, stage: Any, monkeypatch: pytest.MonkeyPatch) -> Attempt:
+def attempt(checkout, stage, monkeypatch):
     monkeypatch.chdir(checkout.folder)
     checkout.plan(stage())
     return Attempt(Job.load(checkout.store, "p", "s-load"))
 
 
 @pytest.fixture
-def serve(toy: Toy, attempt: Attempt, tmp_path: Path) -> Serve:
+def serve(toy, attempt, tmp_path):
     data = tmp_path / "live" / "data"
     data.mkdir(parents=True)
 
-    def served(**options: Any) -> AbstractContextManager[Server | None]:
+    def served(**options):
         return serving(attempt, attempt.job.stage, attempt.folder, data, [AcceptedOptions(options)])
 
     return served
 
 
-def _journal(attempt: Attempt) -> dict[str, dict[str, Any]]:
+def _journal(attempt):
     lines = (attempt.folder / "journal.jsonl").read_text().splitlines()
     return {event["event"]: event for event in map(json.loads, lines)}
 
 
-def _failure(served: AbstractContextManager[Any]) -> StageError:
+def _failure(served):
     with pytest.raises(StageError) as caught, served:
         raise AssertionError("it began")
     return caught.value
 
 
-def test_a_server_from_its_start_to_its_end(serve: Serve, attempt: Attempt, gone: Callable[[int], bool]) -> None:
+def test_a_server_from_its_start_to_its_end(serve, attempt, gone):
     with serve(a=1, b=2) as server:
-        assert server is not None
         assert server.access.socket.stat()
         assert server.access.sockets.stat().st_mode & 0o777 == 0o700
         assert server.gone() is False
@@ -162,7 +146,7 @@ def test_a_server_from_its_start_to_its_end(serve: Serve, attempt: Attempt, gone
     assert not [*own.rglob("secret")]
 
 
-def test_a_database_is_made_once(serve: Serve, attempt: Attempt, toy: Toy) -> None:
+def test_a_database_is_made_once(serve, attempt, toy):
     with serve():
         pass
     (attempt.folder / "server").rename(attempt.folder / "first")
@@ -193,9 +177,7 @@ FAILING_STARTS = [
 
 
 @pytest.mark.parametrize(("changes", "message"), FAILING_STARTS)
-def test_a_server_that_does_not_begin(
-    serve: Serve, toy: Toy, attempt: Attempt, monkeypatch: pytest.MonkeyPatch, changes: dict[str, str], message: str
-) -> None:
+def test_a_server_that_does_not_begin(serve, toy, attempt, monkeypatch, changes, message):
     """Also one that is halted, as by a debugger."""
     for name, value in changes.items():
         setattr(toy, name, value)
@@ -208,9 +190,7 @@ def test_a_server_that_does_not_begin(
         assert failure.log == attempt.folder.resolve() / "server" / "stderr"
 
 
-def test_a_server_that_does_not_end_is_killed_and_that_is_told(
-    serve: Serve, toy: Toy, attempt: Attempt, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_server_that_does_not_end_is_killed_and_that_is_told(serve, toy, attempt, monkeypatch):
     toy.code = DEAF
     monkeypatch.setenv("STEPGRID_PATIENCE", "0.5")
     with serve() as server:
@@ -219,7 +199,7 @@ def test_a_server_that_does_not_end_is_killed_and_that_is_told(
     assert _journal(attempt)["server stopped"]["killed"] is True
 
 
-def test_a_folder_that_the_server_cannot_enter(serve: Serve, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_a_folder_that_the_server_cannot_enter(serve, monkeypatch, tmp_path):
     from stepgrid.host.processes import supervision
 
     monkeypatch.setattr(os, "geteuid", lambda: 0)
@@ -233,16 +213,7 @@ def test_a_folder_that_the_server_cannot_enter(serve: Serve, monkeypatch: pytest
 
 
 @pytest.mark.parametrize(("cpus", "said"), [("0", None), (f"0-{os.cpu_count()}", "is not in force: it has ")])
-def test_a_server_is_looked_at_before_it_starts(
-    checkout: Any,
-    stage: Any,
-    step: Any,
-    toy: Toy,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    cpus: str,
-    said: str,
-) -> None:
+def test_a_server_is_looked_at_before_it_starts(checkout, stage, step, toy, tmp_path, monkeypatch, cpus, said):
     monkeypatch.chdir(checkout.folder)
     checkout.plan(stage("s-load", replace(step("load", "pass"), setup=convert({"launch": {"cpus": cpus}}, StepSetup))))
     attempt = Attempt(Job.load(checkout.store, "p", "s-load"))
@@ -268,12 +239,12 @@ OWN = PlannedBuild("b-1", "own", "program", "1.0", {"system": "python3"})
 
 
 @pytest.fixture
-def declare(checkout: Any, stage: Any, step: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Serve:
+def declare(checkout, stage, step, monkeypatch, tmp_path):
     monkeypatch.chdir(checkout.folder)
     data = tmp_path / "live" / "data"
     data.mkdir(parents=True)
 
-    def served(code: str = WAIT, *words: str, ready: Mapping[str, Any] = PORT, **said: Any) -> Any:
+    def served(code=WAIT, *words, ready=PORT, **said):
         service = {"argv": [sys.executable, "-c", code, *(words or ("{port}",))], "ready": dict(ready), **said}
         checkout.plan(stage("s-load", replace(step(), setup=convert({"service": service}, StepSetup))), builds=(OWN,))
         attempt = Attempt(Job.load(checkout.store, "p", "s-load"))
@@ -282,14 +253,13 @@ def declare(checkout: Any, stage: Any, step: Any, monkeypatch: pytest.MonkeyPatc
     return served
 
 
-def _told(server: ReachedServer) -> str:
+def _told(server):
     return (server.folder / "stderr").read_text()
 
 
-def test_its_words_and_how_clients_find_it(declare: Serve, gone: Callable[[int], bool]) -> None:
+def test_its_words_and_how_clients_find_it(declare, gone):
     words = ("{port}", "{host}", "{data}", "{options}")
     with declare(WAIT, *words, option=["--{name}", "{value}"], env={"LOG": "{folder}/log"}) as server:
-        assert server is not None
         found = server.access.placeholders()
         assert sorted(found) == ["host", "port", "socket", "sockets"]
         with closing(socket.create_connection((found["host"], int(found["port"])))):
@@ -301,7 +271,7 @@ def test_its_words_and_how_clients_find_it(declare: Serve, gone: Callable[[int],
     assert server.warnings == [], "a program that leaves SIGTERM to the system ends as it should"
 
 
-def test_one_that_is_ready_when_a_command_says_so(declare: Serve, tmp_path: Path) -> None:
+def test_one_that_is_ready_when_a_command_says_so(declare, tmp_path):
     tries = tmp_path / "tries"
     tries.write_text("")
     command = ["sh", "-c", f"echo x >> {tries}; test $(wc -l < {tries}) -ge 3"]
@@ -333,30 +303,30 @@ def test_one_that_is_ready_when_a_command_says_so(declare: Serve, tmp_path: Path
         ),
     ],
 )
-def test_a_service_that_fails(declare: Serve, code: str, said: dict[str, Any], message: str, tail: str) -> None:
+def test_a_service_that_fails(declare, code, said, message, tail):
     with pytest.raises(StageError) as caught, declare(code, **said):
         assert "stop" in said
     assert (caught.value.message, caught.value.tail) == (message, tail)
 
 
-def test_one_that_does_not_end_has_no_whole_database(declare: Serve, gone: Callable[[int], bool]) -> None:
-    seen: list[int] = []
+def test_one_that_does_not_end_has_no_whole_database(declare, gone):
+    seen = []
     with pytest.raises(StageError) as caught, declare(DEAF_SERVICE, stop={"timeout": 0.5}) as server:
-        seen.append(server.companion)  # type: ignore[union-attr,arg-type]
+        seen.append(server.companion)
     assert caught.value.message == (
         "the server did not end within 0.5 s, and was killed: its database may be incomplete"
     )
     assert gone(*seen)
 
 
-def test_the_signal_that_it_wants(declare: Serve) -> None:
+def test_the_signal_that_it_wants(declare):
     ends = LISTEN_AT_PORT + "signal.signal(signal.SIGUSR1, lambda *_: sys.exit(5))\nsignal.pause()\n"
     with declare(ends, stop={"signal": "SIGUSR1", "timeout": 20.0}) as server:
         assert server is not None
     assert server.warnings == ["the server ended with exit status 5 when it was asked to end"]
 
 
-def test_a_command_that_ends_it(declare: Serve, tmp_path: Path) -> None:
+def test_a_command_that_ends_it(declare, tmp_path):
     ends = LISTEN_AT_PORT + "connected, _ = listening.accept()\n" * 2
     ask = "import socket, sys; socket.create_connection(('127.0.0.1', int(sys.argv[1])))"
     with declare(ends, stop={"command": [sys.executable, "-c", ask, "{port}"], "timeout": 20.0}) as server:
@@ -365,7 +335,7 @@ def test_a_command_that_ends_it(declare: Serve, tmp_path: Path) -> None:
     assert json.loads((server.folder / "stop-0" / "command.json").read_text())["argv"][-1].isdigit()
 
 
-def test_a_port_that_somebody_else_listens_on(declare: Serve) -> None:
+def test_a_port_that_somebody_else_listens_on(declare):
     """Its clients would ask, and fill, another server."""
     with closing(socket.create_server(("127.0.0.1", 0))) as other:
         port = str(other.getsockname()[1])
@@ -374,46 +344,43 @@ def test_a_port_that_somebody_else_listens_on(declare: Serve) -> None:
 
 
 class Engine:
-    def __init__(self, looks: Sequence[StatisticsReader]) -> None:
+    def __init__(self, looks):
         self._looks, self.closed = looks, 0
 
-    def connect(self, _access: object) -> "Engine":
+    def connect(self, _access):
         return self
 
-    def close(self) -> None:
+    def close(self):
         self.closed += 1
 
-    def looks(self, _connection: object) -> Sequence[StatisticsReader]:
+    def looks(self, _connection):
         return self._looks
 
 
 @pytest.fixture
-def server(tmp_path: Path) -> Server:
-    return Server(cast(Any, None), tmp_path / "server", cast(Any, None), tmp_path)
+def server(tmp_path):
+    return Server(None, tmp_path / "server", None, tmp_path)
 
 
 @pytest.fixture
-def step_folder(tmp_path: Path) -> Path:
+def step_folder(tmp_path):
     folder = tmp_path / "0-read"
     folder.mkdir()
     return folder
 
 
-Keep = Callable[..., dict[str, Any]]
-
-
 @pytest.fixture
-def keep(server: Server, step_folder: Path) -> Keep:
-    def kept(engine: Engine, when: str = BEFORE) -> dict[str, Any]:
-        keep_statistics(cast(Any, engine), server, step_folder, when)
-        found: dict[str, Any] = json.loads((step_folder / "statistics" / f"{when}.json").read_text())
+def keep(server, step_folder):
+    def kept(engine, when=BEFORE):
+        keep_statistics(engine, server, step_folder, when)
+        found = json.loads((step_folder / "statistics" / f"{when}.json").read_text())
         return {name: value for name, value in found.items() if name != "seconds"}
 
     return kept
 
 
-def test_a_server_that_lets_nobody_in(keep: Keep, server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
-    def refuse(_access: object) -> Engine:
+def test_a_server_that_lets_nobody_in(keep, server, monkeypatch):
+    def refuse(_access):
         raise ConnectionError("Too many connections")
 
     engine = Engine([])
@@ -422,16 +389,16 @@ def test_a_server_that_lets_nobody_in(keep: Keep, server: Server, monkeypatch: p
     assert server.warnings == ["read: the server's statistics after it could not be read: Too many connections"]
 
 
-def test_a_server_that_does_not_answer(keep: Keep, server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_server_that_does_not_answer(keep, server, monkeypatch):
     monkeypatch.setenv("STEPGRID_STATISTICS", "1")
     over = threading.Event()
 
-    def hang() -> ServerStatistics:
+    def hang():
         over.wait()
         return ServerStatistics()
 
     keep(Engine([StatisticsReader("status", lambda: ServerStatistics({"x": 1.0})), StatisticsReader("tables", hang)]))
     assert server.warnings == [
-        "read: the server's statistics before it could not be read: it did not answer within 1 s",
+        "read: the server's statistics before it could not be read: it did not answer within 1 s"
     ]
     over.set()

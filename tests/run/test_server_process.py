@@ -2,8 +2,6 @@
 
 import json
 import os
-from pathlib import Path
-from typing import Any, cast
 
 import pytest
 
@@ -23,13 +21,13 @@ from tests.cases import rows
 
 
 @pytest.mark.parametrize(("line", "said"), rows(__file__, "the first of its errors"))
-def test_the_first_of_its_errors(line: str, said: str, tmp_path: Path) -> None:
+def test_the_first_of_its_errors(line, said, tmp_path):
     log = tmp_path / "stderr"
     log.write_text(f"starting\n{line}\n2026-11-21 15:13:41 0 [ERROR] Aborting\n")
     assert first_complaint(log) == said
 
 
-def test_a_process_that_crashed(tmp_path: Path) -> None:
+def test_a_process_that_crashed(tmp_path):
     log = tmp_path / "stderr"
     log.write_text(
         "2026-11-21 15:00:00.000 UTC [7] LOG:  server process (PID 77) was terminated by signal 11: Segmentation "
@@ -42,8 +40,8 @@ def test_a_process_that_crashed(tmp_path: Path) -> None:
 
 
 @pytest.fixture
-def server(tmp_path: Path) -> Server:
-    return Server(cast(Any, None), tmp_path / "server", cast(Any, None), tmp_path)
+def server(tmp_path):
+    return Server(None, tmp_path / "server", None, tmp_path)
 
 
 @pytest.mark.parametrize(
@@ -55,7 +53,7 @@ def server(tmp_path: Path) -> Server:
         "User u already has more than 'max_user_connections' active connections",
     ],
 )
-def test_no_connection_is_free(said: str, server: Server, tmp_path: Path) -> None:
+def test_no_connection_is_free(said, server, tmp_path):
     (tmp_path / "stderr").write_text(f"{said}\n")
     server.folder.mkdir()
     (server.folder / "effective.json").write_text(json.dumps({"values": {"max_connections": "8"}, "differs": {}}))
@@ -66,14 +64,14 @@ def test_no_connection_is_free(said: str, server: Server, tmp_path: Path) -> Non
 
 
 @pytest.fixture
-def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def place(tmp_path, monkeypatch):
     """Not below the tests' own folder, whose path may be too long."""
     monkeypatch.setattr(server_process, "LONGEST_SOCKET", len(os.fsencode(tmp_path)) + 60)
     monkeypatch.setattr(server_process, "socket_parents", lambda: [tmp_path])
     return tmp_path
 
 
-def test_one_whose_owner_is_dead_is_swept(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_one_whose_owner_is_dead_is_swept(place, monkeypatch):
     monkeypatch.setattr(server_process, "NEW", -1.0)
     left = place / f"{PREFIX}left"
     left.mkdir()
@@ -84,7 +82,7 @@ def test_one_whose_owner_is_dead_is_swept(place: Path, monkeypatch: pytest.Monke
             assert first.exists()
 
 
-def test_one_of_another_user_or_that_was_just_made_stays(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_one_of_another_user_or_that_was_just_made_stays(place, monkeypatch):
     made = place / f"{PREFIX}new"
     made.mkdir()
     sweep(place, {os.geteuid()})
@@ -93,7 +91,7 @@ def test_one_of_another_user_or_that_was_just_made_stays(place: Path, monkeypatc
     assert made.exists()
 
 
-def test_what_holds_folders_is_not_ours(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_holds_folders_is_not_ours(place, monkeypatch):
     monkeypatch.setattr(server_process, "NEW", -1.0)
     other = place / f"{PREFIX}checkout"
     (other / "work").mkdir(parents=True)
@@ -102,7 +100,7 @@ def test_what_holds_folders_is_not_ours(place: Path, monkeypatch: pytest.MonkeyP
     assert (other / "work" / "precious").exists()
 
 
-def test_no_place_at_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_place_at_all(tmp_path, monkeypatch):
     monkeypatch.setattr(server_process, "socket_parents", lambda: [tmp_path / "gone", tmp_path])
     monkeypatch.setattr(server_process, "LONGEST_SOCKET", 10)
     with pytest.raises(SocketError) as caught, socket_folder("a.sock", None):

@@ -124,10 +124,7 @@ def test_a_step_that_fails_says_why(checkout, stage, step, settings, message, ta
     ("text", "message"),
     [
         (None, "the build trial-1.0 is not there (outputs/builds/b-1/build.json); make it first"),
-        (
-            '{"id"',
-            "outputs/builds/b-1/build.json is damaged; run the same command again, which makes the build again",
-        ),
+        ('{"id"', "outputs/builds/b-1/build.json is damaged; run the same command again, which makes the build again"),
     ],
 )
 def test_a_build_that_is_missing_or_damaged(checkout, stage, text, message):
@@ -225,7 +222,6 @@ def test_two_runners_of_one_stage(checkout, stage, step, until):
     first = checkout.start("s-load")
     until(lambda: list(checkout.store.root.glob("attempts/s-load/*/steps/0-load/stdout")))
     second = checkout.start("s-load")
-    assert second.stderr is not None
     assert second.stderr.readline() == f"waiting: another process ({first.pid}) runs title of s-load\n"
     go.touch()
     assert (first.wait(LONG), second.wait(LONG), second.stderr.read()) == (0, 0, "")
@@ -368,10 +364,7 @@ def test_too_few_open_files(checkout, stage):
             "import os; os.symlink({etc!r}, 'collectors')",
             "it put something else in place of collectors, a folder of stepgrid: use another name",
         ),
-        (
-            "open('command.json', 'w').write('[]')",
-            "it changed command.json, a file of stepgrid: use another name",
-        ),
+        ("open('command.json', 'w').write('[]')", "it changed command.json, a file of stepgrid: use another name"),
         (
             "import os; os.remove('command.json'); os.symlink({etc!r} + '/x', 'command.json')",
             "it put something else in place of command.json, a file of stepgrid: use another name",

@@ -3,7 +3,6 @@
 import json
 import sys
 from pathlib import Path
-from typing import Any, cast
 
 import pytest
 from msgspec import convert
@@ -86,7 +85,7 @@ def test_a_restored_database_that_fits_is_read_as_after_its_load(tmp_path, monke
     assert "before" not in page_cache.set_up(data, None, restored=True)  # all of it is there
 
 
-def _has_a_device(path: Path) -> bool:
+def _has_a_device(path):
     from stepgrid.host.disk import mount
 
     found = mount(path)
@@ -132,13 +131,13 @@ FATAL = (
 )
 
 
-def _ended(status: int) -> ProcessEnd:
+def _ended(status):
     return ProcessEnd(status, False, "", "", 1.0, 0.5, 0.5, 0)
 
 
-def _explain(folder: Path, kind: str, process: ProcessEnd, *kept: str) -> str:
+def _explain(folder, kind, process, *kept):
     planned = PlannedStep("readww", kind, 1, {}, {}, 7)
-    step = StepRun(cast(Any, None), planned, folder, folder, AcceptedOptions({}), None, None, False, list)
+    step = StepRun(None, planned, folder, folder, AcceptedOptions({}), None, None, False, list)
     return explain_end(step, require_runner(kind), process, 10.0, kept)
 
 
@@ -156,12 +155,12 @@ def _explain(folder: Path, kind: str, process: ProcessEnd, *kept: str) -> str:
         ("db_bench", 1, FATAL, "it ended with exit status 1"),
     ],
 )
-def test_a_program_that_says_why_is_quoted(kind: str, status: int, output: str, said: str, tmp_path: Path) -> None:
+def test_a_program_that_says_why_is_quoted(kind, status, output, said, tmp_path):
     (tmp_path / "stdout").write_text(output)
     assert _explain(tmp_path, kind, _ended(status)) == said
 
 
-def test_a_full_disk_that_only_the_engines_own_log_tells(tmp_path: Path) -> None:
+def test_a_full_disk_that_only_the_engines_own_log_tells(tmp_path):
     """An assertion stopped the program before it could say so, and the file that did not fit is gone."""
     (tmp_path / "stderr").write_text("db_bench: db/db_impl.cc:1: Assertion `s.ok()' failed.\n")
     (tmp_path / "LOG").write_text("[WARN] Background IO error IO error: No space left on device: While appending\n")

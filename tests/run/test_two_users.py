@@ -20,7 +20,6 @@ PYTHONS = (
     sys.executable,
     f"/usr/bin/python{sys.version_info.major}.{sys.version_info.minor}",
 )  # ours may lie in a closed folder
-
 MEASURE = "import sys, time; print('up', flush=True); time.sleep(3)"  # while another one starts
 WAIT = """
 from stepgrid.host.locks import host_lock

@@ -4,14 +4,10 @@ A script, not a module of tests: python trial.py PLAN STAGE is like python -m st
 """
 
 import sys
-from collections.abc import Mapping
 from importlib.metadata import EntryPoint
-from pathlib import Path
-from typing import Any
 
 from stepgrid.model.figures import Figures, ParseError
 from stepgrid.model.plan import Command
-from stepgrid.plugins.driver import Context
 from stepgrid.plugins.registry import DRIVERS, ENGINES
 from stepgrid_databases.engines.rocksdb import ENGINE as ROCKSDB
 
@@ -21,13 +17,13 @@ class TrialDriver:
     revision = 1
     parser = 1
 
-    def seed_key(self, settings: Mapping[str, Any]) -> str:
+    def seed_key(self, settings):
         return "trial"
 
-    def estimate(self, settings: Mapping[str, Any]) -> float:
+    def estimate(self, settings):
         return float(settings.get("estimate", 0.0))
 
-    def command(self, settings: Mapping[str, Any], options: Mapping[str, Any], context: Context) -> Command:
+    def command(self, settings, options, context):
         options_text = [f"--{name}={value}" for name, value in options.items()]
         program = context.programs[settings.get("program", "python")]
         argv = (*program, "-c", settings["code"], str(context.data), *options_text)
@@ -35,7 +31,7 @@ class TrialDriver:
         files, secrets = settings.get("files", {}), tuple(settings.get("secrets", ()))
         return Command(argv, env, settings.get("duration"), files=files, secrets=secrets)
 
-    def parse(self, folder: Path, settings: Mapping[str, Any]) -> Figures:
+    def parse(self, folder, settings):
         expected = settings.get("expect", "")
         if expected not in (folder / "stdout").read_text():
             raise ParseError(f"stdout has no line with {expected!r}")
@@ -53,7 +49,7 @@ class TrialEngine:
 DRIVER, ENGINE = TrialDriver(), TrialEngine()
 
 
-def register() -> None:
+def register():
     sys.modules["trial"] = sys.modules[__name__]
     DRIVERS.points["trial"] = EntryPoint("trial", "trial:DRIVER", DRIVERS.group)
     ENGINES.points["trial"] = EntryPoint("trial", "trial:ENGINE", ENGINES.group)

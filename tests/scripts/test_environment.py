@@ -12,7 +12,6 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 environment = SimpleNamespace(**runpy.run_path(str(ROOT / "scripts" / "environment.py")))
-
 PIP = """\
 Ignoring colorama: markers 'sys_platform == "win32"' don't match your environment
 Collecting annotated-types==0.8.0 (from -r requirements.lock (line 9))
@@ -25,7 +24,7 @@ Successfully installed annotated-types-0.8.0 scipy-1.17.1
 """.splitlines(keepends=True)
 
 
-def test_each_package_and_each_download_is_shown() -> None:
+def test_each_package_and_each_download_is_shown():
     assert list(environment.progress(PIP, 4)) == [
         "1 of 4 packages: colorama",
         "2 of 4 packages: annotated-types",
@@ -36,7 +35,7 @@ def test_each_package_and_each_download_is_shown() -> None:
     ]
 
 
-def test_packages_of_the_lock_file_are_counted(tmp_path: Path) -> None:
+def test_packages_of_the_lock_file_are_counted(tmp_path):
     lock = tmp_path / "a.lock"
     lock.write_text("# b==1\na==1 \\\n    --hash=sha256:00\n    # via c\nc==2 ; python_version < '3.12'\n")
     assert environment.packages(["--require-hashes", "-r", str(lock)]) == 2
@@ -76,13 +75,13 @@ d==1 \\
         ("docs dev", "b[x]==1 b==2 c==1 d==1"),
     ],
 )
-def test_a_group_takes_its_part_of_the_lock_file(groups: str, packages: str) -> None:
+def test_a_group_takes_its_part_of_the_lock_file(groups, packages):
     part = environment.locked(LOCK, groups.split())
     assert re.findall(r"^\S+==\d+", part, re.MULTILINE) == packages.split()
     assert part.count("--hash") == len(packages.split())
 
 
-def test_every_package_of_the_lock_file_is_of_a_group() -> None:
+def test_every_package_of_the_lock_file_is_of_a_group():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     lock = environment.LOCK.read_text(encoding="utf-8")
     groups = ["main", *project["dependency-groups"]]
@@ -94,7 +93,7 @@ def test_every_package_of_the_lock_file_is_of_a_group() -> None:
 # An environment and a site of somebody else
 
 
-def test_an_environment_of_somebody_else_is_not_ours(tmp_path: Path) -> None:
+def test_an_environment_of_somebody_else_is_not_ours(tmp_path):
     folder = tmp_path / ".venv"
     assert environment.is_ours(folder)
     folder.mkdir()
@@ -108,7 +107,7 @@ def test_an_environment_of_somebody_else_is_not_ours(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("is_ours", [False, True])
-def test_clean_removes_what_make_made(is_ours: bool, tmp_path: Path) -> None:
+def test_clean_removes_what_make_made(is_ours, tmp_path):
     theirs = ["site/index.html", ".venv/pyvenv.cfg", "dist/mine.tar.gz", "mine/__pycache__/x"]
     ours = ["dist/stepgrid-1.whl", "tests/__pycache__/x", ".mypy_cache/x"]
     marks = ["site/spec.schema.json", f".venv/{environment.MARK}"] if is_ours else []

@@ -3,7 +3,6 @@
 import io
 import json
 import tarfile
-from pathlib import Path
 
 import pytest
 
@@ -16,7 +15,7 @@ from stepgrid_share.results import hide_host
 MANIFEST = {"kind": "results", "format": 3, "files": {"plan/plan.jsonl": {"bytes": 2}}}
 
 
-def made(folder: Path, manifest: str, *more: tuple[str, bytes]) -> Path:
+def made(folder, manifest, *more):
     with tarfile.open(folder / "x.tar.gz", "w:gz") as tar:
         for name, content in ((bundle.MANIFEST, manifest.encode()), *more):
             info = tarfile.TarInfo(name)
@@ -25,25 +24,25 @@ def made(folder: Path, manifest: str, *more: tuple[str, bytes]) -> Path:
     return folder / "x.tar.gz"
 
 
-def refused(file: Path) -> str:
+def refused(file):
     with pytest.raises(BuildError) as caught:
         results.import_results(Store(file.parent / "outputs"), file)
     return str(caught.value).replace(f"{file}", "FILE")
 
 
 @pytest.mark.parametrize("text", ["[" * 200_000, '{"kind": ' * 200_000, '{"format": ' + "9" * 5000 + "}"])
-def test_a_manifest_that_python_cannot_read(text: str, tmp_path: Path) -> None:
+def test_a_manifest_that_python_cannot_read(text, tmp_path):
     said = "FILE is no exported result: a record in it cannot be read"
     assert refused(made(tmp_path, text)) == said
 
 
 @pytest.mark.parametrize("size", [-1, "1", 2**60, 10**400])
-def test_a_size_that_no_file_has(size: object, tmp_path: Path) -> None:
+def test_a_size_that_no_file_has(size, tmp_path):
     said = "FILE is no exported result: a record in it cannot be read"
     assert refused(made(tmp_path, json.dumps({**MANIFEST, "files": {"a": {"bytes": size}}}))) == said
 
 
-def test_more_than_the_manifest_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_more_than_the_manifest_says(tmp_path, monkeypatch):
     monkeypatch.setattr(bundle, "LARGEST_MANIFEST", 1 << 20)
     file = made(tmp_path, json.dumps(MANIFEST), ("content/plan/plan.jsonl", bytes(4 << 20)))
     said = "x.tar.gz holds more than an archive of its size does: nothing more is unpacked"
@@ -51,7 +50,7 @@ def test_more_than_the_manifest_says(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert not [path for path in (tmp_path / "outputs").rglob("*") if path.is_file() and path.stat().st_size > 1 << 20]
 
 
-def test_the_node_of_a_cluster_is_not_named(tmp_path: Path) -> None:
+def test_the_node_of_a_cluster_is_not_named(tmp_path):
     record = tmp_path / "attempt.json"
     record.write_text(json.dumps({"hostname": "n1.lab", "cluster_node": "n1", "host": {"hostname": "n1.lab"}}))
     name = "results/s-1/20260101T000000.000000Z/attempt.json"

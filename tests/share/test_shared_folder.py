@@ -1,6 +1,5 @@
 """Shared folders: of the first version, those that fsspec reaches, and an S3 bucket of a server on this machine."""
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -13,13 +12,13 @@ from stepgrid.store import plans
 from stepgrid.store.paths import UNDONE
 from stepgrid.store.status import StatusReader
 from stepgrid.store.store import Store, SummaryFiles
-from stepgrid_share.shared_folder import FsspecFolder, RemoteFolder, pull, push, remote_folder
+from stepgrid_share.shared_folder import FsspecFolder, pull, push, remote_folder
 
 FIRST_VERSION = Path(__file__).parent / "first_version"  # pushed by 0.1.0: 3 results, a retraction, an undone one
 NEEDS_FSSPEC = "fsspec is not installed: pip install 'stepgrid[s3]'"
 
 
-def test_a_folder_of_the_first_version_is_pulled_and_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_folder_of_the_first_version_is_pulled_and_reported(tmp_path, monkeypatch):
     """Whatever 0.1.0 wrote is read by all later versions: plan, build, results, retractions."""
     monkeypatch.chdir(tmp_path)
     store = Store()
@@ -37,7 +36,7 @@ def test_a_folder_of_the_first_version_is_pulled_and_reported(tmp_path: Path, mo
     assert push(store, remote_folder(str(FIRST_VERSION)), None).bundles == 0
 
 
-def test_a_note_of_a_bundle_names_no_file_elsewhere(tmp_path: Path) -> None:
+def test_a_note_of_a_bundle_names_no_file_elsewhere(tmp_path):
     """What a hostile bundle says was undone is no path."""
     store = Store(tmp_path / "outputs")
     pull(store, remote_folder(str(FIRST_VERSION)))
@@ -48,7 +47,7 @@ def test_a_note_of_a_bundle_names_no_file_elsewhere(tmp_path: Path) -> None:
 
 
 @pytest.fixture
-def bucket(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+def bucket(monkeypatch):
     fsspec = pytest.importorskip("fsspec", reason=NEEDS_FSSPEC)
     pytest.importorskip("s3fs", reason="s3fs is not installed: pip install 'stepgrid[s3]'")
     server = pytest.importorskip("moto.server", reason="moto is not installed: pip install 'moto[server]'")
@@ -67,7 +66,7 @@ def bucket(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     running.stop()
 
 
-def holds_what_was_put(remote: RemoteFolder, folder: Path) -> None:
+def holds_what_was_put(remote, folder):
     (folder / "file").write_bytes(bytes(range(256)) * 100)
     assert remote.names("bundles") == []
     remote.put(folder / "file", "bundles/b.tar.gz")
@@ -82,21 +81,21 @@ def holds_what_was_put(remote: RemoteFolder, folder: Path) -> None:
     assert remote.read("index/a.json") == b"another"
 
 
-def test_a_folder_in_memory(tmp_path: Path) -> None:
+def test_a_folder_in_memory(tmp_path):
     pytest.importorskip("fsspec", reason=NEEDS_FSSPEC)
     holds_what_was_put(FsspecFolder("memory://lab/results"), tmp_path)
 
 
-def test_a_bucket(bucket: str, tmp_path: Path) -> None:
+def test_a_bucket(bucket, tmp_path):
     holds_what_was_put(remote_folder(bucket), tmp_path)
     assert remote_folder(bucket).names("index") == ["index/a.json"]
 
 
-def test_a_path(tmp_path: Path) -> None:
+def test_a_path(tmp_path):
     holds_what_was_put(remote_folder(str(tmp_path / "shared")), tmp_path)
 
 
-def test_what_is_not_there_is_said_with_the_url() -> None:
+def test_what_is_not_there_is_said_with_the_url():
     pytest.importorskip("fsspec", reason=NEEDS_FSSPEC)
     with pytest.raises(BuildError, match=r"^memory://nowhere: FileNotFoundError: "):
         FsspecFolder("memory://nowhere").read("index/a.json")

@@ -1,14 +1,10 @@
 """Which node of a cluster measures what."""
 
-from collections.abc import Mapping
-
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from stepgrid.model.plan import Plan
 from stepgrid_slurm import Progress, assign_nodes
-from tests.conftest import Compile
 
 GRID = """\
 title: t
@@ -28,30 +24,30 @@ NODES = ("n1", "n2", "n3")
 
 
 @pytest.fixture
-def plan(compile_text: Compile) -> Plan:
+def plan(compile_text):
     return compile_text(GRID)
 
 
-def running(plan: Plan, but: Mapping[str, str] | None = None) -> dict[str, float]:
+def running(plan, but=None):
     return {stage.id: stage.seconds for stage in plan.stages if stage.id not in (but or {})}
 
 
-def titled(plan: Plan, found: Mapping[str, str]) -> dict[str, str]:
+def titled(plan, found):
     titles = {stage.id: stage.title for stage in plan.stages}
     return {titles[stage]: node for stage, node in found.items()}
 
 
-def of(plan: Plan, *words: str) -> list[str]:
+def of(plan, *words):
     return [stage.id for stage in plan.stages if all(word in stage.title for word in words)]
 
 
-def test_each_load_is_on_a_node_of_its_own_with_all_that_begins_from_it(plan: Plan) -> None:
+def test_each_load_is_on_a_node_of_its_own_with_all_that_begins_from_it(plan):
     found = titled(plan, assign_nodes(plan, Progress(running(plan), {}), NODES))
     by_load = {load: {node for title, node in found.items() if f"load {load}" in title} for load in (1, 2, 3)}
     assert sorted(by_load.values()) == [{"n1"}, {"n2"}, {"n3"}]
 
 
-def test_what_was_begun_stays_where_it_is(plan: Plan) -> None:
+def test_what_was_begun_stays_where_it_is(plan):
     loads, (read, *_) = of(plan, "load 1: fillseq"), of(plan, "6.11.4 cache=lru_cache threads=1, load 1: readww")
     others = dict.fromkeys([*of(plan, "load 2"), *of(plan, "load 3")], "n1")
     measured = {**others, **dict.fromkeys(loads, "n3"), read: "n2"}  # that one was moved by somebody
@@ -62,7 +58,7 @@ def test_what_was_begun_stays_where_it_is(plan: Plan) -> None:
     assert images == {"n3"}
 
 
-def test_the_base_of_a_table_is_a_comparison_too(compile_text: Compile) -> None:
+def test_the_base_of_a_table_is_a_comparison_too(compile_text):
     """With one load only, cells that nothing compares are spread over nodes."""
     one = GRID.replace("repeat: 3", "repeat: 1").replace("30s", "600s")
     table = "tables: [{title: t, rows: threads, columns: cache, metrics: qps, base: {threads: 1}}]"
@@ -74,7 +70,7 @@ def test_the_base_of_a_table_is_a_comparison_too(compile_text: Compile) -> None:
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=40)
 @given(data=st.data(), nodes=st.integers(1, 5))
-def test_a_run_that_goes_on_at_any_point_divides_no_comparison(plan: Plan, data: st.DataObject, nodes: int) -> None:
+def test_a_run_that_goes_on_at_any_point_divides_no_comparison(plan, data, nodes):
     """Whatever was measured by then, in the order of the first run."""
     names = [f"n{number}" for number in range(nodes)]
     first = assign_nodes(plan, Progress(running(plan), {}), names)

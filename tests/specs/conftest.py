@@ -1,12 +1,10 @@
 """Shipped specs, each compiled once."""
 
-from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 
 import pytest
 
-from stepgrid.model.plan import Plan
 from stepgrid.plan.assembly import CompileContext, compile_spec
 
 SPECS = Path(__file__).resolve().parents[2] / "specs"
@@ -14,13 +12,13 @@ HOST = {"cpu": "a", "cores": 2, "memory": 2**33, "storage": {"filesystem": "ext4
 
 
 @cache
-def shipped_plan(path: Path, scale: str | None = None, sets: tuple[str, ...] = ()) -> Plan:
+def shipped_plan(path, scale=None, sets=()):
     return compile_spec(str(path), scale, HOST, context=CompileContext(sets=sets))
 
 
 @pytest.fixture(scope="session")
-def compiled() -> Callable[..., Plan]:
-    def plan(post: str, scale: str | None = None, sets: tuple[str, ...] = ()) -> Plan:
+def compiled():
+    def plan(post, scale=None, sets=()):
         return shipped_plan(SPECS / "posts" / f"{post}.yaml", scale, sets)
 
     return plan

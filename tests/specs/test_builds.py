@@ -6,7 +6,6 @@ import pytest
 
 from bench import overhead_run, verdicts_real
 from stepgrid.language.problems import Problems
-from stepgrid.model.plan import Plan
 from stepgrid.plan.assembly import compile_spec
 from stepgrid.workflow.run_request import unsupported_recipes
 from tests.build.ordering import recipe_of
@@ -15,7 +14,7 @@ from tests.specs.conftest import HOST
 SPEC = Path(__file__).resolve().parents[2] / "specs" / "builds" / "rocksdb.yaml"
 
 
-def compiled(scale: str | None) -> Plan:
+def compiled(scale):
     problems = Problems()
     plan = compile_spec(str(SPEC), scale, HOST, problems=problems)
     assert [problem for problem in problems.warnings if not problem.code.startswith("lock")] == []
@@ -23,14 +22,14 @@ def compiled(scale: str | None) -> Plan:
 
 
 @pytest.mark.parametrize(("scale", "builds"), [(None, 20), ("library", 13), ("debian", 4), ("source", 3), ("small", 1)])
-def test_each_scale(scale: str | None, builds: int):
+def test_each_scale(scale, builds):
     assert len(compiled(scale).builds) == builds
 
 
 BUILDS = Path(__file__).resolve().parents[2] / "specs" / "builds"
 
 
-def planned(name: str) -> Plan:
+def planned(name):
     problems = Problems()
     plan = compile_spec(str(BUILDS / name), None, HOST, problems=problems)
     assert [problem for problem in problems.warnings if not problem.code.startswith("lock")] == []
@@ -39,7 +38,7 @@ def planned(name: str) -> Plan:
     return plan
 
 
-def test_those_that_are_compiled() -> None:
+def test_those_that_are_compiled():
     found = {build.name: recipe_of(build) for build in planned("servers-source.yaml").builds}
     assert {name: recipe and recipe.name for name, recipe in found.items()} == {
         "configure": "configure",
@@ -56,7 +55,7 @@ SPECS = {
 
 
 @pytest.mark.parametrize("name", SPECS)
-def test_it_compiles(name: str, tmp_path: Path) -> None:
+def test_it_compiles(name, tmp_path):
     spec = tmp_path / f"{name}.yaml"
     spec.write_text(SPECS[name])
     assert compile_spec(str(spec), None, HOST).stages

@@ -25,35 +25,12 @@ Vuser 1:FINISHED SUCCESS
 new orders of the step: 341355
 failed transactions: 3
 """
-STAND_IN = """\
-proc dbset {args} {puts "dbset $args"}
-proc diset {args} {puts "diset $args"}
-foreach name {loadscript vuset vucreate vudestroy} {proc $name {args} {}}
-proc putscli {line} {puts $line}
-proc printresult {result thread} {error "HammerDB has an error of its own here"}
-proc pg_connect {args} {}
-proc pg_disconnect {args} {}
-proc pg_exec {connection sql} {set ::sql $sql}
-proc pg_result {result what args} {
-    if {$what eq "-status"} {return $::env(STATUS)}
-    return [expr {[string match *count* $::sql] ? $::env(COUNT) : [incr ::orders $::env(ORDERS)]}]
-}
-package provide Pgtcl 1
-set thvnum(t1) 1
-proc work {} {
-    putscli "Vuser 2:New Order Procedure Error set RAISEERROR for Details"
-    printresult $::env(RESULT) t1
-    set ::AVUC complete
-}
-proc vurun {} {after 10 work; set ::AVUC run; keepalive}
-proc buildschema {} {printresult $::env(RESULT) t1}
-source $::env(PROGRAM)
-"""
+STAND_IN = Path(__file__).with_name("hammerdb_stand_in.tcl").read_text(encoding="utf-8")
 LOAD = {"WAREHOUSES": "2", "USERS": "2"}
 RUN = {"USERS": "2", "RAMPUP": "5", "MINUTES": "120", "ALL_WAREHOUSES": "True", "VACUUM": "True"}
 
 
-def run(folder: Path, settings: dict[str, str], **answers: str) -> subprocess.CompletedProcess[str]:
+def run(folder, settings, **answers):
     (folder / "stand_in.tcl").write_text(STAND_IN)
     server = {f"PG{name}": name.lower() for name in ("HOST", "PORT", "USER", "PASSWORD", "DATABASE")}
     answered = {"STATUS": "PGRES_TUPLES_OK", "COUNT": "2", "RESULT": "0", "ORDERS": "500", **answers}
@@ -63,7 +40,7 @@ def run(folder: Path, settings: dict[str, str], **answers: str) -> subprocess.Co
 
 
 @pytest.mark.parametrize("spec", ["hammerdb.yaml", "posts/2026-06-tproc-c-postgres.yaml"])
-def test_its_patterns(spec: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_its_patterns(spec, tmp_path, capsys):
     (tmp_path / "sample.txt").write_text(SAMPLE)
     assert main(["check", str(SPECS / spec), "--try", str(tmp_path / "sample.txt")]) == 0
     said = capsys.readouterr().out
@@ -73,7 +50,7 @@ def test_its_patterns(spec: str, tmp_path: Path, capsys: pytest.CaptureFixture[s
     assert "failed_transactions: 3 transactions" in said
 
 
-def test_its_steps_name_files_that_exist(capsys: pytest.CaptureFixture[str]) -> None:
+def test_its_steps_name_files_that_exist(capsys):
     """In full size, too: every word of a step that may be a file is one."""
     for spec in ("hammerdb.yaml", "posts/2026-06-tproc-c-postgres.yaml"):
         assert main(["check", str(SPECS / spec)]) == 0
@@ -84,7 +61,7 @@ def test_its_steps_name_files_that_exist(capsys: pytest.CaptureFixture[str]) -> 
 
 
 @needs("tclsh")
-def test_a_load_has_the_settings_of_the_published_scripts(tmp_path: Path) -> None:
+def test_a_load_has_the_settings_of_the_published_scripts(tmp_path):
     small, large = (run(tmp_path, {**LOAD, "WAREHOUSES": size}, COUNT=size) for size in ("2", "200"))
     assert (small.returncode, large.returncode) == (0, 0), small.stderr + large.stderr
     assert "diset tpcc pg_partition false" in small.stdout
@@ -95,7 +72,7 @@ def test_a_load_has_the_settings_of_the_published_scripts(tmp_path: Path) -> Non
 
 
 @needs("tclsh")
-def test_a_run_has_the_settings_of_the_published_scripts(tmp_path: Path) -> None:
+def test_a_run_has_the_settings_of_the_published_scripts(tmp_path):
     done = run(tmp_path, RUN)
     assert done.returncode == 0, done.stderr
     for line in ("driver timed", "allwarehouse true", "vacuum true", "rampup 5", "duration 120"):
@@ -105,7 +82,7 @@ def test_a_run_has_the_settings_of_the_published_scripts(tmp_path: Path) -> None
 
 @needs("tclsh")
 @pytest.mark.parametrize("settings", [LOAD, RUN])
-def test_a_virtual_user_that_fails_ends_the_step(tmp_path: Path, settings: dict[str, str]) -> None:
+def test_a_virtual_user_that_fails_ends_the_step(tmp_path, settings):
     """HammerDB itself goes on, ends with status 0 and prints the figure of the other users; a load never ends."""
     done = run(tmp_path, settings, RESULT="1")
     assert done.returncode == 1
@@ -114,7 +91,7 @@ def test_a_virtual_user_that_fails_ends_the_step(tmp_path: Path, settings: dict[
 
 @needs("tclsh")
 @pytest.mark.parametrize(("answers", "count"), [({"COUNT": "1"}, "1"), ({"STATUS": "PGRES_FATAL_ERROR"}, "2")])
-def test_a_load_that_left_no_tables_fails(tmp_path: Path, answers: dict[str, str], count: str) -> None:
+def test_a_load_that_left_no_tables_fails(tmp_path, answers, count):
     done = run(tmp_path, LOAD, **answers)
     assert done.returncode == 1
     assert done.stderr == f"hammerdb failed: the load left no 2 warehouses: {count}\n"

@@ -4,25 +4,18 @@ tests/golden/specs/legacy_flags has what these pass, by the last one where a fla
 seed, the list of flags that may be unknown, and a write rate of 0, which is db_bench's own default.
 """
 
-from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 
-from stepgrid.model.plan import Plan, PlannedStep
 from stepgrid.plan.assembly import compile_spec
 from stepgrid.plugins.driver import Context
 from stepgrid.plugins.registry import require_runner
-from tests.golden import Golden
 
 LIBRARY = Path(__file__).resolve().parents[2] / "specs" / "library"
 HOST = {"cpu": "a", "cores": 48, "memory": 2**37, "storage": {"filesystem": "ext4", "max_sectors_kb": 128}}
 ALL = "fillseq, revrange, drain, readrandom, fwdrange, multireadrandom, overwritesome, flush, settle, revrangeww, fwdrangeww, readww"  # fmt: skip  # noqa: E501
 OURS = {"db", "seed", "report_file"}
-
-Flags = dict[str, str]
-
-
 CASES = {
     "leveled byrx": ("leveled", "byrx", "100M", "9.9.3"),
     "leveled iobuf": ("leveled", "iobuf", "2B", "8.5.4"),
@@ -37,7 +30,7 @@ CASES = {
 }
 
 
-def planned(folder: Path, sets: str, keys: str, version: str, legacy: bool = True) -> Plan:
+def planned(folder, sets, keys, version, legacy=True):
     included = [str(LIBRARY / f"{name}.yaml") for name in ("hardware", "rocksdb", "db_bench")]
     lines = [
         "title: a",
@@ -52,7 +45,7 @@ def planned(folder: Path, sets: str, keys: str, version: str, legacy: bool = Tru
     return compile_spec(str(folder / "a.yaml"), None, HOST)
 
 
-def given(step: PlannedStep, version: str) -> Flags:
+def given(step, version):
     """What the step's command line gives, booleans as 0 and 1."""
     options = {name: option.value for name, option in step.options.items()}
     context = Context({"db_bench": ("db_bench",)}, version, Path("data"), Path("step"), 1)
@@ -62,7 +55,7 @@ def given(step: PlannedStep, version: str) -> Flags:
     return {name: spoken.get(value, value) for name, value in pairs if name not in OURS}
 
 
-def flag_text(flags_by_step: Mapping[str, Flags]) -> str:
+def flag_text(flags_by_step):
     """List the flags that all steps share, and those of each step."""
     shared = set.intersection(*(set(flags.items()) for flags in flags_by_step.values()))
     parts = {"all steps": shared} | {step: flags.items() - shared for step, flags in flags_by_step.items()}
@@ -71,7 +64,7 @@ def flag_text(flags_by_step: Mapping[str, Flags]) -> str:
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_every_flag_of_every_step(tmp_path: Path, case: str, golden: Golden) -> None:
+def test_every_flag_of_every_step(tmp_path, case, golden):
     style, data, keys, version = CASES[case]
     plan = planned(tmp_path, f"{style}, scripts, c48r128, {data}", keys, version)
     golden(flag_text({step.name: given(step, version) for stage in plan.stages for step in stage.steps}))
@@ -104,7 +97,7 @@ BLOCKS = {(step, flag) for step in STEPS for flag in ("block_size", "universal_a
         ("blob, scripts, c48r128, byrx", "8.5.4", {RATE, ("overwrite", "benchmarks")}),
     ],
 )
-def test_where_ours_differs(tmp_path: Path, sets: str, version: str, differing: set[tuple[str, str]]) -> None:
+def test_where_ours_differs(tmp_path, sets, version, differing):
     """Every difference, as docs/reference/db_bench.md lists them."""
     found = []
     for legacy in (True, False):

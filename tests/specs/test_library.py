@@ -1,12 +1,10 @@
 """Everything in the library resolves: every option set on each of its engines, every workload, every server."""
 
 from pathlib import Path
-from typing import Any
 
 import pytest
 from ruamel.yaml import YAML
 
-from stepgrid.model.plan import Plan
 from stepgrid.plan.assembly import compile_spec
 
 LIBRARY = Path(__file__).resolve().parents[2] / "specs" / "library"
@@ -30,8 +28,8 @@ BUILDS = {  # engine -> builds, one for each of its storage engines; sets may ne
 }
 
 
-def defined(section: str) -> dict[str, Any]:
-    found: dict[str, Any] = {}
+def defined(section):
+    found = {}
     for path in sorted(LIBRARY.glob("*.yaml")):
         found |= YAML(typ="safe", pure=True).load(path)["define"].get(section, {})
     return found
@@ -40,31 +38,31 @@ def defined(section: str) -> dict[str, Any]:
 SETS = defined("options")
 
 
-def engine_of(name: str) -> str:
+def engine_of(name):
     """The engine that a set is for, its own or that of the set that it extends."""
     said = SETS[name]
     engine = said.get("engine")
     return engine_of(said["extends"]) if engine is None else str(engine[0] if isinstance(engine, list) else engine)
 
 
-def planned(folder: Path, *lines: str) -> Plan:
+def planned(folder, *lines):
     included = [str(path) for path in sorted(LIBRARY.glob("*.yaml"))]
     spec = folder / "a.yaml"
     spec.write_text("\n".join([f"title: a\ninclude: {included}", *lines]), encoding="utf-8")
     return compile_spec(str(spec), None, HOST)
 
 
-def builds(engine: str) -> str:
+def builds(engine):
     return f"builds: {{{', '.join(f'b{i}: {build}' for i, build in enumerate(BUILDS[engine]))}}}"
 
 
-def steps(engine: str) -> str:
+def steps(engine):
     kind = "db_bench, benchmarks: [fillseq], keys: 1k" if engine == "rocksdb" else "quiesce"
     return f"steps: [{{name: only, kind: {kind}}}]"
 
 
 @pytest.mark.parametrize("engine", BUILDS)
-def test_every_option_set_resolves(tmp_path: Path, engine: str) -> None:
+def test_every_option_set_resolves(tmp_path, engine):
     """As options of builds of its own: one plan of all sets takes a tenth of a plan for each."""
     names = [name for name in SETS if engine_of(name) == engine]
     below = "leveled, c4r16, byrx, " if engine == "rocksdb" else ""  # that a set may refer to
@@ -79,21 +77,19 @@ def test_every_option_set_resolves(tmp_path: Path, engine: str) -> None:
     assert [name for number, name in enumerate(names) if str(number) not in resolved] == []
 
 
-def test_every_option_set_is_of_an_engine() -> None:
+def test_every_option_set_is_of_an_engine():
     assert {engine_of(name) for name in SETS} == BUILDS.keys()
 
 
 @pytest.mark.parametrize(("machine", "name"), [("x86_64", "amd64"), ("aarch64", "arm64v8")])
-def test_binaries_of_postgres_are_those_for_the_machine(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, machine: str, name: str
-) -> None:
+def test_binaries_of_postgres_are_those_for_the_machine(tmp_path, monkeypatch, machine, name):
     monkeypatch.setitem(HOST, "architecture", machine)
     (build,) = planned(tmp_path, "builds: {a: {extends: postgres.zonky, version: 17.11}}", steps("postgres")).builds
     assert build.source["maven"] == f"io.zonky.test.postgres:embedded-postgres-binaries-linux-{name}:17.11.0"
 
 
 @pytest.mark.parametrize("name", defined("workloads"))
-def test_every_workload_resolves(tmp_path: Path, name: str) -> None:
+def test_every_workload_resolves(tmp_path, name):
     kind = name.split(".")[0]
     engine = {"db_bench": "rocksdb", "vector": "mariadb", "pgbench": "postgres"}.get(kind, "mysql")
     options = "options: [leveled, c4r16, byrx]" if engine == "rocksdb" else ""
@@ -109,7 +105,7 @@ def test_every_workload_resolves(tmp_path: Path, name: str) -> None:
     assert all(stage.steps for stage in plan.stages)
 
 
-def test_the_servers_of_db_bench_have_the_caches_of_the_table(tmp_path: Path) -> None:
+def test_the_servers_of_db_bench_have_the_caches_of_the_table(tmp_path):
     """Jobs and GB of block cache; the table of the published scripts."""
     table = {
         "c4r16": (3, 10), "c8r16": (4, 10), "c8r32": (4, 20), "c16r16": (8, 12), "c16r64": (8, 48), "c16r64b": (8, 48),

@@ -2,19 +2,18 @@
 
 import pytest
 
-from stepgrid.model.plan import Plan
 from tests.specs.conftest import SPECS, shipped_plan
 
 TODAY = ("workload=sysbench.micro38", "params.warm_time=2s")
 
 
-def compiled(name: str, scale: str | None = None, sets: tuple[str, ...] = ()) -> Plan:
+def compiled(name, scale=None, sets=()):
     return shipped_plan(SPECS / f"{name}.yaml", scale, sets)
 
 
 @pytest.mark.parametrize("scale", [None, "smoke"])
 @pytest.mark.parametrize(("sets", "steps", "measured"), [((), 46, 42), (TODAY, 41, 33)])
-def test_both_lists_on_four_servers(scale: str | None, sets: tuple[str, ...], steps: int, measured: int) -> None:
+def test_both_lists_on_four_servers(scale, sets, steps, measured):
     plan = compiled("microbenchmarks", scale, sets)
     assert [one.labels["server"] for one in plan.cells] == ["mysql", "mariadb", "myrocks", "postgres"]
     for cell in plan.cells:
@@ -23,5 +22,5 @@ def test_both_lists_on_four_servers(scale: str | None, sets: tuple[str, ...], st
 
 @pytest.mark.parametrize("scale", [None, "smoke"])
 @pytest.mark.parametrize("name", ["microbenchmarks", "microbenchmarks-versions"])
-def test_nothing_to_warn_of(name: str, scale: str | None) -> None:
+def test_nothing_to_warn_of(name, scale):
     assert compiled(name, scale).warnings == ()

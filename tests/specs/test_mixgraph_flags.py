@@ -4,18 +4,15 @@ Of these the first option of `all_random` begins with "==", and the third range 
 dashes.
 """
 
-from pathlib import Path
-
 import pytest
 
 from stepgrid.plan.assembly import compile_spec
-from tests.golden import Golden
-from tests.specs.test_legacy_flags import HOST, LIBRARY, Flags, flag_text, given
+from tests.specs.test_legacy_flags import HOST, LIBRARY, flag_text, given
 
 RATIOS = {"mix": ("0.83", "0.14", "0.03"), "get": ("1", "0", "0"), "put": ("0", "1", "0"), "seek": ("0", "0", "1")}
 
 
-def run(folder: Path, config: str, mix: str, legacy: bool) -> dict[str, Flags]:
+def run(folder, config, mix, legacy):
     included = [str(LIBRARY / f"{name}.yaml") for name in ("rocksdb", "db_bench")]
     lines = [
         "title: a",
@@ -33,11 +30,11 @@ def run(folder: Path, config: str, mix: str, legacy: bool) -> dict[str, Flags]:
 
 @pytest.mark.parametrize("legacy", [True, False], ids=["legacy", "ours"])
 @pytest.mark.parametrize("config", ["all_random", "all_dist", "prefix_random", "prefix_dist", "hwperf"])
-def test_every_flag_of_the_mix(tmp_path: Path, config: str, legacy: bool, golden: Golden) -> None:
+def test_every_flag_of_the_mix(tmp_path, config, legacy, golden):
     golden(flag_text(run(tmp_path, config, "mix", legacy)))
 
 
 @pytest.mark.parametrize("mix", RATIOS)
-def test_what_is_done_of_all_operations(tmp_path: Path, mix: str) -> None:
+def test_what_is_done_of_all_operations(tmp_path, mix):
     found = run(tmp_path, "all_dist", mix, legacy=False)["mixgraph"]
     assert tuple(found[f"mix_{operation}_ratio"] for operation in ("get", "put", "seek")) == RATIOS[mix]

@@ -1,27 +1,23 @@
 """The specs of the published experiments: each is the experiment of its article."""
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 
-from stepgrid.model.plan import Plan, PlannedCell
-from tests.golden import Golden
-
 SPECS = Path(__file__).resolve().parents[2] / "specs"
-Compiled = Callable[..., Plan]
 POSTS = sorted(path.stem for path in (SPECS / "posts").glob("*.yaml"))
 FROM_SOURCE = {"2024-12-speedb": {"9.9orig", "9.9hack"}}  # at smoke scale: what a patch needs
 
 
-def names(one: PlannedCell) -> list[str]:
+def names(one):
     """The steps of a cell, each once."""
     return list(dict.fromkeys(step.name.partition("[")[0] for step in one.steps))
 
 
 @pytest.mark.parametrize("post", POSTS)
-def test_the_experiment_of_the_article(compiled: Compiled, post: str, golden: Golden) -> None:
+def test_the_experiment_of_the_article(compiled, post, golden):
     """Its cells at full and at smoke scale, loads, builds, axes, steps, claims and tables."""
     lines = []
     for scale in (None, "smoke"):
@@ -35,7 +31,7 @@ def test_the_experiment_of_the_article(compiled: Compiled, post: str, golden: Go
     golden("\n".join(lines) + "\n")
 
 
-def test_the_page_says_how_many_cells(compiled: Compiled) -> None:
+def test_the_page_says_how_many_cells(compiled):
     page = (SPECS / "README.md").read_text(encoding="utf-8")
     rows = re.findall(r"\(posts/([^)]+)\.yaml\) \| [^|]+ \| (\d+) \| (\d+) \|", page)
     cells = {post: (len(compiled(post).cells), len(compiled(post, "smoke").cells)) for post in POSTS}
@@ -43,20 +39,20 @@ def test_the_page_says_how_many_cells(compiled: Compiled) -> None:
 
 
 @pytest.mark.parametrize("post", POSTS)
-def test_a_try_needs_no_compiler_and_less_than_an_hour(compiled: Compiled, post: str) -> None:
+def test_a_try_needs_no_compiler_and_less_than_an_hour(compiled, post):
     plan = compiled(post, "smoke")
     slow = {build.name for build in plan.builds if not build.source.keys() & {"maven", "debian"}}
     assert slow == FROM_SOURCE.get(post, set())
     assert sum(stage.seconds for stage in plan.stages) < 3600
 
 
-def values(said: object) -> list[str]:
-    return [said] if isinstance(said, str) else [str(value) for value in said or ()]  # type: ignore[attr-defined]
+def values(said):
+    return [said] if isinstance(said, str) else [str(value) for value in said or ()]
 
 
 @pytest.mark.parametrize("scale", [None, "smoke"])
 @pytest.mark.parametrize("post", POSTS)
-def test_base_and_tables_name_what_is_there(compiled: Compiled, post: str, scale: str | None) -> None:
+def test_base_and_tables_name_what_is_there(compiled, post, scale):
     plan = compiled(post, scale)
     axes = {axis.name: set(axis.labels) for axis in plan.axes}
     variables = {name for one in plan.cells for step in one.steps for name in step.variables}
@@ -72,7 +68,7 @@ def test_base_and_tables_name_what_is_there(compiled: Compiled, post: str, scale
             assert set(values(labels)) <= (steps if axis == "step" else axes[axis]), table
 
 
-def test_each_storage_engine_gets_its_own_options(compiled: Compiled) -> None:
+def test_each_storage_engine_gets_its_own_options(compiled):
     for post in ("2016-01-linkbench-disk-array", "2023-01-insert-benchmark-amd"):
         for scale in (None, "smoke"):
             plan = compiled(post, scale)

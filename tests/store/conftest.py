@@ -1,10 +1,8 @@
-from pathlib import Path
-
 import pytest
 
 from stepgrid.store.store import Store
 
 
 @pytest.fixture
-def store(tmp_path: Path) -> Store:
+def store(tmp_path):
     return Store(tmp_path / "outputs")

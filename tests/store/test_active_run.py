@@ -5,10 +5,8 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 
 import pytest
 
@@ -16,7 +14,6 @@ from stepgrid.host import cluster_job
 from stepgrid.host.locks import LockBusy, lock_holders
 from stepgrid.package import PACKAGE
 from stepgrid.store import active_run, attempts, paths
-from stepgrid.store.store import Store
 from tests.waiting import until
 
 
@@ -52,7 +49,7 @@ time.sleep(600)
 
 
 @contextmanager
-def waiting_run(store: Store, spec: str) -> Iterator[int]:
+def waiting_run(store, spec):
     words = [sys.executable, "-c", WAITER, str(store.root), spec]
     with subprocess.Popen(words, env={"PYTHONPATH": str(PACKAGE.parent)}, stdout=subprocess.PIPE) as child:
         assert child.stdout
@@ -61,7 +58,7 @@ def waiting_run(store: Store, spec: str) -> Iterator[int]:
         child.kill()
 
 
-def test_runs_have_their_turns_in_the_order_in_which_they_came(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_runs_have_their_turns_in_the_order_in_which_they_came(store, monkeypatch):
     monkeypatch.setattr(active_run, "POLL", 0.05)
     announced = list[list[str]]()
     with waiting_run(store, "a.yaml") as first:
@@ -82,7 +79,7 @@ def test_runs_have_their_turns_in_the_order_in_which_they_came(store: Store, mon
     assert active_run.queued_runs(store) == []
 
 
-def test_one_that_begins_anew_goes_first_and_one_that_is_silent_goes_last(store: Store) -> None:
+def test_one_that_begins_anew_goes_first_and_one_that_is_silent_goes_last(store):
     with waiting_run(store, "a.yaml"):
         active_run.enter_queue(store, "b.yaml", "p2", as_first=True)
         assert [run.spec for run in active_run.queued_runs(store)] == ["b.yaml", "a.yaml"]
@@ -114,7 +111,7 @@ def test_holders_outside_this_container_have_no_number(store, monkeypatch, tmp_p
     assert lock_holders(path) == []
 
 
-def test_it_is_set_aside_and_released(store: Store) -> None:
+def test_it_is_set_aside_and_released(store):
     active_run.keep_reserve(store)
     path = store.lock(paths.RESERVE)
     assert path.stat().st_blocks * 512 >= path.stat().st_size > 0
@@ -127,13 +124,13 @@ def test_it_is_set_aside_and_released(store: Store) -> None:
     assert not active_run.release_reserve(store)
 
 
-def test_a_nearly_full_disk_gives_none(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_nearly_full_disk_gives_none(store, monkeypatch):
     monkeypatch.setattr(os, "statvfs", lambda _: os.statvfs_result((4096, 4096, 1000, 90, 90, 0, 0, 0, 0, 255)))
     active_run.keep_reserve(store)
     assert not store.lock(paths.RESERVE).exists()
 
 
-def test_on_a_cluster_the_time_of_the_record_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_on_a_cluster_the_time_of_the_record_goes_on(tmp_path, monkeypatch):
     monkeypatch.setattr(attempts, "HEARTBEAT_SECONDS", 0.01)
     monkeypatch.delenv(cluster_job.ON, raising=False)
     record = tmp_path / "attempt.json"

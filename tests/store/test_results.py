@@ -15,12 +15,7 @@ from stepgrid.model.plan import Plan, PlannedBuild, PlannedReport, PlannedStage,
 from stepgrid.model.records import StoredFile, plain
 from stepgrid.model.status import Status
 from stepgrid.store import attempts, results
-from stepgrid.store.results import (
-    BrokenResult,
-    Results,
-    load_result,
-    set_aside,
-)
+from stepgrid.store.results import BrokenResult, Results, load_result, set_aside
 from stepgrid.store.status import StatusReader
 from stepgrid.store.store import Store
 from stepgrid.workflow.remaining_work import remaining_work
@@ -31,7 +26,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.fixture
-def result_folder(tmp_path: Path) -> Path:
+def result_folder(tmp_path):
     folder = tmp_path / "result"
     (folder / "steps" / "0-fill").mkdir(parents=True)
     (folder / "steps" / "0-fill" / "stdout").write_text("put: 1 ops\n")
@@ -40,7 +35,7 @@ def result_folder(tmp_path: Path) -> Path:
     return folder
 
 
-def test_every_file_but_the_record_has_its_size_and_checksum(result_folder: Path) -> None:
+def test_every_file_but_the_record_has_its_size_and_checksum(result_folder):
     (result_folder / "steps" / "0-fill" / ".stdout.77").write_text("half made")
     (result_folder / "link").symlink_to("attempt.json")
     os.mkfifo(result_folder / "pipe")
@@ -58,7 +53,7 @@ def test_every_file_but_the_record_has_its_size_and_checksum(result_folder: Path
         (None, "`steps/0-fill/stdout` is missing"),
     ],
 )
-def test_a_difference_is_named(result_folder: Path, content: bytes | None, said: str) -> None:
+def test_a_difference_is_named(result_folder, content, said):
     files, path = results.result_checksums(result_folder), result_folder / "steps" / "0-fill" / "stdout"
     path.unlink()
     if content is not None:
@@ -81,7 +76,7 @@ print(checksum_difference(result, files), *result_checksums(result))
 POWERLESS = ["setpriv", "--bounding-set=-dac_override,-dac_read_search"]
 
 
-def test_a_lack_of_permission_says_nothing_of_a_file(result_folder: Path) -> None:
+def test_a_lack_of_permission_says_nothing_of_a_file(result_folder):
     files = results.result_checksums(result_folder)
     (result_folder / "attempt.json").chmod(0)
     prefix = POWERLESS if os.geteuid() == 0 else []
@@ -209,7 +204,7 @@ def test_damage_after_a_look_is_seen(experiment, stage, damage, why):
         *({"counters": value} for value in (["reads"], {"min_trx": 3}, {"min_trx": {"reads": []}})),
     ],
 )
-def test_what_none_writes(experiment, stage, record: object) -> None:
+def test_what_none_writes(experiment, stage, record):
     path = experiment.add(BUILD, "lru", "1", 0, QPS) / "result.json"
     content = json.loads(path.read_text())
     write_json(path, {**content, "steps": [record, *content["steps"][1:]]})
@@ -218,14 +213,8 @@ def test_what_none_writes(experiment, stage, record: object) -> None:
 
 
 FILL = PlannedStep("fill", "db_bench", 1, {}, {}, 1)
-
-
 FILLED = PlannedStage("s-1", "one", "b-1", None, (), 0, 0, "h", (FILL, FILL), 1.0, 0)
-
-
 ONE_BUILD = PlannedBuild("b-1", "one", "rocksdb", "1", {"system": "x"})
-
-
 ONE_PLAN = Plan("p", "t", "a.yaml", None, (), (), (ONE_BUILD,), (FILLED,), {"id": "h"}, PlannedReport())
 
 

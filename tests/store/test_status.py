@@ -4,12 +4,10 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -43,37 +41,19 @@ from stepgrid_inspect.preview import preview_json, preview_run
 from tests.run import finished
 
 HERE, BIG = {"id": "here", "declared": True}, {"id": "big", "declared": True, "cores": 4096}
-
-
 STEP = PlannedStep("read", "db_bench", 1, {"benchmarks": ["readrandom"]}, {}, 1)
-
-
 BUILD = PlannedBuild("b-1", "one", "rocksdb", "1", {"system": "x"})
-
-
 LOAD = PlannedStage("s-load", "load", "b-1", None, ("s-0",), 0, 0, "here", (STEP,), 10.0, 0)
-
-
 STAGES = [replace(LOAD, id=f"s-{n}", title=f"read {n}", parent="s-load", children=(), rank=n + 1) for n in range(13)]
-
-
 FAR = replace(LOAD, id="s-far", title="far", children=(), hardware="big", rank=9)
-
-
 CELLS = tuple(
     PlannedCell(f"c-{s.id}", {}, "b-1", (CellStep("read", "db_bench", 0, 0, True),), (PlannedRepeat(0, 0, (s.id,)),))
     for s in (LOAD, *STAGES, FAR)
 )
-
-
 MACHINES = {"here": HERE, "big": BIG}
-
-
 PLAN = Plan(
     "p", "t", "a.yaml", None, (), CELLS, (BUILD,), (LOAD, *STAGES, FAR), HERE, PlannedReport(), machines=MACHINES
 )
-
-
 HOLD = """
 from stepgrid.host.locks import host_lock
 with host_lock(shared=False):
@@ -82,23 +62,23 @@ with host_lock(shared=False):
 """
 
 
-def nothing(_store: Store, _stage: PlannedStage) -> None:
+def nothing(_store, _stage):
     pass
 
 
-def done(store: Store, stage: PlannedStage) -> None:
+def done(store, stage):
     finished.result(store, stage)
 
 
-def unsupported(store: Store, stage: PlannedStage) -> None:
+def unsupported(store, stage):
     attempt = store.new_attempt(stage.id)
     record = {"stage": stage.id, "status": "unsupported", "reason": "the build has no option x", "steps": []}
     write_json(attempt / "result.json", record)
     store.publish_result(stage.id, attempt)
 
 
-def ended(status: str) -> Callable[[Store, PlannedStage], None]:
-    def made(store: Store, stage: PlannedStage) -> None:
+def ended(status):
+    def made(store, stage):
         write_json(store.new_attempt(stage.id) / "failure.json", {"status": status, "step": "read", "message": "no"})
 
     return made
@@ -107,40 +87,38 @@ def ended(status: str) -> Callable[[Store, PlannedStage], None]:
 failed, interrupted, set_aside = ended("failed"), ended("interrupted"), ended("broken")
 
 
-def killed(store: Store, stage: PlannedStage) -> None:
+def killed(store, stage):
     store.new_attempt(stage.id)
 
 
-def broken(store: Store, stage: PlannedStage) -> None:
+def broken(store, stage):
     (finished.result(store, stage) / "result.json").write_text("{")
 
 
-def retracted(store: Store, stage: PlannedStage) -> None:
+def retracted(store, stage):
     stage_requests.retract(store, finished.result(store, stage), "noise")
 
 
-def redone(store: Store, stage: PlannedStage) -> None:
+def redone(store, stage):
     finished.result(store, stage)
     stage_requests.request_redo(store, stage.id, "noise", by="me")
 
 
-def redone_in_vain(store: Store, stage: PlannedStage) -> None:
+def redone_in_vain(store, stage):
     redone(store, stage)
     failed(store, stage)
 
 
-def running(store: Store, stage: PlannedStage) -> None:
+def running(store, stage):
     (store.new_attempt(stage.id) / "journal.jsonl").write_text('{"t": 1.0, "event": "begun"}\n')
 
 
-def waiting(store: Store, stage: PlannedStage) -> None:
+def waiting(store, stage):
     store.new_attempt(stage.id)
 
 
 HELD = (running, waiting)  # their jobs are there
-
-
-KINDS: dict[Callable[[Store, PlannedStage], None], Status] = {
+KINDS = {
     nothing: Status.MISSING,
     done: Status.DONE,
     unsupported: Status.UNSUPPORTED,
@@ -155,20 +133,17 @@ KINDS: dict[Callable[[Store, PlannedStage], None], Status] = {
     running: Status.RUNNING,
     waiting: Status.WAITING,
 }
-
-
 AFTER = {Status.FAILED: Status.BLOCKED, Status.UNSUPPORTED: Status.UNSUPPORTED}  # the load that they start from
 
 
 @pytest.fixture(scope="module", autouse=True)
-def busy() -> Iterator[None]:
+def busy():
     """Another process has the host."""
     with TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
         patch.setenv("STEPGRID_HOST_LOCK", f"{folder}/host.lock")
         process = subprocess.Popen(
             [sys.executable, "-c", HOLD], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
         )
-        assert process.stdout is not None
         process.stdout.readline()
         assert locks.host_lock_path().exists()
         yield
@@ -176,7 +151,7 @@ def busy() -> Iterator[None]:
 
 
 @contextmanager
-def filled(kinds: dict[str, Callable[[Store, PlannedStage], None]]) -> Iterator[Store]:
+def filled(kinds):
     with TemporaryDirectory() as folder, ExitStack() as held:
         store = Store(Path(folder) / "outputs")
         plans.write(PLAN, store.plan(PLAN.digest))
@@ -189,7 +164,7 @@ def filled(kinds: dict[str, Callable[[Store, PlannedStage], None]]) -> Iterator[
         yield store
 
 
-def expected(kinds: dict[str, Callable[[Store, PlannedStage], None]]) -> dict[str, Status]:
+def expected(kinds):
     load = KINDS[kinds["s-load"]]
     found = {"b-1": Status.DONE, "s-load": load, "s-far": Status.ELSEWHERE}
     for stage in STAGES:
@@ -199,14 +174,12 @@ def expected(kinds: dict[str, Callable[[Store, PlannedStage], None]]) -> dict[st
 
 
 STATES = st.fixed_dictionaries({stage.id: st.sampled_from([*KINDS]) for stage in (LOAD, *STAGES)})
-
-
 EVERY = {"s-load": done} | {f"s-{number}": kind for number, kind in enumerate(KINDS)}
 
 
 @given(STATES)
 @settings(max_examples=15, deadline=None)
-def test_all_agree_about_every_stage(kinds: dict[str, Callable[[Store, PlannedStage], None]]) -> None:
+def test_all_agree_about_every_stage(kinds):
     wanted = expected(kinds)
     with filled(kinds) as store:
         status = StatusReader(store, PLAN).read()
@@ -226,7 +199,7 @@ def test_all_agree_about_every_stage(kinds: dict[str, Callable[[Store, PlannedSt
         assert left.lacking - inherited == runs
 
 
-def test_collect_agrees_about_stages_of_every_status() -> None:
+def test_collect_agrees_about_stages_of_every_status():
     wanted = expected(EVERY)
     assert {*wanted.values()} == {*Status} - {Status.BLOCKED}
     with filled(EVERY) as store:
@@ -234,31 +207,31 @@ def test_collect_agrees_about_stages_of_every_status() -> None:
         assert _in_tables(store) == {stage: each for stage, each in wanted.items() if stage != "b-1" and each != "done"}
 
 
-def test_collect_agrees_about_what_a_failure_blocks() -> None:
+def test_collect_agrees_about_what_a_failure_blocks():
     kinds = dict.fromkeys((stage.id for stage in STAGES), nothing) | {"s-load": failed}
     with filled(kinds) as store:
         collect(store, PLAN)
         assert _in_tables(store) == {stage: each for stage, each in expected(kinds).items() if stage != "b-1"}
 
 
-def _states(nodes: list[dict[str, str]]) -> dict[str, str]:
+def _states(nodes):
     return {node.get("id") or node["stage"]: node["state"] for node in nodes}
 
 
-def _in_tables(store: Store) -> dict[str, str]:
+def _in_tables(store):
     """Without those that have a result: whether its figures can be read is said there, too."""
     with open_tables(store.tables("p")) as connection:
         query = "SELECT DISTINCT stage, status FROM steps WHERE attempt IS NULL OR status = 'unsupported'"
         return dict(connection.execute(query).fetchall())
 
 
-def _lacking(kinds: dict[str, Callable[[Store, PlannedStage], None]], wanted: dict[str, Status]) -> set[str]:
+def _lacking(kinds, wanted):
     again = {stage for stage, kind in kinds.items() if kind in (redone, redone_in_vain)}
     has = {stage for stage, kind in kinds.items() if kind in (done, unsupported)}
     return (kinds.keys() - has) | again
 
 
-def test_a_redo_that_failed_is_done_and_says_so() -> None:
+def test_a_redo_that_failed_is_done_and_says_so():
     kinds = dict.fromkeys((stage.id for stage in (LOAD, *STAGES)), done) | {"s-1": redone_in_vain}
     with filled(kinds) as store:
         status = StatusReader(store, PLAN).read()
@@ -271,7 +244,7 @@ def test_a_redo_that_failed_is_done_and_says_so() -> None:
 
 
 @pytest.mark.parametrize("command", ["status", "watch", "plan"])
-def test_help_has_the_words_and_their_meanings(command: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_help_has_the_words_and_their_meanings(command, capsys):
     from stepgrid.cli import main
 
     with pytest.raises(SystemExit):
@@ -282,16 +255,14 @@ def test_help_has_the_words_and_their_meanings(command: str, capsys: pytest.Capt
 
 
 @pytest.mark.parametrize(("page", "words"), [("guides/watching.md", Status), ("reference/cli.md", Action)])
-def test_documentation_has_the_words_and_their_meanings(page: str, words: type[Status] | type[Action]) -> None:
+def test_documentation_has_the_words_and_their_meanings(page, words):
     text = (Path(__file__).parents[2] / "docs" / page).read_text()
     assert [word for word in words if f"| `{word}` | {word.meaning}" not in text] == []
 
 
 @pytest.mark.parametrize("node", ["s-load", "b-1"])
 @pytest.mark.parametrize(("hostname", "age", "status"), [("n9", 5, "running"), ("n9", 600, "interrupted")])
-def test_a_job_of_another_machine_runs_as_long_as_it_gives_a_sign_of_life(
-    hostname: str, age: float, status: str, node: str, tmp_path: Path
-) -> None:
+def test_a_job_of_another_machine_runs_as_long_as_it_gives_a_sign_of_life(hostname, age, status, node, tmp_path):
     """Its lock is not among those that the kernel here lists."""
     store = Store(tmp_path)
     attempt = store.new_attempt(node)
@@ -304,7 +275,7 @@ def test_a_job_of_another_machine_runs_as_long_as_it_gives_a_sign_of_life(
     assert StatusReader(store, PLAN).read().nodes[node].status == "failed"
 
 
-def test_a_build_that_waited_counts_in_the_run_that_made_it(tmp_path: Path) -> None:
+def test_a_build_that_waited_counts_in_the_run_that_made_it(tmp_path):
     store = Store(tmp_path)
     finished.make_build(store, "b-1")
     record = store.build("b-1") / "build.json"
@@ -331,7 +302,7 @@ BEGAN = datetime(2026, 1, 1, tzinfo=UTC).timestamp()
         ("b-1", {"since": BEGAN + 20}, 20.0),
     ],
 )
-def test_a_run_waits_as_long_as_its_nodes_for_the_host(node: str, work: dict[str, Any], seconds: float) -> None:
+def test_a_run_waits_as_long_as_its_nodes_for_the_host(node, work, seconds):
     active = ActiveWork((1,), Path("20260101T000000.000000Z"), **work)
     nodes = [NodeStatus(node, "t", Status.RUNNING, work=active)]
     assert sum_waits(nodes, BEGAN, BEGAN + 50) == seconds

@@ -2,7 +2,6 @@
 
 import os
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 
 import pytest
 
@@ -55,14 +54,14 @@ def test_a_named_mark_that_leads_nowhere_is_dropped_or_all_are(store, monkeypatc
     assert len(list(store.mark("_").parent.glob("s-*"))) == 2
 
 
-def test_later_results_are_not_there(tmp_path: Path) -> None:
+def test_later_results_are_not_there(tmp_path):
     store = Store(tmp_path / "outputs")
     for name in ("20261119T235959.000000Z", "20261120T183059.999999Z", "20261120T183100.000000Z"):
         folder = store.results_of("s-1") / name
         folder.mkdir(parents=True)
         (folder / "result.json").write_text("{}")
 
-    def there(date: str) -> list[str]:
+    def there(date):
         return [each.name[:13] for each in PastStore(store, time_name_prefix(date) or "", tmp_path).results("s-1")]
 
     assert there("2026-11-18") == []
@@ -73,11 +72,11 @@ def test_later_results_are_not_there(tmp_path: Path) -> None:
 
 
 @pytest.fixture
-def store(tmp_path: Path) -> Store:
+def store(tmp_path):
     return Store(tmp_path / "outputs")
 
 
-def image(store: Store, stage: str, files: dict[str, int], used: float, **more: object) -> Path:
+def image(store, stage, files, used, **more):
     staged = store.new_image(stage)
     (staged / "data").mkdir()
     for name, size in files.items():
@@ -88,7 +87,7 @@ def image(store: Store, stage: str, files: dict[str, int], used: float, **more: 
     return store.image(stage)
 
 
-def test_what_is_shared_is_not_its_own_and_counts_once(store: Store) -> None:
+def test_what_is_shared_is_not_its_own_and_counts_once(store):
     one = image(store, "s-1", {"a.sst": 8192, "b": 4096}, 1.0)
     two = image(store, "s-2", {}, 2.0)
     os.link(one / "data" / "a.sst", two / "data" / "a.sst")
@@ -98,7 +97,7 @@ def test_what_is_shared_is_not_its_own_and_counts_once(store: Store) -> None:
     assert folder_bytes(one, two) == found["s-1"].bytes + found["s-2"].unshared
 
 
-def test_one_that_is_held_is_not_evicted(store: Store) -> None:
+def test_one_that_is_held_is_not_evicted(store):
     image(store, "s-1", {"a": 1}, 1.0)
     with images.hold_image(store, "s-1"), pytest.raises(LockBusy):
         images.evict_image(store, "s-9", "s-1")

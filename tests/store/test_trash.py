@@ -2,8 +2,6 @@
 
 import os
 import signal
-from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 
@@ -13,14 +11,14 @@ from stepgrid.store.store import Store
 from stepgrid.store.trash import NeededNames, UnmovedPath, list_entries, unreferenced_entries
 
 
-def put(store: Store, kind: str, name: str) -> Path:
+def put(store, kind, name):
     folder = store.root / kind / name
     (folder / "inner").mkdir(parents=True)
     (folder / "inner" / "file").write_text("x" * 5000)
     return folder
 
 
-def test_what_is_needed_is_not_listed(store: Store) -> None:
+def test_what_is_needed_is_not_listed(store):
     for kind, name in (("results", "s-1"), ("results", "s-2"), ("attempts", "b-1"), ("plans", "p"), ("summary", "q")):
         put(store, kind, name)
     found = unreferenced_entries(list_entries(store), NeededNames({"p"}, {"b-1"}, {"s-1"}))
@@ -28,7 +26,7 @@ def test_what_is_needed_is_not_listed(store: Store) -> None:
     assert all(each.bytes >= 5000 for each in found)
 
 
-def test_links_lead_nowhere_outside(store: Store, tmp_path: Path) -> None:
+def test_links_lead_nowhere_outside(store, tmp_path):
     outside = tmp_path / "precious"
     (outside / "s-1").mkdir(parents=True)
     put(store, "plans", "p")
@@ -37,7 +35,7 @@ def test_links_lead_nowhere_outside(store: Store, tmp_path: Path) -> None:
     assert [each.name for each in unreferenced_entries(list_entries(store), NOTHING)] == ["p"]
 
 
-def test_notes_of_stages_and_builds_are_unreferenced_like_them(store: Store) -> None:
+def test_notes_of_stages_and_builds_are_unreferenced_like_them(store):
     for path in (
         store.redo_request("s-1"),
         store.redo_request("s-2"),
@@ -55,17 +53,17 @@ def test_notes_of_stages_and_builds_are_unreferenced_like_them(store: Store) -> 
 NOTHING = NeededNames((), (), ())
 
 
-def moved(store: Store, needed: NeededNames = NOTHING) -> list[UnmovedPath]:
+def moved(store, needed=NOTHING):
     return trash.move(store, unreferenced_entries(list_entries(store), needed))
 
 
-def tree(folder: Path) -> list[str]:
+def tree(folder):
     """Files that are somebody's: no locks, and no folders that are empty."""
     files = (path.relative_to(folder) for path in folder.rglob("*") if path.is_file())
     return sorted(str(path) for path in files if path.parts[0] != "locks")
 
 
-def fill(store: Store) -> list[str]:
+def fill(store):
     for kind in ("results", "attempts", "images", "plans", "summary"):
         put(store, kind, f"s-{kind}")
     put(store, "builds", "b-1")
@@ -75,7 +73,7 @@ def fill(store: Store) -> list[str]:
     return tree(store.root)
 
 
-def test_all_of_it_comes_back(store: Store) -> None:
+def test_all_of_it_comes_back(store):
     before = fill(store)
     assert moved(store) == []
     gone = tree(store.root)
@@ -88,7 +86,7 @@ def test_all_of_it_comes_back(store: Store) -> None:
     assert not (store.root / "trash").exists()
 
 
-def test_the_mark_goes_and_the_rest_stays(store: Store) -> None:
+def test_the_mark_goes_and_the_rest_stays(store):
     gone, stays = put(store, "results", "s-1"), put(store, "results", "s-2")
     for folder in (gone, stays):
         store.set_mark(folder.name, folder / "inner")
@@ -99,7 +97,7 @@ def test_the_mark_goes_and_the_rest_stays(store: Store) -> None:
     assert store.mark("s-2").exists()
 
 
-def test_results_join_those_that_were_measured_since(store: Store) -> None:
+def test_results_join_those_that_were_measured_since(store):
     put(store, "results/s-1", "20260101T000000.000000Z")
     moved(store)
     put(store, "results/s-1", "20260102T000000.000000Z")
@@ -108,7 +106,7 @@ def test_results_join_those_that_were_measured_since(store: Store) -> None:
     assert sorted(there) == ["20260101T000000.000000Z", "20260102T000000.000000Z"]
 
 
-def test_nothing_that_was_made_since_is_replaced(store: Store) -> None:
+def test_nothing_that_was_made_since_is_replaced(store):
     old = put(store, "builds", "b-1")
     (old / "inner" / "file").write_text("old")
     moved(store)
@@ -119,7 +117,7 @@ def test_nothing_that_was_made_since_is_replaced(store: Store) -> None:
     assert (left[0].path / "inner" / "file").read_text() == "old"
 
 
-def test_of_two_the_newer_comes_back(store: Store) -> None:
+def test_of_two_the_newer_comes_back(store):
     for text in ("old", "new"):
         file = put(store, "builds", "b-1") / "inner" / "file"
         file.write_text(text)
@@ -129,7 +127,7 @@ def test_of_two_the_newer_comes_back(store: Store) -> None:
     assert file.read_text() == "new"
 
 
-def test_emptying_deletes_and_counts(store: Store) -> None:
+def test_emptying_deletes_and_counts(store):
     fill(store)
     moved(store)
     held = trash.trash_size(store)[1]
@@ -140,7 +138,7 @@ def test_emptying_deletes_and_counts(store: Store) -> None:
     assert trash.empty(store) == 0
 
 
-def test_an_interrupted_emptying_restores_nothing_in_part(store: Store) -> None:
+def test_an_interrupted_emptying_restores_nothing_in_part(store):
     fill(store)
     moved(store)
     (batch,) = (store.root / "trash").iterdir()
@@ -150,7 +148,7 @@ def test_an_interrupted_emptying_restores_nothing_in_part(store: Store) -> None:
     assert not (store.root / "trash").exists()
 
 
-def test_images_stay_on_their_file_system(tmp_path: Path) -> None:
+def test_images_stay_on_their_file_system(tmp_path):
     store = Store(tmp_path / "outputs", tmp_path / "fast")
     store.image("s-1").mkdir(parents=True)
     (store.image("s-1") / "file").write_text("x" * 5000)
@@ -160,7 +158,7 @@ def test_images_stay_on_their_file_system(tmp_path: Path) -> None:
     assert (store.image("s-1") / "file").is_file()
 
 
-def test_what_a_job_uses_is_left_and_named(store: Store) -> None:
+def test_what_a_job_uses_is_left_and_named(store):
     folder, other = put(store, "images", "s-1"), put(store, "images", "s-2")
     with locked(store.lock("s-1")):
         assert moved(store) == [UnmovedPath(folder, "it is in use")]
@@ -169,14 +167,14 @@ def test_what_a_job_uses_is_left_and_named(store: Store) -> None:
 
 
 @pytest.mark.parametrize("held", ["run", "import", "import-legacy", "trash"])
-def test_it_is_alone(held: str, store: Store) -> None:
+def test_it_is_alone(held, store):
     with locked(store.lock(held)), pytest.raises(LockBusy), trash.lock_trash(store):
         pass
     with trash.lock_trash(store):
         pass
 
 
-def test_a_trash_that_is_a_link_is_not_used(store: Store, tmp_path: Path) -> None:
+def test_a_trash_that_is_a_link_is_not_used(store, tmp_path):
     folder = put(store, "results", "s-1")
     (tmp_path / "elsewhere" / "precious" / "results" / "s-2").mkdir(parents=True)
     (store.root / "trash").symlink_to(tmp_path / "elsewhere")
@@ -185,7 +183,7 @@ def test_a_trash_that_is_a_link_is_not_used(store: Store, tmp_path: Path) -> Non
     assert (tmp_path / "elsewhere" / "precious" / "results" / "s-2").is_dir()
 
 
-def test_links_inside_are_not_followed(store: Store, tmp_path: Path) -> None:
+def test_links_inside_are_not_followed(store, tmp_path):
     outside = tmp_path / "precious"
     outside.mkdir()
     (outside / "file").write_text("x")
@@ -196,7 +194,7 @@ def test_links_inside_are_not_followed(store: Store, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("change", [moved, trash.restore])
-def test_a_kill_at_any_rename_loses_nothing(change: Callable[[Store], object], tmp_path: Path) -> None:
+def test_a_kill_at_any_rename_loses_nothing(change, tmp_path):
     for renames in range(20):
         store = Store(tmp_path / str(renames) / "outputs")
         before = fill(store)
@@ -211,12 +209,12 @@ def test_a_kill_at_any_rename_loses_nothing(change: Callable[[Store], object], t
     assert renames == len(before)
 
 
-def _killed_after(renames: int, change: Callable[[], object]) -> bool:
+def _killed_after(renames, change):
     """Whether it came to its end before that."""
     if not (child := os.fork()):
         rename, done = os.rename, 0
 
-        def counting(*paths: Path) -> None:
+        def counting(*paths):
             nonlocal done
             if done == renames:
                 os.kill(os.getpid(), signal.SIGKILL)

@@ -1,8 +1,6 @@
 """Runs of a step, as the tables have them."""
 
-from collections.abc import Iterable, Mapping
 from datetime import datetime, timedelta
-from typing import Any
 
 from stepgrid.model.plan import PlannedCell, PlannedRepeat
 from stepgrid.summarize.data.points import Point
@@ -11,7 +9,7 @@ from stepgrid.summarize.data.tables_reader import PastFigure, Run, Tables
 START = datetime(2026, 11, 20, 10)
 
 
-def run(cell: str, load: int, qps: float, index: int = 0, minutes: float = 0.0, **metrics: float) -> Run:
+def run(cell, load, qps, index=0, minutes=0.0, **metrics):
     return Run(
         cell=cell,
         labels={"arm": cell},
@@ -35,18 +33,11 @@ def run(cell: str, load: int, qps: float, index: int = 0, minutes: float = 0.0, 
     )
 
 
-def point(*runs: Run) -> Point:
+def point(*runs):
     return Point("readww", runs[0].labels, runs)
 
 
-def past(
-    cell: str,
-    load: int,
-    qps: float,
-    age: int = 1,
-    restored: bool = True,
-    host: str | None = "here",
-) -> PastFigure:
+def past(cell, load, qps, age=1, restored=True, host="here"):
     """`age`: of two results of a load the older has the higher one."""
     place = (f"s-{cell}-{load}-0", 0)
     return PastFigure(
@@ -54,10 +45,10 @@ def past(
     )
 
 
-def tables(runs: Iterable[Run], **more: Any) -> Tables:
+def tables(runs, **more):
     return Tables(tuple(runs), {}, {}, **more)
 
 
-def cell(labels: Mapping[str, str], stage: str, build: str = "b") -> PlannedCell:
+def cell(labels, stage, build="b"):
     """A cell of one load and one stage."""
     return PlannedCell(stage, labels, build, (), (PlannedRepeat(0, 0, (stage,)),))

@@ -1,13 +1,10 @@
 """The scenario of the report's tests: something of every status, with figures that are easy to check by hand."""
 
 import re
-from pathlib import Path
-from typing import Any
 
 from stepgrid.collect.job import collect
 from stepgrid.model.records import replace
 from stepgrid.store.store import SummaryFiles
-from stepgrid.summarize.report import Report
 from stepgrid.summarize.report_files import read_report, write_report
 from tests.summarize.synthetic import ASSERTIONS, Experiment
 
@@ -15,7 +12,7 @@ OLD, NEW = "rocksdb-6.11.4", "rocksdb-7.8.3"
 LEVELS = (1.0, 1.01, 0.99)
 
 
-def experiment(root: Path, **said: Any) -> Experiment:
+def experiment(root, **said):
     """6.11.4 lacks hyper; in 7.8.3 hyper is 1.5 times as fast with 1 thread, failed or not run with 2."""
     found = Experiment(root, builds=(OLD, NEW), **said)
     found.add_build(OLD, warnings=[ASSERTIONS])
@@ -33,7 +30,7 @@ def experiment(root: Path, **said: Any) -> Experiment:
     return found
 
 
-def report(found: Experiment) -> Report:
+def report(found):
     for reading in found.store.root.glob("results/*/*/figures.*"):  # results are edited by hand here
         reading.unlink()
     collect(found.store, found.plan)
@@ -48,7 +45,7 @@ def text(found):
     return re.sub(r"\d{8}T[\d.]+Z", "TIME", text)
 
 
-def altered(report: Report, **fields: Any) -> Report:
+def altered(report, **fields):
     """Return a report with other fields of its parts."""
     for name, value in fields.items():
         part = next(

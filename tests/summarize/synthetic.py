@@ -63,20 +63,20 @@ class Experiment:
     metric: str | None = None  # that the report leads with
     steps: Sequence[str] = STEPS
 
-    def __post_init__(self) -> None:
+    def __post_init__(self):
         self.store = Store(self.root / "outputs")
         self.plan = self._plan()
         plans.write(self.plan, self.store.plan(self.plan.digest))
 
     # ids say what they stand for, so that a test reads well
-    def stage(self, build: str, cache: str, threads: str, load: int, run: int = 0) -> str:
+    def stage(self, build, cache, threads, load, run=0):
         cache = (self.alike_to or self.caches[0]) if (build, cache) in self.alike else cache
         return f"s-{build[8:]}-{cache}-{threads}-{load}" + (f"-{run}" if run else "")
 
-    def load_stage(self, build: str, load: int) -> str:
+    def load_stage(self, build, load):
         return f"s-{build[8:]}-load-{load}"
 
-    def _plan(self) -> Plan:
+    def _plan(self):
         stages = {stage.id: stage for stage in self._stages()}
         return Plan(
             digest="p-synthetic",
@@ -107,7 +107,7 @@ class Experiment:
             ),
         )
 
-    def _stages(self) -> list[PlannedStage]:
+    def _stages(self):
         found = []
         for build in self.builds:
             for load in range(self.loads):
@@ -121,9 +121,7 @@ class Experiment:
                 ]
         return found
 
-    def _stage(
-        self, node: str, build: str, parent: str | None, load: int, run: int, steps: Sequence[str]
-    ) -> PlannedStage:
+    def _stage(self, node, build, parent, load, run, steps):
         planned = tuple(
             PlannedStep(
                 name,
@@ -149,7 +147,7 @@ class Experiment:
             int(parent is not None),
         )
 
-    def _cells(self) -> list[PlannedCell]:
+    def _cells(self):
         steps = (
             CellStep("fillseq", "db_bench", 0, 0, True),
             *(CellStep(name, "db_bench", 1, index, True) for index, name in enumerate(self.steps)),
@@ -174,13 +172,7 @@ class Experiment:
         ]
 
     # what a run would leave
-    def add_build(
-        self,
-        build: str,
-        quality: Mapping[str, object] | None = None,
-        warnings: Sequence[str] = (),
-        defaults: Mapping[str, str] | None = None,
-    ) -> None:
+    def add_build(self, build, quality=None, warnings=(), defaults=None):
         node, version = f"b-{build}", build[8:]
         attempt = self.store.new_attempt(node)
         package = {"name": "rocksdb-tools", "version": f"{version}-1", "digest": "ab" * 32}
@@ -201,33 +193,31 @@ class Experiment:
             (attempt / "catalogue.json").write_text(json.dumps(catalogue))
         self.store.publish_build(node, attempt)
 
-    def add_load(self, build: str, load: int, qps: float = 300_000) -> Path:
+    def add_load(self, build, load, qps=300_000):
         return self._publish(self.load_stage(build, load), f"b-{build}", [("fillseq", [qps] * self.seconds)])
 
-    def add(
-        self, build: str, cache: str, threads: str, load: int, qps: Mapping[str, float | Sequence[float]], run: int = 0
-    ) -> Path:
+    def add(self, build, cache, threads, load, qps, run=0):
         series = [
             (step, [float(rate)] * self.seconds if isinstance(rate, (int, float)) else list(rate))
             for step, rate in qps.items()
         ]
         return self._publish(self.stage(build, cache, threads, load, run), f"b-{build}", series)
 
-    def add_unsupported(self, build: str, cache: str, threads: str, load: int, reason: str) -> Path:
+    def add_unsupported(self, build, cache, threads, load, reason):
         node = self.stage(build, cache, threads, load)
         attempt = self.store.new_attempt(node)
         record = {"stage": node, "attempt": attempt.name, "status": "unsupported", "reason": reason, "steps": []}
         (attempt / "result.json").write_text(json.dumps(record))
         return self.store.publish_result(node, attempt)
 
-    def add_failure(self, node: str, message: str, step: str | None = "readww", status: str = "failed") -> Path:
+    def add_failure(self, node, message, step="readww", status="failed"):
         attempt = self.store.new_attempt(node)
         log = str(attempt / "steps/0-readww/stderr")
         record = {"node": node, "attempt": attempt.name, "status": status, "message": message, "tail": "", "log": log}
         (attempt / "failure.json").write_text(json.dumps({**record, "step": step}))
         return attempt
 
-    def _publish(self, node: str, build: str, steps: Sequence[tuple[str, Sequence[float]]]) -> Path:
+    def _publish(self, node, build, steps):
         attempt = self.store.new_attempt(node)
         records = [self._step(attempt, index, name, series) for index, (name, series) in enumerate(steps)]
         (attempt / "attempt.json").write_text(
@@ -238,12 +228,12 @@ class Experiment:
         (attempt / "result.json").write_text(json.dumps(record | files))
         return self.store.publish_result(node, attempt)
 
-    def seal(self, result: Path) -> None:
+    def seal(self, result):
         """A test has written other files into it: these are what was published."""
         record = json.loads((result / "result.json").read_text())
         (result / "result.json").write_text(json.dumps({**record, "files": plain(results.result_checksums(result))}))
 
-    def _step(self, attempt: Path, index: int, name: str, series: Sequence[float]) -> dict[str, object]:
+    def _step(self, attempt, index, name, series):
         folder = attempt / f"steps/{index}-{name}"
         folder.mkdir(parents=True)
         (folder / "stdout").write_text(stdout(BENCHMARK[name], series))
@@ -251,7 +241,7 @@ class Experiment:
         (folder / "report.csv").write_text(report(series))
         argv = ["root/db_bench", f"--benchmarks={BENCHMARK[name]}", "--num=1000", "--db=outputs/live/my data"]
         (folder / "command.json").write_text(json.dumps({"argv": argv, "env": {"LC_ALL": "C"}}))
-        record: dict[str, object] = {
+        record = {
             "name": name,
             "kind": "db_bench",
             "status": "done",
@@ -267,7 +257,7 @@ class Experiment:
         return record
 
 
-def stdout(benchmark: str, series: Sequence[float]) -> str:
+def stdout(benchmark, series):
     """As db_bench 7.8.3 prints it."""
     seconds, rate = len(series), sum(series) / len(series)
     operations, micros = round(rate * seconds), 1e6 / rate if rate else 0.0
@@ -290,5 +280,5 @@ P99.99: {20 * micros:.2f}
 """
 
 
-def report(series: Sequence[float]) -> str:
+def report(series):
     return "secs_elapsed,interval_qps\n" + "".join(f"{at},{rate:.0f}\n" for at, rate in enumerate(series, 1))

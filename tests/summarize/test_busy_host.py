@@ -2,8 +2,6 @@
 
 import json
 import tarfile
-from pathlib import Path
-from typing import Any
 
 import pytest
 from hypothesis import given
@@ -12,9 +10,8 @@ from hypothesis import strategies as st
 from stepgrid.collect.job import collect
 from stepgrid.model.records import replace
 from stepgrid.summarize import report_formats, summary_text
-from stepgrid.summarize.data.tables_reader import Event, Run
+from stepgrid.summarize.data.tables_reader import Event
 from stepgrid.summarize.notes import coverage, quiet_times
-from stepgrid.summarize.report import Report
 from stepgrid.summarize.report_files import read_report
 from stepgrid.summarize.sentences import dip_text
 from stepgrid.summarize.statistics.confidence_intervals import holm_limit
@@ -28,7 +25,7 @@ FORMS = ("text", "markdown", "html", "csv", "json")
 
 
 @pytest.fixture(scope="module")
-def experiment(tmp_path_factory: pytest.TempPathFactory) -> Experiment:
+def experiment(tmp_path_factory):
     """Hyper is half as fast at the same CPU of a step, before all of whose stages others used the host."""
     found = Experiment(tmp_path_factory.mktemp("busy"), threads=("1",), claims=[CLAIM])
     found.add_build(NEW)
@@ -41,11 +38,11 @@ def experiment(tmp_path_factory: pytest.TempPathFactory) -> Experiment:
 
 
 @pytest.fixture(scope="module")
-def report(experiment: Experiment) -> Report:
+def report(experiment):
     return read_report(experiment.store, experiment.plan.digest)
 
 
-def _disturb(found: Experiment, result: Path) -> None:
+def _disturb(found, result):
     attempt = json.loads((result / "attempt.json").read_text())
     noise = {
         "warning": "others used 90 % of a core; busiest: planted-x; y 90 %; other runs: planted-run",
@@ -74,7 +71,7 @@ def _disturb(found: Experiment, result: Path) -> None:
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_no_form_says_which_arm_is_faster(report: Report, form: str) -> None:
+def test_no_form_says_which_arm_is_faster(report, form):
     text = report_formats.report_text(report, form, None)
     assert "undecided (host busy)" in text
     assert "slower, certain" not in text
@@ -82,11 +79,11 @@ def test_no_form_says_which_arm_is_faster(report: Report, form: str) -> None:
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_no_form_names_the_programs_of_others(report: Report, form: str) -> None:
+def test_no_form_names_the_programs_of_others(report, form):
     assert "planted" not in report_formats.report_text(report, form, None)
 
 
-def test_an_export_names_the_programs_of_others_only_with_host(experiment: Experiment, tmp_path: Path) -> None:
+def test_an_export_names_the_programs_of_others_only_with_host(experiment, tmp_path):
     for host, is_named in ((False, False), (True, True)):
         file = tmp_path / f"{host}.tar.gz"
         export_results(experiment.store, experiment.plan, file, ExportOptions(host=host))
@@ -95,7 +92,7 @@ def test_an_export_names_the_programs_of_others_only_with_host(experiment: Exper
         assert any(b"planted" in content for content in contents) is is_named
 
 
-def test_the_answer_has_what_a_busy_host_can_tell_and_what_to_do(report: Report) -> None:
+def test_the_answer_has_what_a_busy_host_can_tell_and_what_to_do(report):
     answer, _, _ = summary_text.text(report, None).partition("read with care")
     words = " ".join(answer.split())
     assert "cache=hyper: QPS undecided (host busy) against cache=lru, in both steps: 50 % came out" in words
@@ -107,7 +104,7 @@ RATES = (100, 100, 20, 30, 100, 100, 100, 10, 100, 100)
 POINTS = [(float(second), float(rate)) for second, rate in enumerate(RATES, 1)]
 
 
-def test_events_that_take_more_of_the_dips_are_named_the_strongest_first() -> None:
+def test_events_that_take_more_of_the_dips_are_named_the_strongest_first():
     events = [
         Event(2.0, 3.5, "checkpoint"),
         Event(7.2, 7.9, "checkpoint"),
@@ -123,7 +120,7 @@ def test_events_that_take_more_of_the_dips_are_named_the_strongest_first() -> No
     )
 
 
-def test_what_always_goes_on_explains_no_dip() -> None:
+def test_what_always_goes_on_explains_no_dip():
     assert dip_text([(POINTS, [Event(0.0, 10.0, "compaction")])]) == (
         "2 dips below half of the median QPS, in which no event of the engine takes clearly more time than else"
     )
@@ -131,7 +128,7 @@ def test_what_always_goes_on_explains_no_dip() -> None:
 
 
 @given(st.lists(st.floats(0, 1) | st.sampled_from([0.01, 0.002]), min_size=1))
-def test_the_limit_is_that_of_holms_procedure(chances: list[float]) -> None:
+def test_the_limit_is_that_of_holms_procedure(chances):
     """A chance holds if it does after each is multiplied by how many are no smaller."""
     ranked = sorted(chances)
     adjusted = [max((len(ranked) - at) * ranked[at] for at in range(rank + 1)) for rank in range(len(ranked))]
@@ -139,7 +136,7 @@ def test_the_limit_is_that_of_holms_procedure(chances: list[float]) -> None:
     assert holm_limit(chances, 0.05) == max(holding, default=0.0)
 
 
-def test_coverage_counts_shared_runs_once_and_groups_reasons() -> None:
+def test_coverage_counts_shared_runs_once_and_groups_reasons():
     failed = [replace(made.run("x", load, 1.0), status="failed", reason="killed", log=f"{load}.log") for load in (1, 2)]
     found = coverage(
         [made.run("x", 0, 1.0), made.run("x", 0, 1.0), *failed, replace(made.run("y", 0, 1.0), measured=False)]
@@ -149,8 +146,8 @@ def test_coverage_counts_shared_runs_once_and_groups_reasons() -> None:
     assert (trouble.status, trouble.reason, trouble.runs, trouble.logs) == ("failed", "killed", 2, ("1.log", "2.log"))
 
 
-def test_times_until_builds_were_quiet() -> None:
-    def run(build: str, seconds: float | None, **fields: Any) -> Run:
+def test_times_until_builds_were_quiet():
+    def run(build, seconds, **fields):
         metrics = {} if seconds is None else {"quiesce_seconds": seconds}
         fields = {"step": "settle", "kind": "quiesce", **fields}
         return replace(made.run("a", 0, 1.0), build=build, metrics=metrics, **fields)

@@ -1,15 +1,13 @@
 """Two sets of results as the arms of one report, by figures that are easy to check by hand."""
 
 import re
-from pathlib import Path
-from typing import Any
 
 import pytest
 
 from stepgrid.collect.job import collect
 from stepgrid.model.records import replace
 from stepgrid.summarize import summary_text
-from stepgrid.summarize.compare import NotComparable, ResultSet, compare_sets, reproduction_sentences, stored_results
+from stepgrid.summarize.compare import NotComparable, compare_sets, reproduction_sentences, stored_results
 from stepgrid.summarize.comparisons.comparison import BASE, RATIO, ArmEntry, ComparedMetric, ComparedPoint, Comparison
 from stepgrid.summarize.comparisons.comparison_axes import ComparisonLayout
 from stepgrid.summarize.statistics.confidence_intervals import Interval
@@ -21,9 +19,7 @@ OLD, NEW, NEWEST = "rocksdb-6.11.4", "rocksdb-7.8.3", "rocksdb-9.10.0"
 LEVELS = (1.0, 1.01, 0.99)
 
 
-def measured(
-    root: Path, name: str, hyper: float = 1.0, levels: tuple[float, ...] = LEVELS, **options: Any
-) -> ResultSet:
+def measured(root, name, hyper=1.0, levels=LEVELS, **options):
     """Measure loads of these speeds; `hyper`: the speed of this cache."""
     experiment = Experiment(root, loads=len(levels), **options)
     for build in experiment.builds:
@@ -38,7 +34,7 @@ def measured(
     return stored_results(experiment.store, experiment.plan.digest, name)
 
 
-def test_points_are_compared_between_the_sets(tmp_path: Path) -> None:
+def test_points_are_compared_between_the_sets(tmp_path):
     first, second = measured(tmp_path / "1", "then"), measured(tmp_path / "2", "now", 0.8, (1.002, 1.012, 0.994))
     report = compare_sets(first, second, ())
     text = summary_text.text(report, None)
@@ -58,7 +54,7 @@ def test_points_are_compared_between_the_sets(tmp_path: Path) -> None:
     assert other.notes.reproduction[0] == "reproduced within 2 % at 5 of 9 points"
 
 
-def test_a_wide_interval_is_undecided_whatever_the_noise_floor() -> None:
+def test_a_wide_interval_is_undecided_whatever_the_noise_floor():
     point = made.point(made.run("a", 0, 1000.0))
     entry = ArmEntry(RATIO, point, Interval(0.26, 0.05, 1.35, 3), 0.26, "undecided", floor=4.0)
     layout, row = (
@@ -79,7 +75,7 @@ def test_a_wide_interval_is_undecided_whatever_the_noise_floor() -> None:
     ]
 
 
-def test_a_result_of_both_sets_is_one_result(tmp_path: Path) -> None:
+def test_a_result_of_both_sets_is_one_result(tmp_path):
     first = measured(tmp_path, "then")
     report = compare_sets(first, replace(first, name="now"), ())
     assert report.comparisons.all == ()
@@ -87,7 +83,7 @@ def test_a_result_of_both_sets_is_one_result(tmp_path: Path) -> None:
     assert report.notes.coverage.total == 3 + 2 * 4 * 3  # a load, and two steps at four points, each once
 
 
-def test_an_axis_with_one_label_in_each_set_is_a_difference(tmp_path: Path) -> None:
+def test_an_axis_with_one_label_in_each_set_is_a_difference(tmp_path):
     first, second = measured(tmp_path / "1", "a", builds=(OLD,)), measured(tmp_path / "2", "b", builds=(NEW,))
     report = compare_sets(first, second, ())
     assert report.notes.differs[1:3] == (f"build: {OLD} -> {NEW}", "build.version: 6.11.4 -> 7.8.3")
@@ -97,7 +93,7 @@ def test_an_axis_with_one_label_in_each_set_is_a_difference(tmp_path: Path) -> N
     assert f"build: {OLD} -&gt; {NEW}<br>" in html_page.page(report)
 
 
-def test_cells_without_a_partner_are_counted(tmp_path: Path) -> None:
+def test_cells_without_a_partner_are_counted(tmp_path):
     first = measured(tmp_path / "1", "a", threads=("1", "2", "4"))
     second = measured(tmp_path / "2", "b", threads=("2", "1"), caches=("lru", "hyper", "clock"))
     report = compare_sets(first, second, ())
@@ -107,7 +103,7 @@ def test_cells_without_a_partner_are_counted(tmp_path: Path) -> None:
     assert f"\n  {counts[0]}\n  {counts[1]}\n" in summary_text.text(report, None)
 
 
-def test_labels_narrow_the_set_that_has_them(tmp_path: Path) -> None:
+def test_labels_narrow_the_set_that_has_them(tmp_path):
     first = measured(tmp_path / "1", "a", builds=(OLD, NEW))
     second = measured(tmp_path / "2", "b", builds=(NEWEST,))
     with pytest.raises(NotComparable) as caught:

@@ -1,17 +1,13 @@
 """Arms whose writes survive unlike failures: no verdict in the report, unless the spec names it."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
-from typing import Any
 
 from stepgrid.collect.job import collect
-from stepgrid.model.plan import Option, Plan, PlannedStep
+from stepgrid.model.plan import Option
 from stepgrid.model.records import StepSetup, replace
 from stepgrid.summarize import summary_text
 from stepgrid.summarize.compare import compare_sets, stored_results
-from stepgrid.summarize.report import Report
-from tests.conftest import Compile
 from tests.summarize.scenario import LEVELS
 from tests.summarize.synthetic import Experiment
 
@@ -19,7 +15,7 @@ MYSQL57, MYSQL80 = "mysql---5.7.22", "mysql---8.0.31"  # the experiment takes 8 
 ADVICE = "Arms that write with unequal durability get no verdict"
 
 
-def test_the_plan_of_a_spec_that_allows_it_says_so(compile_text: Compile) -> None:
+def test_the_plan_of_a_spec_that_allows_it_says_so(compile_text):
     spec = """
 title: t
 builds:
@@ -33,7 +29,7 @@ sweep: {build: [a, b]}
     assert allowed.report.mixed_durability == "the question"
 
 
-def test_two_sets_of_results_are_held_to_the_same(tmp_path: Path) -> None:
+def test_two_sets_of_results_are_held_to_the_same(tmp_path):
     """Of one spec before and after a change of options; each set is a store of its own."""
     synced, lazy = {"skip_log_bin": "ON"}, {"skip_log_bin": "ON", "innodb_flush_log_at_trx_commit": "2"}
     report, summary = _compared(tmp_path, synced, lazy)
@@ -45,7 +41,7 @@ def test_two_sets_of_results_are_held_to_the_same(tmp_path: Path) -> None:
     assert report.notes.reproduction[0] == "reproduced within 2 % at 0 of 3 points"
 
 
-def test_an_old_set_that_does_not_tell_its_durability(tmp_path: Path) -> None:
+def test_an_old_set_that_does_not_tell_its_durability(tmp_path):
     report, summary = _compared(tmp_path, None, {"skip_log_bin": "ON"})
     doubts = {doubt for table in report.comparisons.leading for case in table.cases() for doubt in case.entry.doubts}
     unknown = "durability unknown / commit sync, binary log none, torn pages protected"
@@ -54,9 +50,7 @@ def test_an_old_set_that_does_not_tell_its_durability(tmp_path: Path) -> None:
     assert "reproduced within 2 % at 3 of 3 points" in summary
 
 
-def _compared(
-    root: Path, old: Mapping[str, str] | None, new: Mapping[str, str], allowed: str | None = None
-) -> tuple[Report, str]:
+def _compared(root, old, new, allowed=None):
     """Compare a set with options `old`, or whose plan is not read any more, with another one."""
     names = {"then": old or {}, "now": new}
     first, second = (
@@ -73,19 +67,19 @@ class _Servers(Experiment):
     options: Mapping[str, str] = field(default_factory=dict)
     allowed: str | None = None
 
-    def _plan(self) -> Plan:
+    def _plan(self):
         plan = super()._plan()
         stages = (replace(stage, steps=tuple(map(self._server_step, stage.steps))) for stage in plan.stages)
         builds = (replace(build, engine="mysql") for build in plan.builds)
         planned_report = replace(plan.report, mixed_durability=self.allowed)
         return replace(plan, stages=tuple(stages), builds=tuple(builds), report=planned_report)
 
-    def _server_step(self, step: PlannedStep) -> PlannedStep:
+    def _server_step(self, step):
         options = {name: Option(value) for name, value in self.options.items()}
         return replace(step, mutates=True, options=options, setup=StepSetup(storage_engine="innodb"))
 
 
-def _experiment(root: Path, builds: Sequence[str] = (MYSQL57, MYSQL80), **fields: Any) -> _Servers:
+def _experiment(root, builds=(MYSQL57, MYSQL80), **fields):
     found = _Servers(root, builds=builds, caches=("lru",), threads=("1",), base={"build": builds[0]}, **fields)
     for build, rate in zip(builds, (10_000, 1_000), strict=False):
         found.add_build(build, quality={"route": "debian", "suite": "bookworm"})

@@ -2,9 +2,6 @@
 
 import random
 import shutil
-from collections.abc import Callable, Mapping
-from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -20,19 +17,18 @@ from tests.summarize.synthetic import Experiment
 BUILD, OTHER = "rocksdb-7.8.3", "rocksdb-9.10.0"
 ACTS = ("add", "add", "redo", "retract", "undo", "fail", "correct")
 LENGTH = 4
-Outputs = Mapping[str, Any]
 
 
 class Parser:
     """That of db_bench, with a mistake that depends on the revision."""
 
-    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+    def __init__(self, monkeypatch):
         self.parser = 1
         self._real = step_figures.require_runner("db_bench")
         monkeypatch.setattr(step_figures, "require_runner", lambda _: self)
         monkeypatch.setattr(result_figures, "runner", lambda _: self)
 
-    def parse(self, folder: Path, settings: Mapping[str, Any]) -> Any:
+    def parse(self, folder, settings):
         found = self._real.parse(folder, settings)
         return replace(found, metrics={**found.metrics, "qps": found.metrics["qps"] * self.parser})
 
@@ -40,55 +36,55 @@ class Parser:
 class Story:
     """Acts upon a store, as chance has it."""
 
-    def __init__(self, root: Path, seed: int, parser: Parser) -> None:
+    def __init__(self, root, seed, parser):
         self.found = Experiment(root, builds=(BUILD, OTHER), threads=("1",), loads=2, claims=CLAIMS)
         for build in self.found.builds:
             self.found.add_build(build)
             self.found.add_load(build, 0)
         self._chance, self._parser = random.Random(seed), parser
 
-    def act(self) -> str:
+    def act(self):
         act = self._chance.choice(ACTS)
-        do: Callable[[], object] = getattr(self, f"_{act}")
+        do = getattr(self, f"_{act}")
         do()
         return act
 
-    def _place(self) -> tuple[str, str, str, int]:
+    def _place(self):
         return self._chance.choice(self.found.builds), self._chance.choice(self.found.caches), "1", self._rolled(2)
 
-    def _rolled(self, sides: int) -> int:
+    def _rolled(self, sides):
         return self._chance.randrange(sides)
 
-    def _add(self) -> None:
+    def _add(self):
         rates = {step: [1000.0 + self._rolled(500) for _ in range(5)] for step in ("readww", "overwrite")}
         self.found.add(*self._place(), rates)
 
-    def _redo(self) -> None:
+    def _redo(self):
         for _ in range(2):
             self._add()
 
-    def _results(self) -> list[Path]:
+    def _results(self):
         stages = [stage.id for stage in self.found.plan.stages]
         return [result for stage in stages for result in self.found.store.all_results(stage)]
 
-    def _retract(self) -> None:
+    def _retract(self):
         stage_requests.retract(self.found.store, self._chance.choice(self._results()), "a neighbour was loud")
 
-    def _undo(self) -> None:
+    def _undo(self):
         for result in self._results():
             stage_requests.undo_retraction(self.found.store, result)
 
-    def _fail(self) -> None:
+    def _fail(self):
         self.found.add_failure(self.found.stage(*self._place()), "db_bench was killed by SIGKILL")
 
-    def _correct(self) -> None:
+    def _correct(self):
         self._parser.parser += 1
 
 
 CLAIMS = ({"claim": "hyper is no slower", "expect": "qps(cache='hyper') >= qps(cache='lru')"},)
 
 
-def made(found: Experiment) -> Outputs:
+def made(found):
     """What collect and summarize come to."""
     collect(found.store, found.plan)
     report_files.write_report(found.store, report_files.read_report(found.store, found.plan.digest))
@@ -101,7 +97,7 @@ def made(found: Experiment) -> Outputs:
     return {**tables, "text": files.text.read_bytes(), "page": files.page.read_bytes()}
 
 
-def fresh(found: Experiment) -> Outputs:
+def fresh(found):
     """With nothing there but the results; what was there comes back afterwards."""
     folder = found.store.summary(found.plan.digest)
     aside, caches = (
@@ -122,9 +118,7 @@ def fresh(found: Experiment) -> Outputs:
 
 
 @pytest.mark.parametrize("seed", [1, *(pytest.param(seed, marks=pytest.mark.nightly) for seed in (0, 2, 3))])
-def test_any_story_ends_as_if_nothing_had_been_before(
-    seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_any_story_ends_as_if_nothing_had_been_before(seed, tmp_path, monkeypatch):
     monkeypatch.setattr(step_charts, "MOST_PANELS", 2)
     story = Story(tmp_path, seed, Parser(monkeypatch))
     told = []

@@ -1,15 +1,12 @@
 """After a change of the program a report says which of its statements about the same results came out otherwise."""
 
 import json
-from pathlib import Path
 
 import pytest
 
 from stepgrid.plugins import registry
 from stepgrid.summarize import report_files
-from stepgrid.summarize.report import Report
 from tests.summarize import scenario
-from tests.summarize.synthetic import Experiment
 
 CLAIM = {
     "claim": "more",
@@ -20,18 +17,18 @@ NAME = "readww, rocksdb-7.8.3, threads=1, cache=hyper against cache=lru"
 
 
 @pytest.fixture
-def made(tmp_path: Path) -> Experiment:
+def made(tmp_path):
     return scenario.experiment(tmp_path, claims=[CLAIM])
 
 
-def edited(path: Path, name: str, **said: str) -> None:
+def edited(path, name, **said):
     """As another version would have written it."""
     known = json.loads(path.read_text())
     known["statements"][name] |= said
     path.write_text(json.dumps({**known, "revision": "older"}))
 
 
-def test_statements_that_differ_are_named(made: Experiment, capsys: pytest.CaptureFixture[str]) -> None:
+def test_statements_that_differ_are_named(made, capsys):
     report = scenario.report(made)
     path = made.store.verdicts(report.setup.plan)
     assert report_files.statements_of(report)[NAME]["said"] == "1.50× faster"
@@ -48,7 +45,7 @@ def test_statements_that_differ_are_named(made: Experiment, capsys: pytest.Captu
     assert capsys.readouterr().err == "", "it is told once"
 
 
-def test_what_was_said_of_other_results_is_not_compared(made: Experiment, capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_was_said_of_other_results_is_not_compared(made, capsys):
     report = scenario.report(made)
     edited(made.store.verdicts(report.setup.plan), NAME, said="0.50× slower", results="others")
     report_files.write_report(made.store, report)
@@ -58,16 +55,14 @@ def test_what_was_said_of_other_results_is_not_compared(made: Experiment, capsys
 @pytest.mark.parametrize(
     "text", ["", "[]", '{"statements": 3, "revision": "a"}', '{"statements": {"x": 1}, "revision": "a"}']
 )
-def test_a_damaged_file_says_nothing(made: Experiment, text: str, capsys: pytest.CaptureFixture[str]) -> None:
-    report: Report = scenario.report(made)
+def test_a_damaged_file_says_nothing(made, text, capsys):
+    report = scenario.report(made)
     made.store.verdicts(report.setup.plan).write_text(text)
     report_files.write_report(made.store, report)
     assert capsys.readouterr().err == ""
 
 
-def test_a_report_of_a_kind_and_an_engine_that_are_not_installed_here(
-    made: Experiment, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_report_of_a_kind_and_an_engine_that_are_not_installed_here(made, monkeypatch):
     """Of results that came from elsewhere: figures and verdicts are told, what only the plug-in knows is not."""
     scenario.report(made)
     text = scenario.text(made)

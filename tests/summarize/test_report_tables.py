@@ -2,7 +2,7 @@
 
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any, cast
+from typing import cast
 
 import pytest
 
@@ -13,16 +13,14 @@ from stepgrid.model.table import MOST_ROWS, Cell, Column, Table
 from stepgrid.summarize import report_formats, report_tables, summary_text
 from stepgrid.summarize.absolute_figures import table
 from stepgrid.summarize.comparisons.comparison_axes import StepPoints
-from stepgrid.summarize.data.points import Point
 from stepgrid.summarize.report import Report
 from stepgrid.summarize.report_files import read_report
 from stepgrid_page import html_page
 from tests.summarize import made, scenario
 from tests.summarize.scenario import NEW, OLD
 
-Blocks = list[tuple[str, list[str]]]  # name, head and rows
 ONE = {"build": NEW, "cache": "lru", "threads": "1"}
-REQUESTS: dict[str, tuple[dict[str, Any], Blocks]] = {
+REQUESTS = {
     "blocks, rows and columns with labels": (
         {"rows": ["step"], "columns": ["build"], "by": ["cache"], "where": {"threads": "1"},
          "labels": {OLD: "6.11", "hyper": "clock", "readww": "reads", "step": "what is run"}},
@@ -71,20 +69,20 @@ REQUESTS: dict[str, tuple[dict[str, Any], Blocks]] = {
 }  # fmt: skip
 
 
-def report_of(root: Path, **more: Any) -> Report:
+def report_of(root, **more):
     experiment = scenario.experiment(root, **more)
     collect(experiment.store, experiment.plan)
     return read_report(experiment.store, experiment.plan.digest)
 
 
 @pytest.fixture(scope="module")
-def requested(tmp_path_factory: pytest.TempPathFactory) -> Report:
+def requested(tmp_path_factory):
     requests = tuple({"title": title, **request} for title, (request, _) in REQUESTS.items())
     return report_of(tmp_path_factory.mktemp("requested"), tables=requests)
 
 
 @pytest.mark.parametrize("title", REQUESTS)
-def test_a_requested_table(requested: Report, title: str) -> None:
+def test_a_requested_table(requested, title):
     tables = [table for table in requested.tables.prepared if table.title == title]
     rows = [[[cell.text for cell in row] for row in table.rows] for table in tables]
     heads = [[column.name for column in table.columns] for table in tables]
@@ -95,7 +93,7 @@ def test_a_requested_table(requested: Report, title: str) -> None:
 # Tables that no spec asks for are no longer than anyone would read.
 
 
-def test_usual_tables_and_the_same_when_they_are_too_long(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_usual_tables_and_the_same_when_they_are_too_long(tmp_path, monkeypatch):
     """Name a table that would be long, and make it under that name when a reader asks for it."""
     experiment = scenario.experiment(tmp_path)
     usual = scenario.report(experiment)
@@ -113,7 +111,7 @@ def test_usual_tables_and_the_same_when_they_are_too_long(tmp_path: Path, monkey
     assert next(all_tables) == next(all_tables)
 
 
-def test_the_text_names_a_long_table_and_repeats_no_note(tmp_path: Path) -> None:
+def test_the_text_names_a_long_table_and_repeats_no_note(tmp_path):
     report = scenario.report(scenario.experiment(tmp_path))
     rows = tuple((Cell(str(row)),) for row in range(MOST_ROWS + 1))
     long = (Table("iostat averages", (Column("rps"),), rows, "readww"),)
@@ -130,8 +128,8 @@ def test_the_text_names_a_long_table_and_repeats_no_note(tmp_path: Path) -> None
     assert html_page.page(report).count("x: in seconds") == 1
 
 
-def test_a_table_of_zeros_only_has_no_figures() -> None:
-    def of(*texts: str) -> Table:
+def test_a_table_of_zeros_only_has_no_figures():
+    def of(*texts):
         rows = tuple((Cell("lru"), Cell(text)) for text in texts)
         return Table("stalls", (Column("cache", label=True), Column("stalled")), rows)
 
@@ -146,14 +144,14 @@ REPORT = SimpleNamespace(
 )
 
 
-def last_row(*points: Point) -> dict[str, str]:
+def last_row(*points):
     """Return the last row by column."""
     section = StepPoints("read", (PlannedAxis("arm", ("a", "b")),), points)
     figures = table.__wrapped__(cast(Report, REPORT), section)
     return {column.head: cell.text for column, cell in zip(figures.columns, figures.rows[-1], strict=True)}
 
 
-def test_the_cpu_of_client_and_server_stand_beside_that_of_both() -> None:
+def test_the_cpu_of_client_and_server_stand_beside_that_of_both():
     row = last_row(
         made.point(made.run("a", 0, 9.0, cpu_us_per_op=27.5, client_cpu_us_per_op=7, server_cpu_us_per_op=20.5))
     )
@@ -161,5 +159,5 @@ def test_the_cpu_of_client_and_server_stand_beside_that_of_both() -> None:
     assert "client CPU (µs)" not in last_row(made.point(made.run("a", 0, 9.0, cpu_us_per_op=27.5)))
 
 
-def test_a_metric_that_a_command_declares_stands_in_the_table_of_its_step() -> None:
+def test_a_metric_that_a_command_declares_stands_in_the_table_of_its_step():
     assert last_row(made.point(made.run("a", 0, 9.0, get_qps=4321.0)))["get_qps (operations/s)"] == "4.32k"

@@ -6,7 +6,7 @@ sentence are held where a reader meets them, whichever module makes them.
 """
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -32,10 +32,9 @@ from stepgrid.plugins.metrics import METRICS
 from stepgrid.store.plans import Request
 from stepgrid.summarize import next_action, summary_text
 from stepgrid.summarize.comparisons.decisions import decision_sentences
-from stepgrid.summarize.data.tables_reader import Run, StepDetails, Tables
-from stepgrid.summarize.report import Report, make_report
+from stepgrid.summarize.data.tables_reader import StepDetails, Tables
+from stepgrid.summarize.report import make_report
 from tests.cases import cases
-from tests.golden import Golden
 from tests.summarize import made, scenario
 
 CASES = cases(Path(__file__).with_name("reports.yaml"))
@@ -50,11 +49,11 @@ ALSO = {
 }
 
 
-def of_load(value: Any, load: int) -> Any:
+def of_load(value, load):
     return value[load] if isinstance(value, list) else value
 
 
-def runs_of(case: Mapping[str, Any], step: str, labels: Mapping[str, str], figures: Mapping[str, Any]) -> Iterator[Run]:
+def runs_of(case, step, labels, figures):
     name = "-".join(labels.values())
     usual = 1000.0 if labels[next(iter(labels))] == next(iter(case_axes(case).values()))[0] else 1060.0
     qps = figures.get("qps", [usual * level for level in LEVELS])
@@ -82,12 +81,12 @@ def runs_of(case: Mapping[str, Any], step: str, labels: Mapping[str, str], figur
         )
 
 
-def case_axes(case: Mapping[str, Any]) -> dict[str, list[str]]:
+def case_axes(case):
     axes = case.get("axes") or {"arm": list(next(iter(case["steps"].values())))}
     return {name: list(map(str, labels)) for name, labels in axes.items()}
 
 
-def all_runs(case: Mapping[str, Any]) -> Iterator[Run]:
+def all_runs(case):
     names = list(case_axes(case))
     for step, arms in case["steps"].items():
         for label, figures in arms.items():
@@ -95,7 +94,7 @@ def all_runs(case: Mapping[str, Any]) -> Iterator[Run]:
             yield from runs_of(case, step, labels, figures or {})
 
 
-def plan_of(case: Mapping[str, Any], loads: int) -> Plan:
+def plan_of(case, loads):
     axes = case_axes(case)
     known = case.get("planned", {})
     kind = case.get("kind", "db_bench")
@@ -154,7 +153,7 @@ class Growth(StepDetails, frozen=True, kw_only=True):
     grown: Mapping[tuple[str, int], Any]
 
     @classmethod
-    def of(cls, runs: list[Run], grown: Mapping[str, Any]) -> "Growth":
+    def of(cls, runs, grown):
         """`grown`: by cell, of each operation."""
         by_place = {
             run.place: {
@@ -165,15 +164,12 @@ class Growth(StepDetails, frozen=True, kw_only=True):
         }
         return cls(grown=by_place)
 
-    def counters(self, keys: Any, sources: Any = ()) -> Any:
+    def counters(self, keys, sources=()):
         return {place: self.grown.get(place, {}) for place in keys}
 
 
-def facts_of(case: Mapping[str, Any], runs: list[Run]) -> dict[str, dict[str, dict[str, str]]]:
-    facts: dict[str, dict[str, dict[str, str]]] = {
-        "build": case.get("builds", {}),
-        "default": case.get("defaults", {}),
-    }
+def facts_of(case, runs):
+    facts = {"build": case.get("builds", {}), "default": case.get("defaults", {})}
     for scope, subjects in case.get("facts", {}).items():
         for run in runs:
             values = subjects.get(f"{run.cell}/{run.load}", subjects.get(run.cell))
@@ -184,7 +180,7 @@ def facts_of(case: Mapping[str, Any], runs: list[Run]) -> dict[str, dict[str, di
     return facts
 
 
-def report_of(case: Mapping[str, Any]) -> tuple[Plan, Report]:
+def report_of(case):
     runs = list(all_runs(case))
     plan = plan_of(case, max(run.load for run in runs))
     names = {name for run in runs for name in run.metrics}
@@ -204,13 +200,13 @@ def report_of(case: Mapping[str, Any]) -> tuple[Plan, Report]:
     builds = {build.id: build for build in plan.builds}
     has_links = "planned" in case
 
-    def links(nodes: Any) -> list[Link]:
+    def links(nodes):
         return [Link.of(stages[node], builds.__getitem__) for node in nodes] if has_links else []
 
     return plan, make_report(plan, tables, links=links)
 
 
-def report_text(case: Mapping[str, Any]) -> str:
+def report_text(case):
     plan, report = report_of(case)
     if case["group"] == "next action":
         return "\n".join(f"{name}: {text}" for name, text in next_action.lines(report) if text)
@@ -221,21 +217,17 @@ def report_text(case: Mapping[str, Any]) -> str:
 
 
 @pytest.mark.parametrize("group", sorted({case["group"] for case in CASES}))
-def test_reports(group: str, golden: Golden) -> None:
+def test_reports(group, golden):
     chosen = [case for case in CASES if case["group"] == group]
     golden("\n\n".join(f"# {case['case']}\n{report_text(case)}" for case in chosen) + "\n")
 
 
 @pytest.mark.parametrize("name", ["of a scale, faster", "of a scale, mixed", "of a scale, worse somewhere"])
-def test_each_decision_names_its_conditions(name: str) -> None:
+def test_each_decision_names_its_conditions(name):
     (case,) = (case for case in CASES if case["case"] == name)
     _, report = report_of(case)
     (comparison,) = report.comparisons.leading
-    doubtful: dict[str, Any] = {
-        "as_shipped": "suites",
-        "doubts": ("unequal durability: commit sync / os",),
-        "perhaps": True,
-    }
+    doubtful = {"as_shipped": "suites", "doubts": ("unequal durability: commit sync / os",), "perhaps": True}
     rows = tuple(replace(row, entries=(row.entries[0], replace(row.entries[1], **doubtful))) for row in comparison.rows)
     decision = next_action.decision(scenario.altered(report, all=(replace(comparison, rows=rows),)))
     assert decision.startswith("perhaps ")

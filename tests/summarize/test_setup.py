@@ -1,21 +1,11 @@
 """Setup of a report: what builds have, in words; arms and steps are in reports.yaml."""
 
 import json
-from collections.abc import Mapping
-from pathlib import Path
-from typing import Any
 
 import pytest
 
 from stepgrid.store.paths import SUMMARY_PAGE, SUMMARY_TEXT
-from stepgrid.summarize.setup import (
-    MANY,
-    Defaults,
-    StepCommand,
-    command_line,
-    host_line,
-    shorten_commands,
-)
+from stepgrid.summarize.setup import MANY, Defaults, StepCommand, command_line, host_line, shorten_commands
 from tests.cases import rows
 from tests.summarize import scenario
 from tests.summarize.synthetic import Experiment
@@ -27,7 +17,7 @@ LIBRARY = {"route": "library", "assertions": False, "compiler": "GCC 7.3.1"}
 SOURCE = {"route": "source", "assertions": True, "compiler": "GCC 12.2.0", "march": "native"}
 
 
-def measured(root: Path, *builds: Mapping[str, Any]) -> tuple[Defaults | None, str, str]:
+def measured(root, *builds):
     """Measure two builds with these catalogues of defaults or qualities: return defaults, text and page."""
     found = Experiment(root, builds=(OLD, NEW), caches=("lru",), threads=("1",), loads=1, base={"build": OLD})
     for build, fields in zip((OLD, NEW), builds, strict=True):
@@ -43,12 +33,11 @@ def measured(root: Path, *builds: Mapping[str, Any]) -> tuple[Defaults | None, s
     return report.setup.defaults, text, page
 
 
-def test_defaults_that_differ_of_options_that_are_left_alone(tmp_path: Path) -> None:
+def test_defaults_that_differ_of_options_that_are_left_alone(tmp_path):
     """cache_type is what every step but the load sets; benchmarks is the driver's."""
     old = {"readahead": "0", "same": "1", "gone": "1", "benchmarks": "a", "empty": "", "cache_type": "x", "k": "0"}
     new = {"readahead": "2097152", "same": "1.0", "new": "1", "benchmarks": "b", "empty": "z", "cache_type": "y"}
     found, text, page = measured(tmp_path, {"defaults": old}, {"defaults": new | {"k": "2.5169999999999999"}})
-    assert found is not None
     assert (found.base, found.compared) == (OLD, (NEW,))
     assert found.rows == (("empty", ("", "z")), ("k", ("0", "2.517")), ("readahead", ("0", "2097152")))
     title = f"defaults that differ from those of {OLD}, of options that the spec leaves alone"
@@ -58,7 +47,7 @@ def test_defaults_that_differ_of_options_that_are_left_alone(tmp_path: Path) -> 
     assert "<tr><th>readahead</th><th>0</th><th>2097152</th></tr>" in page
 
 
-def test_a_library_is_labelled_and_gets_no_verdict_beside_a_compiled_one(tmp_path: Path) -> None:
+def test_a_library_is_labelled_and_gets_no_verdict_beside_a_compiled_one(tmp_path):
     _, text, page = measured(tmp_path, {"quality": LIBRARY}, {"quality": SOURCE})
     words = " ".join(text.split())
     assert f"{OLD}: 6.11.4 (debian, rocksdb-tools 6.11.4-1, the official library; only db_bench is compiled)" in words
@@ -66,7 +55,7 @@ def test_a_library_is_labelled_and_gets_no_verdict_beside_a_compiled_one(tmp_pat
     assert "quality: made as compiled from source; compiler GCC 12.2.0; -march native; assertions yes" in page
 
 
-def test_changes_of_defaults() -> None:
+def test_changes_of_defaults():
     rows = (
         ("optimizer_switch", ("mrr=on,hash_join=off,semijoin=on", "mrr=on,hash_join=on,semijoin=on,skip_scan=on")),
         ("plugins", ("a,b,c", "c,b,a")),
@@ -86,7 +75,7 @@ def test_changes_of_defaults() -> None:
 BUILD, STAGE = "b-8e5e315792f22ea2f8a0", "s-904641483eee4bf33522"
 
 
-def test_the_host_in_a_line() -> None:
+def test_the_host_in_a_line():
     hardware = {"cpu": "Xeon", "cores": 2, "storage": {"filesystem": "ext4", "device": "vda"}}
     hosts = {f"s-{number}/1": {"kernel": "6.1", "hostname": "n1"} for number in (1, 2)}
     assert host_line(hardware, hosts) == "Xeon, 2 cores, ext4 on vda, kernel 6.1"
@@ -99,11 +88,11 @@ def test_the_host_in_a_line() -> None:
 
 
 @pytest.mark.parametrize(("argv", "env", "text"), rows(__file__, "commands"))
-def test_commands_are_what_somebody_would_type_beside_outputs(argv: list[str], env: dict[str, str], text: str) -> None:
+def test_commands_are_what_somebody_would_type_beside_outputs(argv, env, text):
     assert command_line({"argv": json.dumps(argv), "env": json.dumps(env)}) == text
 
 
-def test_of_many_commands_the_first_is_whole() -> None:
+def test_of_many_commands_the_first_is_whole():
     few = [StepCommand(f"bits={bits}", f"db_bench --bits={bits} --db='my data' --n=1") for bits in range(MANY)]
     assert shorten_commands(few) == few
     more = [StepCommand("more", "db_bench --bits=1 --db='my data' --n=2"), StepCommand("other", "db_bench")]

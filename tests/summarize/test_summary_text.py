@@ -1,9 +1,7 @@
 """The text of a report, its brief and its Markdown."""
 
 import re
-from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -16,24 +14,23 @@ from stepgrid.summarize.summary_text import MOST_LINES, brief_lines
 from tests.summarize import scenario
 from tests.summarize.synthetic import Experiment
 
-Golden = Callable[[str], None]
 BUILD = "rocksdb-7.8.3"
 
 
 @pytest.fixture
-def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def here(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     return Path()
 
 
 @pytest.fixture
-def experiment(here: Path) -> Experiment:
+def experiment(here):
     found = scenario.experiment(here)
     scenario.report(found)
     return found
 
 
-def complete(root: Path, rates: Mapping[str, Sequence[Any]], **settings: Any) -> Experiment:
+def complete(root, rates, **settings):
     """One build, threads=1; `rates`: cache -> QPS of each load, or a whole series of it."""
     made = Experiment(root, caches=tuple(rates), threads=("1",), loads=len(next(iter(rates.values()))), **settings)
     made.add_build(BUILD)
@@ -46,18 +43,18 @@ def complete(root: Path, rates: Mapping[str, Sequence[Any]], **settings: Any) ->
     return made
 
 
-def block(text: str, title: str) -> list[str]:
+def block(text, title):
     """Return the lines below a title."""
     return text.split(f"{title}\n{'-' * len(title)}\n")[1].split("\n\n")[0].splitlines()
 
 
-def test_the_whole_text(experiment: Experiment, golden: Golden) -> None:
+def test_the_whole_text(experiment, golden):
     text = scenario.text(experiment)
     golden(text)
     assert max(map(len, text.splitlines())) <= 100
 
 
-def test_the_brief(experiment: Experiment, golden: Golden) -> None:
+def test_the_brief(experiment, golden):
     report = scenario.report(experiment)
     page = SummaryFiles.of(experiment.store, report.setup.plan).page
     briefs = [brief_lines(report, page, width, Paint()) for width in (100, 80)]
@@ -75,7 +72,7 @@ def test_the_brief(experiment: Experiment, golden: Golden) -> None:
     assert red not in at_a_scale
 
 
-def test_the_end_of_a_run_reads_the_brief(experiment: Experiment) -> None:
+def test_the_end_of_a_run_reads_the_brief(experiment):
     report = scenario.report(experiment)
     page = SummaryFiles.of(experiment.store, report.setup.plan).page
     lines = brief_lines(report, page, 100, Paint())
@@ -85,7 +82,7 @@ def test_the_end_of_a_run_reads_the_brief(experiment: Experiment) -> None:
     assert text.splitlines()[0] == f"{lines[0]}{'60 stages in 2m41s':>{100 - len(lines[0])}}"
 
 
-def test_a_brief_of_many_rows_and_arms_has_a_row_for_each_step(here: Path) -> None:
+def test_a_brief_of_many_rows_and_arms_has_a_row_for_each_step(here):
     caches, threads = ("lru", *(f"cache-of-a-long-name-{number}" for number in range(6))), tuple("1234")
     made = Experiment(here, caches=caches, threads=threads, loads=3, seconds=1)
     made.add_build(BUILD)
@@ -105,7 +102,7 @@ def test_a_brief_of_many_rows_and_arms_has_a_row_for_each_step(here: Path) -> No
     assert max(map(len, lines)) <= 80
 
 
-def test_a_report_may_lead_with_any_metric(here: Path, golden: Golden) -> None:
+def test_a_report_may_lead_with_any_metric(here, golden):
     """Response times: the arm with the lower ones is faster."""
     rates = {"lru": [1000.0, 1010.0, 990.0], "hyper": [500.0, 505.0, 495.0]}
     report = scenario.report(complete(here, rates, metric="p99_us"))
@@ -113,22 +110,22 @@ def test_a_report_may_lead_with_any_metric(here: Path, golden: Golden) -> None:
     golden(report_formats.report_text(report, "markdown", None))
 
 
-def test_a_report_that_compares_nothing_has_its_figures(here: Path) -> None:
+def test_a_report_that_compares_nothing_has_its_figures(here):
     lines = brief_lines(scenario.report(complete(here, {"lru": [1000.0, 1010.0]})), None, 80, Paint())
     assert lines[1:4] == ["  fillseq: 300k QPS", "  readww: 1.00k QPS", "  overwrite: 1.00k QPS"]
 
 
-def test_markdown_for_a_post(experiment: Experiment, golden: Golden) -> None:
+def test_markdown_for_a_post(experiment, golden):
     golden(report_formats.report_text(scenario.report(experiment), "markdown", None))
 
 
-def test_no_text_of_a_spec_is_markup(experiment: Experiment) -> None:
+def test_no_text_of_a_spec_is_markup(experiment):
     claim = JudgedClaim("a|b *is* `faster` <b>", "qps(a='x|y') > 1", "fails", (), "step=<i>")
     report = scenario.altered(scenario.report(experiment), claims=(claim,))
     assert "a\\|b \\*is\\* \\`faster\\` \\<b\\>" in report_formats.report_text(report, "markdown", None)
 
 
-def test_only_a_page_in_its_folder_links_to_files(experiment: Experiment) -> None:
+def test_only_a_page_in_its_folder_links_to_files(experiment):
     report = scenario.report(experiment)
     page = SummaryFiles.of(experiment.store, report.setup.plan).page
     links = re.findall(r'href="([^#"]+)"', page.read_text(encoding="utf-8"))
@@ -140,7 +137,7 @@ def test_only_a_page_in_its_folder_links_to_files(experiment: Experiment) -> Non
 # Cells of the table
 
 
-def table(made: Experiment) -> list[str]:
+def table(made):
     """Return the head and readww's line of the comparison, without the step's column."""
     lines = block(scenario.text(made), "QPS relative to cache=lru, 95 % intervals")
     return [line[2 + len("overwrite") + 2 :] for line in lines if line.split()[0] in ("step", "readww")]
@@ -161,9 +158,7 @@ PLAIN = {"lru": [1000.0] * 3, "hyper": [900.0] * 3, "plain": [None] * 3}
         ({"lru": [None, None], "hyper": [500.0, 501.0]}, {}, "missing        no base; 500 ± 1 % QPS"),
     ],
 )
-def test_a_row_of_the_comparison(
-    here: Path, rates: Mapping[str, Sequence[Any]], settings: Mapping[str, Any], row: str
-) -> None:
+def test_a_row_of_the_comparison(here, rates, settings, row):
     assert table(complete(here, rates, **settings))[1] == row
 
 
@@ -174,29 +169,17 @@ def test_a_row_of_the_comparison(
     ("metrics", "columns", "figures", "explanation"),
     [
         ({"stall_pct": 12.5, "drain_seconds": 5.25}, ["stalled", "drain"], ["12.5", "5.25"], None),
-        (
-            {"seek_p99_us": 18987.0, "drain_l0_files": 12.0},
-            ["seek p99", "L0 debt"],
-            ["19.0k", "12"],
-            "L0 debt: ",
-        ),
-        (
-            {"dead_rows": 1234567.0, "bloat_bytes": 3 * 2.0**20},
-            ["dead rows", "bloat"],
-            ["1.23M", "3 MiB"],
-            "bloat: ",
-        ),
+        ({"seek_p99_us": 18987.0, "drain_l0_files": 12.0}, ["seek p99", "L0 debt"], ["19.0k", "12"], "L0 debt: "),
+        ({"dead_rows": 1234567.0, "bloat_bytes": 3 * 2.0**20}, ["dead rows", "bloat"], ["1.23M", "3 MiB"], "bloat: "),
         ({"write_amplification": 0.5}, ["w-amp"], ["0.5"], "w-amp: "),
         ({"initial_qps": 1500.0, "steady_qps": 990.0}, ["initial QPS", "steady QPS"], ["1.50k", "990"], None),
     ],
 )
-def test_figures_of_some_steps_alone(
-    here: Path, metrics: Mapping[str, float], columns: Sequence[str], figures: Sequence[str], explanation: str | None
-) -> None:
+def test_figures_of_some_steps_alone(here, metrics, columns, figures, explanation):
     report = scenario.report(complete(here, {"lru": [1000.0], "hyper": [900.0]}))
     assert "lowest-highest" not in summary_text.text(report, here)
     section = report.comparisons.sections[0]
-    section.points[0].runs[0].metrics.update(metrics)  # type: ignore[attr-defined]
+    section.points[0].runs[0].metrics.update(metrics)
     absolute_figures.table.cache_clear()  # it was written before
     text = summary_text.text(report, here)
     title = next(line for line in text.splitlines() if line.startswith(f"{section.step}: absolute"))
@@ -206,7 +189,7 @@ def test_figures_of_some_steps_alone(
     assert explanation is None or explanation in "\n".join(block(text, "method and words"))
 
 
-def test_the_command(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_command(here, capsys):
     made = scenario.experiment(here)
     assert pipeline.summarize("p-other") == 1
     assert pipeline.summarize("p-synthetic") == 1
@@ -226,7 +209,7 @@ def test_the_command(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert SummaryFiles.of(Store(), "p-synthetic").page.is_file()
 
 
-def test_the_brief_of_a_base_of_two_axes(here: Path, golden: Golden) -> None:
+def test_the_brief_of_a_base_of_two_axes(here, golden):
     """Caches matter with one thread, threads with each cache: a table for the first axis, a line for the other."""
     experiment = Experiment(here, base={"cache": "lru", "threads": "1"}, seconds=1)
     experiment.add_build(BUILD)

@@ -1,22 +1,17 @@
 """The tables that a kind of step has without being asked for: sysbench, the insert benchmark, commands, probes."""
 
-from collections.abc import Collection, Mapping, Sequence
-from typing import Any
-
 import pytest
 
 from stepgrid.model.plan import PlannedAxis
 from stepgrid.model.records import replace
-from stepgrid.model.table import Table
 from stepgrid.summarize import report_tables
-from stepgrid.summarize.data.tables_reader import Place, Run, StepDetails
+from stepgrid.summarize.data.tables_reader import StepDetails
 from stepgrid.summarize.formats import text_table
 from stepgrid.summarize.report_tables import TableInputs
-from tests.golden import Golden
 from tests.summarize import made
 
 AXES = (PlannedAxis("server", ("my", "pg")), PlannedAxis("range", ("10", "100"), ("read-only.pre", "read-only")))
-STEPS: tuple[tuple[str, dict[str, str], dict[str, float]], ...] = (
+STEPS = (
     ("load", {}, {"insert_seconds": 2.0, "seconds": 2.5, "data_bytes": 1.0}),
     ("settle", {}, {"data_bytes": 2.0**20, "database_bytes": 3.0 * 2**20}),
     ("scan.pre", {}, {"rows_per_s": 7000.0}),
@@ -31,7 +26,7 @@ CPU = {"server_cpu_us_per_op": 20.5, "client_cpu_us_per_op": 7.0}
 HOST = {"host_cpu_user_pct": 50.0, "host_cpu_system_pct": 50.0, "context_switches_per_s": 500.0}
 
 
-def sysbench(server: str, index: int) -> Run:
+def sysbench(server, index):
     step, variables, metrics = STEPS[index]
     is_measured = step not in ("load", "settle")
     qps = (100.0 if server == "my" else 150.0) + 10 * index
@@ -48,17 +43,15 @@ def sysbench(server: str, index: int) -> Run:
 RUNS = [sysbench(server, index) for server in ("my", "pg") for index in range(len(STEPS))]
 
 
-def tables(
-    runs: Sequence[Run] = RUNS, requests: Sequence[Mapping[str, Any]] = (), axes: Sequence[PlannedAxis] = AXES
-) -> list[Table]:
+def tables(runs=RUNS, requests=(), axes=AXES):
     return report_tables.tables(requests, TableInputs(axes, {"server": "my"}, made.tables(runs)))[0]
 
 
-def rows(table: Table) -> list[str]:
+def rows(table):
     return [" ".join(cell.text for cell in row) for row in table.rows]
 
 
-def test_sysbench(golden: Golden) -> None:
+def test_sysbench(golden):
     """Show rates by group with the range in the name, the load with the sizes after the wait, errors and costs."""
     shown = tables()
     assert {table.title for table in shown} == {
@@ -68,7 +61,7 @@ def test_sysbench(golden: Golden) -> None:
     golden("\n".join(map(text_table, shown)))
 
 
-def test_ratios_are_geometric_means_over_the_loads() -> None:
+def test_ratios_are_geometric_means_over_the_loads():
     """Medians would give 300 / 200: 1.50."""
     rates = (100.0, 200.0, 400.0), (300.0, 150.0, 800.0)
     runs = [
@@ -93,7 +86,7 @@ def test_ratios_are_geometric_means_over_the_loads() -> None:
     assert rows(table) == ["my 1.00", "pg 1.65"]
 
 
-def test_inserts_of_arms_outside_the_base_are_tables_of_their_own() -> None:
+def test_inserts_of_arms_outside_the_base_are_tables_of_their_own():
     """Hold all servers of so many clients to the base, wherever its row is."""
     rates = {("pg", "1"): 300.0, ("my", "1"): 100.0, ("pg", "2"): 500.0, ("my", "2"): 400.0}
     runs = [
@@ -116,12 +109,12 @@ def test_inserts_of_arms_outside_the_base_are_tables_of_their_own() -> None:
 # Commands, whose absolute figures have three percentiles alone, and metrics that the spec names.
 
 
-def command(step: str, mode: str, **metrics: float) -> Run:
+def command(step, mode, **metrics):
     row = made.run(mode, 0, 100.0, **metrics)
     return replace(row, labels={"server": mode}, step=step, kind="command", place=(f"s-{mode}", int(step == "read")))
 
 
-def test_all_response_times_of_a_command_are_one_table() -> None:
+def test_all_response_times_of_a_command_are_one_table():
     runs = (
         command("read", "my", avg_us=587.3, p50_us=169.6, max_us=40000.0),
         command("read", "pg", avg_us=880.0),
@@ -137,7 +130,7 @@ def test_all_response_times_of_a_command_are_one_table() -> None:
 
 
 class Counters(StepDetails):
-    def named_counters(self, patterns: Collection[str]) -> Mapping[Place, Mapping[str, float]]:
+    def named_counters(self, patterns):
         assert list(patterns) == ["min_trx.*", "other.*"]
         return {
             ("s-base", 0): {"min_trx.SKIPPED": 36144100.0, "min_trx.SEEKS": 1.0},
@@ -145,16 +138,16 @@ class Counters(StepDetails):
         }
 
 
-def probed(gc: str, **seconds: float) -> Run:
+def probed(gc, **seconds):
     return replace(made.run(gc, 0, 100.0, **seconds), labels={"gc": gc}, step="q100", kind="sql", place=(f"s-{gc}", 0))
 
 
-def probe_tables(runs: Sequence[Run], **more: Any) -> list[tuple[str, list[str]]]:
+def probe_tables(runs, **more):
     inputs = TableInputs((PlannedAxis("gc", ("base", "sd8k")),), {"gc": "base"}, made.tables(runs, **more))
     return [(table.name, rows(table)) for table in report_tables.tables([], inputs)[0]]
 
 
-def test_seconds_of_a_probe_and_what_was_counted_around_it() -> None:
+def test_seconds_of_a_probe_and_what_was_counted_around_it():
     runs = [probed("base", min_trx=8.206), probed("sd8k", min_trx=0.196)]
     assert probe_tables(runs, details=Counters(), probes=("min_trx", "other")) == [
         ("probe min_trx", ["base 8.206", "sd8k 0.196"]),

@@ -8,7 +8,6 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from types import SimpleNamespace
@@ -21,7 +20,7 @@ from stepgrid.workflow.hooks import can_restart, child_pids, notify, signal_chil
 from tests.cli.bundles import measured, planned
 
 
-def test_a_signal_where_snakemake_does_not_listen() -> None:
+def test_a_signal_where_snakemake_does_not_listen():
     code = (
         "import os, signal\n"
         "from stepgrid.workflow.hooks import Hooks\n"
@@ -35,7 +34,7 @@ def test_a_signal_where_snakemake_does_not_listen() -> None:
     )
 
 
-def test_a_child_of_another_thread_is_signalled_too() -> None:
+def test_a_child_of_another_thread_is_signalled_too():
     children = [subprocess.Popen(["sleep", "60"])]
     thread = threading.Thread(target=lambda: children.append(subprocess.Popen(["sleep", "60"])))
     thread.start()
@@ -56,17 +55,15 @@ def test_a_child_of_another_thread_is_signalled_too() -> None:
         (None, "snakemake", ["python", "snakemake", "--directory", "elsewhere"], False),
     ],
 )
-def test_only_a_command_of_ours_or_snakemakes_is_run_again(
-    monkeypatch: pytest.MonkeyPatch, module: str | None, program: str, words: list[str], possible: bool
-) -> None:
+def test_only_a_command_of_ours_or_snakemakes_is_run_again(monkeypatch, module, program, words, possible):
     spec = None if module is None else SimpleNamespace(name=module)
-    monkeypatch.setitem(sys.modules, "__main__", SimpleNamespace(__spec__=spec))  # type: ignore[arg-type]
+    monkeypatch.setitem(sys.modules, "__main__", SimpleNamespace(__spec__=spec))
     monkeypatch.setattr(sys, "argv", [program])
     monkeypatch.setattr(sys, "orig_argv", words)
     assert can_restart() is possible
 
 
-def test_lost_marks_of_results_and_builds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_lost_marks_of_results_and_builds(tmp_path, monkeypatch):
     measured(tmp_path, monkeypatch)
     plan, store = planned(), Store()
     marks = store.mark("_").parent
@@ -83,7 +80,7 @@ class Webhook(HTTPServer):
     status = 200
     slow_lines = 0
 
-    def __init__(self) -> None:
+    def __init__(self):
         super().__init__(("127.0.0.1", 0), WebhookHandler)
         self.posts: list[tuple[str, dict[str, str]]] = []
 
@@ -91,7 +88,7 @@ class Webhook(HTTPServer):
 class WebhookHandler(BaseHTTPRequestHandler):
     server: Webhook
 
-    def do_POST(self) -> None:
+    def do_POST(self):
         body = self.rfile.read(int(self.headers["Content-Length"]))
         self.server.posts.append((self.path, json.loads(body)))
         self.send_response(self.server.status)
@@ -104,12 +101,12 @@ class WebhookHandler(BaseHTTPRequestHandler):
         self.send_header("Content-Length", "0")
         self.end_headers()
 
-    def log_message(self, *_: object) -> None:
+    def log_message(self, *_):
         pass
 
 
 @pytest.fixture
-def webhook(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Webhook]:
+def webhook(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("STEPGRID_SITE", raising=False)
     with Webhook() as server:
@@ -122,7 +119,7 @@ def webhook(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Webhook
     host_plan.use_site_file("")
 
 
-def test_a_webhook_has_the_last_lines_of_a_run_once(webhook: Webhook, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_webhook_has_the_last_lines_of_a_run_once(webhook, capsys):
     notify("a title\n  all   1.10×\n" + "x" * 5000)
     ((path, message),) = webhook.posts
     assert path == "/s3cret"
@@ -132,9 +129,7 @@ def test_a_webhook_has_the_last_lines_of_a_run_once(webhook: Webhook, capsys: py
     assert capsys.readouterr().err == ""
 
 
-def test_a_webhook_that_answers_too_slowly_is_left(
-    webhook: Webhook, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_webhook_that_answers_too_slowly_is_left(webhook, capsys, monkeypatch):
     monkeypatch.setattr(hooks, "POST_WAIT_S", 0.2)
     webhook.slow_lines = 15
     start = time.monotonic()
@@ -144,9 +139,7 @@ def test_a_webhook_that_answers_too_slowly_is_left(
 
 
 @pytest.mark.parametrize(("status", "reason"), [(302, "302"), (500, "500"), (None, "Connection refused")])
-def test_who_cannot_be_told_is_no_failure_and_the_address_is_no_line(
-    webhook: Webhook, capsys: pytest.CaptureFixture[str], status: int | None, reason: str
-) -> None:
+def test_who_cannot_be_told_is_no_failure_and_the_address_is_no_line(webhook, capsys, status, reason):
     if status is None:
         with socketserver.TCPServer(("127.0.0.1", 0), BaseHTTPRequestHandler) as free:
             Path("hook").write_text(f"http://127.0.0.1:{free.server_address[1]}/s3cret\n")

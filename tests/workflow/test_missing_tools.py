@@ -1,8 +1,6 @@
 """Programs of collectors that this machine lacks, and placement; tests/inspect/test_doctor.py has the rest."""
 
 import os
-from collections.abc import Collection
-from typing import Any
 
 import pytest
 from msgspec import convert
@@ -17,17 +15,17 @@ FG = {"name": "fg", "collector": "perf_record"}
 
 
 @pytest.fixture(autouse=True)
-def no_programs(monkeypatch: pytest.MonkeyPatch) -> None:
+def no_programs(monkeypatch):
     monkeypatch.setenv("PATH", "/nowhere")
 
 
-def stage(*collectors: dict[str, Any]) -> PlannedStage:
+def stage(*collectors):
     setup = {"collectors": list(collectors)} if collectors else {}
     steps = tuple(PlannedStep(f"s{n}", "command", 1, {}, {}, 7, setup=convert(setup, StepSetup)) for n in (1, 2))
     return PlannedStage("s-1", "t", "b-1", None, (), 0, 0, "h", steps, 1.0, 0)
 
 
-def test_each_is_named_once_with_its_package() -> None:
+def test_each_is_named_once_with_its_package():
     mine = {"name": "mine", "command": ["offcputime-bpfcc"]}
     in_build = {"name": "own", "command": ["{program:python}"]}
     present = {"name": "sh", "command": ["/bin/sh"]}
@@ -38,12 +36,12 @@ def test_each_is_named_once_with_its_package() -> None:
     assert [*missing_tools([stage()], Site())] == []
 
 
-def test_a_site_file_names_the_path_of_a_tool() -> None:
+def test_a_site_file_names_the_path_of_a_tool():
     assert [*missing_tools([stage(FG)], Site(tools={"perf": "/bin/sh"}))] == []
 
 
-def points(engine: str = "postgres", kind: str = "sysbench", launch: Any = None, **settings: Any) -> Plan:
-    setup: dict[str, Any] = {"launch": launch} if launch else {}
+def points(engine="postgres", kind="sysbench", launch=None, **settings):
+    setup = {"launch": launch} if launch else {}
     steps = (
         PlannedStep("points", kind, 1, {"threads": 1, **settings}, {}, 7, setup=convert(setup, StepSetup)),
         PlannedStep("warm", "sysbench", 1, {"threads": 1}, {}, 7, measured=False),
@@ -68,9 +66,7 @@ def points(engine: str = "postgres", kind: str = "sysbench", launch: Any = None,
         (points(kind="sql", threads=None), {0, 1}, False),
     ],
 )
-def test_a_client_and_its_server_on_few_processors(
-    plan: Plan, processors: Collection[int], is_told: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_client_and_its_server_on_few_processors(plan, processors, is_told, monkeypatch):
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: processors)
     text = "points: one client and its server on 2 processors, as the kernel places them: loads may differ several "
     assert placement(plan) == (f"{text}times over" if is_told else "")

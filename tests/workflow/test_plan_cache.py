@@ -2,28 +2,24 @@
 
 import os
 import shutil
-from collections.abc import Callable
 from pathlib import Path
-from typing import TypeAlias
 
 import pytest
 
 from stepgrid import pipeline
 from stepgrid.cli import main
-from stepgrid.model.plan import Plan
 from stepgrid.plan import assembly
 from stepgrid.store.plans import Request
 from stepgrid.store.store import Store, SummaryFiles
 from stepgrid.workflow import host_plan, plan_cache, run_request
 from tests.run import finished
 
-Measured: TypeAlias = tuple[Store, Plan]
 REQUEST = Request("spec.yaml")
 LOCK = "sources:\n  maven x:y:1: sha256:{:064}\n"
 
 
 @pytest.fixture
-def measured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Measured:
+def measured(tmp_path, monkeypatch):
     (tmp_path / "bin").mkdir()
     (tmp_path / "checkout").mkdir()
     monkeypatch.chdir(tmp_path / "checkout")
@@ -32,13 +28,11 @@ def measured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Measured:
     return finished.make(tmp_path / "bin")
 
 
-def _refuse(*_: object, **__: object) -> None:
+def _refuse(*_, **__):
     raise AssertionError("compiled")
 
 
-def test_it_compiles_nothing(
-    measured: Measured, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_it_compiles_nothing(measured, monkeypatch, capsys):
     run_request.requested_plan.cache_clear()
     monkeypatch.setattr(assembly, "compile_spec", _refuse)
     assert main(["run", "spec.yaml"]) == 0
@@ -47,7 +41,7 @@ def test_it_compiles_nothing(
     assert capsys.readouterr().out == said
 
 
-EDITS: dict[str, Callable[[Path], object]] = {
+EDITS = {
     "the spec": lambda _: Path("spec.yaml").write_text(f"{finished.SPEC}# a comment\n"),
     "an include": lambda _: Path("library.yaml").write_text(finished.LIBRARY.replace("1MiB", "2MiB")),
     "an include is gone": lambda _: Path("library.yaml").unlink(),
@@ -59,16 +53,14 @@ EDITS: dict[str, Callable[[Path], object]] = {
 
 
 @pytest.mark.parametrize("edit", EDITS)
-def test_any_change_of_what_was_read_compiles_again(edit: str, measured: Measured, tmp_path: Path) -> None:
+def test_any_change_of_what_was_read_compiles_again(edit, measured, tmp_path):
     assert plan_cache.find(measured[0], REQUEST)
     EDITS[edit](tmp_path / "bin")
     assert plan_cache.find(measured[0], REQUEST) is None
 
 
 @pytest.mark.parametrize("name", ["code", "host"])
-def test_other_code_or_another_host_compiles_again(
-    name: str, measured: Measured, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_other_code_or_another_host_compiles_again(name, measured, monkeypatch):
     assert plan_cache.find(measured[0], REQUEST)
     if name == "code":
         monkeypatch.setattr(plan_cache, "code_digest", lambda: "another")
@@ -77,13 +69,13 @@ def test_other_code_or_another_host_compiles_again(
     assert plan_cache.find(measured[0], REQUEST) is None
 
 
-def _result(measured: Measured) -> Path:
+def _result(measured):
     found = measured[0].result(measured[1].stages[0].id)
     assert found is not None
     return found
 
 
-LOSSES: dict[str, Callable[[Measured], object]] = {
+LOSSES = {
     "a result": lambda m: shutil.rmtree(_result(m)),
     "its stage's folder": lambda m: shutil.rmtree(_result(m).parent),
     "its record": lambda m: (_result(m) / "result.json").unlink(),
@@ -99,18 +91,18 @@ LOSSES: dict[str, Callable[[Measured], object]] = {
 }
 
 
-def _is_over() -> bool:
+def _is_over():
     return pipeline.remaining_work({"spec": "spec.yaml"}).is_over
 
 
 @pytest.mark.parametrize("loss", LOSSES)
-def test_any_loss_is_work(loss: str, measured: Measured) -> None:
+def test_any_loss_is_work(loss, measured):
     assert _is_over()
     LOSSES[loss](measured)
     assert not _is_over()
 
 
-KEPT: dict[str, Callable[[Measured], object]] = {
+KEPT = {
     "a mark": lambda m: m[0].mark(m[1].stages[0].id).unlink(),
     "the plan": lambda m: shutil.rmtree(m[0].plan(m[1].digest)),
     "what was remembered": lambda m: m[0].request_note(REQUEST.key).write_text("{"),
@@ -118,7 +110,7 @@ KEPT: dict[str, Callable[[Measured], object]] = {
 
 
 @pytest.mark.parametrize("loss", KEPT)
-def test_what_can_be_made_again_is_no_work(loss: str, measured: Measured) -> None:
+def test_what_can_be_made_again_is_no_work(loss, measured):
     KEPT[loss](measured)
     run_request.requested_plan.cache_clear()
     assert _is_over()

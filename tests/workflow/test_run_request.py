@@ -4,7 +4,6 @@ import os
 import subprocess
 from datetime import date
 from pathlib import Path
-from typing import Any
 
 import pytest
 from msgspec import convert
@@ -20,19 +19,13 @@ from stepgrid.model.records import StepSetup, replace
 from stepgrid.store.store import Store
 from stepgrid.workflow import run_request
 from stepgrid.workflow.host_plan import ALL_WARNINGS, warnings_once_a_day
-from stepgrid.workflow.run_request import (
-    Refusal,
-    own_section,
-    quote_texts,
-    read_texts,
-    unsupported,
-)
+from stepgrid.workflow.run_request import Refusal, own_section, quote_texts, read_texts, unsupported
 from tests.store.test_results import ONE_PLAN as PLAN
 
 TEXTS = ["cache != 'half'", '"a" == cache', "params.x='1'", "params.argv=[sh, -c, \"echo '$HOME' `id` \\\\ a\"]", "x=1"]
 
 
-def in_a_job(arguments: list[str]) -> list[str]:
+def in_a_job(arguments):
     """As the executor for SLURM gives them: Python's quotes, within a shell's."""
     command = format_cli_arg("--config", arguments).replace('"', '\\"')
     told = subprocess.run(["sh", "-c", f'printf %s "{command}"'], check=True, capture_output=True, text=True).stdout
@@ -42,7 +35,7 @@ def in_a_job(arguments: list[str]) -> list[str]:
 
 
 @pytest.mark.parametrize("text", TEXTS)
-def test_a_text_reaches_a_job_as_it_was_written(text: str) -> None:
+def test_a_text_reaches_a_job_as_it_was_written(text):
     config = parse_config(in_a_job([f"only={quote_texts([text])}"]))
     assert read_texts(config["only"]) == (text,)
 
@@ -60,7 +53,7 @@ FAULTS = {
 
 
 @pytest.mark.parametrize("text", FAULTS)
-def test_an_unknown_key_or_an_unusable_value_is_a_wrong_call(text: str) -> None:
+def test_an_unknown_key_or_an_unusable_value_is_a_wrong_call(text):
     with pytest.raises(Refusal) as caught:
         pipeline.remaining_work(parse_config([text, *(["spec=a.yaml"] if not text.startswith("spec") else [])]))
     assert (str(caught.value), caught.value.status) == (f"Snakemake's config: {FAULTS[text]}", 2)
@@ -76,7 +69,7 @@ SHARED = {"samples": "a.tsv", "stepgrid": {"spec": "a.yaml", "scale": "smoke"}}
         ({"stepgrid": "a.yaml"}, "stepgrid=a.yaml: expected a map: stepgrid={spec: FILE}"),
     ],
 )
-def test_a_section_that_would_lose_a_word_is_refused(more: dict[str, Any], fault: str) -> None:
+def test_a_section_that_would_lose_a_word_is_refused(more, fault):
     with pytest.raises(Refusal) as caught:
         own_section(SHARED | more)
     assert (str(caught.value), caught.value.status) == (f"Snakemake's config: {fault}", 2)
@@ -95,7 +88,7 @@ def test_a_folder_that_cannot_be_written_is_told_before_anything_starts(tmp_path
     )
 
 
-def test_a_server_that_no_site_file_names(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_server_that_no_site_file_names(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv(VARIABLE, "")
     Path("a.yaml").write_text(
@@ -113,12 +106,12 @@ def test_a_server_that_no_site_file_names(tmp_path: Path, monkeypatch: pytest.Mo
 MADE = PlannedBuild("b-1", "rocksdb", "rocksdb", "9.10.0", {"system": "db_bench"}, "a.yaml:2:3")
 
 
-def _stage(*kinds_of_steps: str, number: int = 1) -> PlannedStage:
+def _stage(*kinds_of_steps, number=1):
     steps = tuple(PlannedStep(f"{kind}.1", kind, 1, {}, {}, 1) for kind in kinds_of_steps)
     return PlannedStage(f"s-{number}", "t", "b-1", None, (), 0, 0, "h", steps, 1.0, 0)
 
 
-def test_binaries_that_are_made_already_honour_no_recipe() -> None:
+def test_binaries_that_are_made_already_honour_no_recipe():
     patched = replace(MADE, recipe={"patches": ["a.patch"], "flags": {"march": "native"}})
     assert unsupported("a.yaml", [MADE, patched], []) == [
         "a.yaml:2:3: the binaries of `source: system` are made already: no `patches` and `flags` for them; "
@@ -127,7 +120,7 @@ def test_binaries_that_are_made_already_honour_no_recipe() -> None:
 
 
 @pytest.mark.parametrize("key", ["sql", "counters"])
-def test_probes_that_need_a_server(key: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_probes_that_need_a_server(key, monkeypatch):
     probes = {"before": [{"name": "rows", key: "select 1"}], "after": [{"name": "du", "command": ["du"]}]}
     stage = _stage("db_bench")
     stage = replace(stage, steps=(replace(stage.steps[0], setup=convert(probes, StepSetup)),))
@@ -135,7 +128,7 @@ def test_probes_that_need_a_server(key: str, monkeypatch: pytest.MonkeyPatch) ->
     assert unsupported("a.yaml", [MADE], [stage, stage]) == [said]
 
 
-def test_a_power_cut_is_refused_by_a_host_that_cannot(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_power_cut_is_refused_by_a_host_that_cannot(tmp_path, monkeypatch):
     monkeypatch.setattr(sysfs, "ROOT", tmp_path)
     steps = {how: replace(_stage("crash").steps[0], settings={"how": how}) for how in ("kill", "power")}
     stages = {how: replace(_stage("crash"), steps=(step,)) for how, step in steps.items()}
@@ -148,17 +141,17 @@ TEXT = "a.yaml:1:1: warning[no-repeats]: 2 cells\n   1 | title\n\na.yaml:2:1: wa
 
 
 @pytest.fixture
-def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Store:
+def store(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv(ALL_WARNINGS, raising=False)
     (tmp_path / "outputs").mkdir()
     return Store(Path("outputs"))
 
 
-def test_another_day_shows_all(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_another_day_shows_all(store, monkeypatch):
     class Tomorrow(date):
         @classmethod
-        def today(cls) -> "Tomorrow":
+        def today(cls):
             return cls(2999, 1, 1)
 
     warnings_once_a_day(store, "a.yaml", TEXT)
@@ -166,7 +159,7 @@ def test_another_day_shows_all(store: Store, monkeypatch: pytest.MonkeyPatch) ->
     assert warnings_once_a_day(store, "a.yaml", TEXT) == TEXT
 
 
-def test_plan_and_its_option(store: Store, capsys: pytest.CaptureFixture[str]) -> None:
+def test_plan_and_its_option(store, capsys):
     Path("a.yaml").write_text(
         "title: t\nbuilds: {p: {engine: program, source: {system: python3}}}\nsweep: {size: [1, 2]}\n"
         'steps: [{name: run, kind: command, argv: ["{program:python3}", "{{ params.size }}"]}]\n'

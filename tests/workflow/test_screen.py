@@ -8,7 +8,7 @@ import pytest
 from stepgrid.host import cluster_job
 from stepgrid.host.failure import StageError
 from stepgrid.model.records import replace
-from stepgrid.model.status import ActiveWork, PlanStatus, Status
+from stepgrid.model.status import ActiveWork, Status
 from stepgrid.store import plans
 from stepgrid.store.active_run import hold_run_lock
 from stepgrid.store.attempts import write_failure
@@ -24,7 +24,7 @@ Capture = pytest.CaptureFixture[str]
 
 
 @pytest.fixture
-def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Store:
+def store(tmp_path, monkeypatch):
     monkeypatch.setattr(screen, "PERIOD", 0.05)
     monkeypatch.setattr(screen, "CLUSTER_PERIOD", 0.05)
     monkeypatch.setattr(screen, "SHARE", 1)
@@ -35,14 +35,14 @@ def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Store:
 
 
 @pytest.fixture
-def on_cluster(monkeypatch: pytest.MonkeyPatch) -> None:
+def on_cluster(monkeypatch):
     monkeypatch.setenv(cluster_job.ON, cluster_job.CLUSTER)
 
 
 # A log
 
 
-def with_done(status: PlanStatus, count: int, waits: str = "") -> PlanStatus:
+def with_done(status, count, waits=""):
     """So many stages are done, and the next one waits or has begun."""
     nodes = {}
     for number, (name, node) in enumerate(status.nodes.items()):
@@ -52,7 +52,7 @@ def with_done(status: PlanStatus, count: int, waits: str = "") -> PlanStatus:
     return replace(status, nodes=nodes)
 
 
-def test_a_log_names_whom_it_waits_for_once(store: Store) -> None:
+def test_a_log_names_whom_it_waits_for_once(store):
     lines = list[str]()
     view = LogView(lines.append, None)
     status = with_done(StatusReader(store, PLAN).read(), 0, "the host: process 9, which measures s-1 in /elsewhere")
@@ -63,7 +63,7 @@ def test_a_log_names_whom_it_waits_for_once(store: Store) -> None:
     assert second.startswith("[0/15 done] waiting for the host; then "), "below a second there is no time to tell"
 
 
-def test_a_disturbed_stage_is_told_once_and_then_counted(store: Store) -> None:
+def test_a_disturbed_stage_is_told_once_and_then_counted(store):
     lines = list[str]()
     view = LogView(lines.append, None)
     with hold_run_lock(store, PLAN.spec, plan=PLAN.digest):
@@ -84,7 +84,7 @@ def test_a_disturbed_stage_is_told_once_and_then_counted(store: Store) -> None:
 # A cluster, whose jobs write into logs of their own
 
 
-def test_what_failed_on_a_cluster_and_why(store: Store, on_cluster: None, capsys: Capture) -> None:
+def test_what_failed_on_a_cluster_and_why(store, on_cluster, capsys):
     run = RunScreen(store, PLAN)
     run.start()
     until(lambda: "[0/15 done]" in capsys.readouterr().err)
@@ -103,9 +103,7 @@ def test_what_failed_on_a_cluster_and_why(store: Store, on_cluster: None, capsys
     assert last.startswith("[1/15 done] 1 failed, ETA ")
 
 
-def test_jobs_that_a_controller_forgot_are_waited_for_and_named_once(
-    store: Store, on_cluster: None, monkeypatch: pytest.MonkeyPatch, capsys: Capture
-) -> None:
+def test_jobs_that_a_controller_forgot_are_waited_for_and_named_once(store, on_cluster, monkeypatch, capsys):
     monkeypatch.setattr(screen, "FORGOTTEN_SECONDS", 0.1)
     finished.make_build(store, "b-1")
     for stage in PLAN.stages:
@@ -113,6 +111,6 @@ def test_jobs_that_a_controller_forgot_are_waited_for_and_named_once(
     run = RunScreen(store, PLAN)
     run.start()
     output = list[str]()
-    until(lambda: FORGOTTEN in (output.append(capsys.readouterr().err) or "".join(output)))  # type: ignore[func-returns-value]
+    until(lambda: FORGOTTEN in (output.append(capsys.readouterr().err) or "".join(output)))
     run.stop()
     assert ("".join(output) + capsys.readouterr().err).count(FORGOTTEN) == 1

@@ -4,16 +4,13 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from stepgrid.cli import main
 from stepgrid.language import problems
-from stepgrid.model.plan import Plan
 from stepgrid.store.store import Store
 from stepgrid.workflow import host_plan
 from stepgrid.workflow.remaining_work import remaining_work
@@ -49,52 +46,52 @@ class Folder:
     started: list[subprocess.Popen[str]] = field(default_factory=list)
 
     @property
-    def plan(self) -> Plan:
+    def plan(self):
         return host_plan.compile_for_host("a.yaml", None)
 
     @property
-    def store(self) -> Store:
+    def store(self):
         return Store()
 
-    def stage(self, name: str) -> str:
+    def stage(self, name):
         """Its id: of the load, or of an arm."""
         load = name == "load"
         return next(s.id for s in self.plan.stages if (s.parent is None if load else f"arm={name}," in s.title))
 
-    def publish(self) -> None:
+    def publish(self):
         remaining_work(self.plan, self.store)
 
-    def command(self, job: str, node: str) -> list[str]:
+    def command(self, job, node):
         return [sys.executable, "-m", "stepgrid.pipeline", job, self.plan.digest, node]
 
-    def build(self) -> None:
+    def build(self):
         self.publish()
         self.run("build", self.plan.builds[0].id)
 
-    def run(self, job: str, node: str, **env: str) -> int:
+    def run(self, job, node, **env):
         return forked.execute(self.command(job, node), self.path, _env(env), waiting.LONG, forked.STAGE).returncode
 
-    def start(self, job: str, node: str, **env: str) -> subprocess.Popen[str]:
+    def start(self, job, node, **env):
         quiet = subprocess.DEVNULL
         process = subprocess.Popen(self.command(job, node), env=_env(env), stderr=quiet, stdout=quiet, text=True)
         self.started.append(process)
         return process
 
-    def normal(self, text: str) -> str:
+    def normal(self, text):
         return normal(text)
 
-    def status(self, *arguments: str) -> tuple[int, str]:
+    def status(self, *arguments):
         """The exit status, and the text with its times, ids and places made the same."""
         self.capture.readouterr()
         code = main(["status", "a.yaml", *arguments])
         return code, normal(self.capture.readouterr().out)
 
 
-def _env(more: dict[str, str]) -> dict[str, str]:
+def _env(more):
     return {**os.environ, "PYTHONPATH": str(ROOT / "compiler"), **more}
 
 
-def normal(text: str) -> str:
+def normal(text):
     for pattern, instead in (
         (r"\d\d\d\d-\d\d-\d\d (?=\d\d:\d\d)", ""),
         (r"\d\d:\d\d:\d\d", "HH:MM:SS"),
@@ -114,7 +111,7 @@ def normal(text: str) -> str:
 
 
 @pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Iterator[Folder]:
+def folder(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("STEPGRID_HOST_LOCK", str(tmp_path / "host.lock"))
     (tmp_path / "a.yaml").write_text(SPEC)
@@ -127,5 +124,5 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Captu
 
 
 @pytest.fixture
-def until() -> Callable[..., Any]:
+def until():
     return waiting.until

@@ -4,9 +4,7 @@ import json
 import os
 import shutil
 import signal
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -15,19 +13,16 @@ from stepgrid.host.locks import locked
 from stepgrid.model.status import Status
 from stepgrid.store.active_run import hold_run_lock
 from stepgrid.store.status import StatusReader
-from tests.golden import Golden
-
-Until = Callable[..., Any]
 
 
-def test_before_anything_was_started(folder: Any, golden: Golden) -> None:
+def test_before_anything_was_started(folder, golden):
     code, text = folder.status()
     assert code == 0
     golden(text)
     assert not folder.store.root.exists()
 
 
-def test_while_a_stage_runs(folder: Any, until: Until) -> None:
+def test_while_a_stage_runs(folder, until):
     folder.build()
     folder.run("run-stage", folder.stage("load"))
     folder.start("run-stage", folder.stage("slow"))
@@ -54,7 +49,7 @@ running: python arm=slow, load 1: warm, read
     )
 
 
-def test_a_stage_waits_for_the_host_and_it_is_said_for_whom(folder: Any, until: Until) -> None:
+def test_a_stage_waits_for_the_host_and_it_is_said_for_whom(folder, until):
     folder.build()
     with locked(Path(os.environ["STEPGRID_HOST_LOCK"])):
         folder.start("run-stage", folder.stage("load"))
@@ -65,7 +60,7 @@ def test_a_stage_waits_for_the_host_and_it_is_said_for_whom(folder: Any, until: 
     assert waiting[1].startswith("  for the host: process N (")
 
 
-def test_a_failed_stage_says_why_and_where_and_the_status_is_3(folder: Any) -> None:
+def test_a_failed_stage_says_why_and_where_and_the_status_is_3(folder):
     folder.build()
     folder.run("run-stage", folder.stage("load"))
     for _ in range(2):
@@ -80,7 +75,7 @@ def test_a_failed_stage_says_why_and_where_and_the_status_is_3(folder: Any) -> N
     ]
 
 
-def test_what_starts_from_a_failed_stage_is_blocked(folder: Any) -> None:
+def test_what_starts_from_a_failed_stage_is_blocked(folder):
     folder.build()
     shutil.rmtree(folder.store.build(folder.plan.builds[0].id))
     folder.run("run-stage", folder.stage("load"))
@@ -90,7 +85,7 @@ def test_what_starts_from_a_failed_stage_is_blocked(folder: Any) -> None:
     assert "  python arm=quick, load 1: warm, read\n    the build python is not there (" in text
 
 
-def test_a_killed_stage_is_told_from_one_that_runs(folder: Any, until: Until) -> None:
+def test_a_killed_stage_is_told_from_one_that_runs(folder, until):
     folder.build()
     folder.run("run-stage", folder.stage("load"))
     process = folder.start("run-stage", folder.stage("slow"))
@@ -109,14 +104,14 @@ def test_a_killed_stage_is_told_from_one_that_runs(folder: Any, until: Until) ->
     )
 
 
-def test_another_specs_run_is_named(folder: Any) -> None:
+def test_another_specs_run_is_named(folder):
     folder.build()
     with hold_run_lock(folder.store, "b.yaml"):
         _, text = folder.status()
     assert "  run      pid N, since HH:MM:SS: measures another spec, b.yaml\n" in text
 
 
-def test_a_failure_of_an_earlier_run_is_tried_again_by_the_one_that_is_active(folder: Any) -> None:
+def test_a_failure_of_an_earlier_run_is_tried_again_by_the_one_that_is_active(folder):
     folder.build()
     folder.run("run-stage", folder.stage("load"))
     folder.run("run-stage", folder.stage("wrong"))
@@ -128,7 +123,7 @@ def test_a_failure_of_an_earlier_run_is_tried_again_by_the_one_that_is_active(fo
     assert "python arm=wrong, load 1: warm, read\n    tried before: read: it ended with exit status 1\n" in text
 
 
-def test_when_all_is_done_and_a_load_that_lost_its_image(folder: Any) -> None:
+def test_when_all_is_done_and_a_load_that_lost_its_image(folder):
     folder.build()
     for name in ("load", "quick"):
         folder.run("run-stage", folder.stage(name))
@@ -154,7 +149,7 @@ a.yaml: programs that sleep
     assert "  replay   1 done before: there is no image of its end state\n" in folder.status()[1]
 
 
-def test_json_has_it_all(folder: Any) -> None:
+def test_json_has_it_all(folder):
     folder.build()
     folder.run("run-stage", folder.stage("load"))
     folder.run("run-stage", folder.stage("wrong"))
@@ -174,7 +169,7 @@ def test_json_has_it_all(folder: Any) -> None:
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can become somebody else")
-def test_somebody_else_who_may_only_read_sees_the_same(folder: Any) -> None:
+def test_somebody_else_who_may_only_read_sees_the_same(folder):
     folder.build()
     folder.run("run-stage", folder.stage("load"))
     (before, _), there = folder.status(), sorted(folder.store.root.rglob("*"))

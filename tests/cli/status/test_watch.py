@@ -4,10 +4,8 @@ import os
 import shlex
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -15,7 +13,6 @@ from stepgrid.store.active_run import hold_run_lock
 from tests.needs import require
 from tests.waiting import LONG
 
-Until = Callable[..., Any]
 ROOT = Path(__file__).resolve().parents[3]
 WATCH = [sys.executable, "-m", "stepgrid.cli", "watch", "a.yaml"]
 
@@ -27,23 +24,23 @@ class Screen:
     socket: str
     env: dict[str, str]
 
-    def tmux(self, *arguments: str) -> str:
+    def tmux(self, *arguments):
         argv = ["tmux", "-u", "-S", self.socket, "-f", os.devnull, *arguments]
         return subprocess.run(argv, env=self.env, capture_output=True, text=True, timeout=LONG).stdout
 
-    def open(self, width: int, height: int = 30) -> None:
+    def open(self, width, height=30):
         self.tmux("new-session", "-d", "-x", str(width), "-y", str(height), "env PS1='$ ' sh")
 
-    def type(self, *keys: str) -> None:
+    def type(self, *keys):
         self.tmux("send-keys", *keys)
 
     @property
-    def text(self) -> str:
+    def text(self):
         return "\n".join(line.rstrip() for line in self.tmux("capture-pane", "-p").splitlines()).rstrip()
 
 
 @pytest.fixture
-def screen(folder: Any) -> Iterator[Screen]:
+def screen(folder):
     require("tmux")
     env = {**os.environ, "PYTHONPATH": str(ROOT / "compiler"), "TERM": "screen", "LC_ALL": "C.UTF-8", "NO_COLOR": "1"}
     made = Screen(str(folder.path / "tmux"), {name: value for name, value in env.items() if name != "TMUX"})
@@ -52,7 +49,7 @@ def screen(folder: Any) -> Iterator[Screen]:
 
 
 @pytest.fixture
-def running(folder: Any, until: Until) -> Any:
+def running(folder, until):
     """A checkout in which a stage runs."""
     folder.build()
     folder.run("run-stage", folder.stage("load"))
@@ -62,9 +59,7 @@ def running(folder: Any, until: Until) -> Any:
 
 
 @pytest.mark.parametrize("width", [100, 60])
-def test_at_a_terminal_it_fits_and_ctrl_c_leaves_it_sane(
-    running: Any, screen: Screen, until: Until, width: int
-) -> None:
+def test_at_a_terminal_it_fits_and_ctrl_c_leaves_it_sane(running, screen, until, width):
     screen.open(width)
     screen.type("clear; " + shlex.join(WATCH) + "; echo left with $?", "Enter")
     until(lambda: "cpu  " in screen.text and "/30 s" in screen.text)
@@ -81,7 +76,7 @@ def test_at_a_terminal_it_fits_and_ctrl_c_leaves_it_sane(
     until(lambda: "\nstill here" in screen.text)
 
 
-def test_it_follows_the_windows_size(running: Any, screen: Screen, until: Until) -> None:
+def test_it_follows_the_windows_size(running, screen, until):
     screen.open(100)
     screen.type("clear; " + shlex.join(WATCH), "Enter")
     until(lambda: "ended last:" in screen.text)
@@ -104,9 +99,7 @@ CODE = "import os, sys, time; os.path.exists('F') or (open('F', 'w'), sys.exit('
 
 
 @pytest.mark.parametrize(("width", "height"), [(100, 30), (80, 24)])
-def test_a_run_draws_one_frame_under_its_failures_and_ctrl_c_leaves_it_sane(
-    folder: Any, screen: Screen, until: Until, width: int, height: int
-) -> None:
+def test_a_run_draws_one_frame_under_its_failures_and_ctrl_c_leaves_it_sane(folder, screen, until, width, height):
     (folder.path / "a.yaml").write_text(FIRST_FAILS.replace("CODE", CODE.replace("F", str(folder.path / "first"))))
     screen.open(width, height)
     screen.type("clear; " + shlex.join(RUN) + "; echo left with $?", "Enter")
@@ -125,12 +118,11 @@ def test_a_run_draws_one_frame_under_its_failures_and_ctrl_c_leaves_it_sane(
     until(lambda: "\nstill here" in screen.text)
 
 
-def test_as_a_log_what_failed_and_the_status_at_the_end(folder: Any, until: Until) -> None:
+def test_as_a_log_what_failed_and_the_status_at_the_end(folder, until):
     folder.build()
     env = {**os.environ, "PYTHONPATH": str(ROOT / "compiler")}
     watch = subprocess.Popen(WATCH, env=env, stdout=subprocess.PIPE, text=True)
     folder.started.append(watch)
-    assert watch.stdout is not None
     begin = folder.normal(watch.stdout.readline())
     with hold_run_lock(folder.store, "a.yaml"):
         folder.run("run-stage", folder.stage("load"))
@@ -146,7 +138,7 @@ def test_as_a_log_what_failed_and_the_status_at_the_end(folder: Any, until: Unti
     assert "\nthe run has ended\n\na.yaml: programs that sleep\n  stages   1/4 done, 1 failed, 2 missing\n" in rest
 
 
-def test_a_finished_sweep_is_not_waited_for(folder: Any) -> None:
+def test_a_finished_sweep_is_not_waited_for(folder):
     folder.build()
     for name in ("load", "quick"):
         folder.run("run-stage", folder.stage(name))

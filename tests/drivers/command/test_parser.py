@@ -1,7 +1,3 @@
-from pathlib import Path
-from typing import Any
-
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -13,7 +9,7 @@ from stepgrid.plugins.registry import require_runner
 DRIVER = require_runner("command")
 
 
-def _metrics(folder: Path, stdout: str, stderr: str = "", **metrics: dict[str, Any]) -> dict[str, float]:
+def _metrics(folder, stdout, stderr="", **metrics):
     (folder / "stdout").write_text(stdout, encoding="utf-8")
     (folder / "stderr").write_text(stderr, encoding="utf-8")
     settings = DRIVER.settings_model().model_validate({"argv": ["x"], "metrics": metrics}).model_dump(mode="json")
@@ -21,13 +17,13 @@ def _metrics(folder: Path, stdout: str, stderr: str = "", **metrics: dict[str, A
 
 
 @given(value=st.floats(allow_nan=False, allow_infinity=False), noise=st.text("abc =\n", max_size=30))
-def test_any_number_comes_back(tmp_path_factory: pytest.TempPathFactory, value: float, noise: str) -> None:
+def test_any_number_comes_back(tmp_path_factory, value, noise):
     folder = tmp_path_factory.mktemp("step")
     printed = f"{noise}\nx: {value!r}\n{noise}"
     assert _metrics(folder, printed, x={"pattern": r"^x: (\S+)$"}) == {"x": value}
 
 
-def test_what_a_command_calls_its_figures() -> None:
+def test_what_a_command_calls_its_figures():
     said = {"unit": "KiB", "better": "higher", "pattern": r"rate (\d+)"}
     at = {"unit": "", "better": None, "pattern": None, "json": "$.rate"}
     steps = (

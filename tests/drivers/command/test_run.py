@@ -5,7 +5,6 @@ import os
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -34,12 +33,12 @@ METRICS = {
 }
 
 
-def _step(argv: list[str], metrics: dict[str, Any]) -> PlannedStep:
+def _step(argv, metrics):
     settings = driver("command").settings_model().model_validate({"argv": argv, "metrics": metrics})
     return PlannedStep("own", "command", 1, settings.model_dump(mode="json"), {}, 7)
 
 
-def _run(folder: Path, step: PlannedStep) -> tuple[Store, subprocess.CompletedProcess[str]]:
+def _run(folder, step):
     stage = PlannedStage("s-1", "title", "b-1", None, (), 0, 0, "h", (step,), 1.0, 0)
     store = Store(folder / "outputs")
     plan = Plan("p", "t", "a.yaml", None, (), (), (BUILD,), (stage,), {"id": "h", "declared": False}, PlannedReport())
@@ -59,7 +58,7 @@ def _run(folder: Path, step: PlannedStep) -> tuple[Store, subprocess.CompletedPr
     return store, done
 
 
-def test_a_real_program_gives_its_figures(tmp_path: Path) -> None:
+def test_a_real_program_gives_its_figures(tmp_path):
     step = _step(["{program:python}", "-c", WRITE, "{data}", "{folder}", "{seed}"], METRICS)
     store, done = _run(tmp_path, step)
     assert done.returncode == 0, done.stderr
@@ -78,7 +77,7 @@ def test_a_real_program_gives_its_figures(tmp_path: Path) -> None:
     }
 
 
-def test_no_shell_sees_the_words(tmp_path: Path) -> None:
+def test_no_shell_sees_the_words(tmp_path):
     words = ["{program:python}", "-c", "import sys; print(sys.argv[1:])", "$HOME; exit 3", "*"]
     store, done = _run(tmp_path, _step(words, {}))
     assert done.returncode == 0, done.stderr
@@ -98,7 +97,7 @@ def test_no_shell_sees_the_words(tmp_path: Path) -> None:
         (["{program:python}", "-c", "raise SystemExit(4)"], "it ended with exit status 4"),
     ],
 )
-def test_a_failure_is_told(tmp_path: Path, words: list[str], message: str) -> None:
+def test_a_failure_is_told(tmp_path, words, message):
     store, done = _run(tmp_path, _step(words, METRICS))
     assert done.returncode == 1
     assert store.result("s-1") is None

@@ -2,7 +2,6 @@
 
 import re
 import time
-from typing import Any
 
 import pytest
 from hypothesis import given
@@ -27,7 +26,7 @@ AS_PYTHON = (r"^keys=(\d+)", r"latency:\n.*\n +([0-9.]+)", r"(?i)QPS: (\S+)$", r
         ("(\ud800)", "it holds half a character"),
     ],
 )
-def test_what_is_no_pattern(pattern: str, why: str) -> None:
+def test_what_is_no_pattern(pattern, why):
     with pytest.raises(PatternError) as caught:
         groups(pattern)
     assert str(caught.value) == why
@@ -36,20 +35,20 @@ def test_what_is_no_pattern(pattern: str, why: str) -> None:
 @pytest.mark.parametrize(
     "pattern", ["(a{0,99999999999})", "(a+)+$", "(x+x+)+y", "(a|aa)+$", "(.*a){20}b", "([ab]*a[ab]{200})c"]
 )
-def test_a_pattern_that_other_engines_never_end_with(pattern: str) -> None:
+def test_a_pattern_that_other_engines_never_end_with(pattern):
     began = time.process_time()
     matches(pattern, "a" * 100_000 + "!")
     assert time.process_time() - began < 10
 
 
-def test_matches_that_each_look_at_all_of_the_text(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_matches_that_each_look_at_all_of_the_text(monkeypatch):
     monkeypatch.setattr(selectors, "SECONDS", 0.2)
     with pytest.raises(PatternError, match=re.escape("the pattern (a)(?:[^z]*z)? takes more than 1 s")):
         matches("(a)(?:[^z]*z)?", "a" * 300_000)
 
 
 @given(st.text(alphabet="keys=123.4 \nlatency:QPSmusb", max_size=200), st.sampled_from(AS_PYTHON))
-def test_what_is_found_is_what_python_finds(text: str, pattern: str) -> None:
+def test_what_is_found_is_what_python_finds(text, pattern):
     expected = [match[1] for match in re.finditer(pattern, text, re.MULTILINE) if match[1] is not None]
     assert matches(pattern, text) == expected
 
@@ -74,7 +73,7 @@ FIO = {"jobs": [{"read": {"iops": 1.5, "clat_ns": {"percentile": {"99.000000": 7
         ("$.nothing[*]", []),
     ],
 )
-def test_what_stands_there(path: str, found: list[Any]) -> None:
+def test_what_stands_there(path, found):
     assert find(FIO, path) == found
 
 
@@ -90,7 +89,7 @@ def test_what_stands_there(path: str, found: list[Any]) -> None:
         ("$.99.0", "`.99.0` is none of .key ['key'] [0] [*]"),
     ],
 )
-def test_what_is_no_path(path: str, why: str) -> None:
+def test_what_is_no_path(path, why):
     with pytest.raises(PathError) as caught:
         parts(path)
     assert str(caught.value) == why

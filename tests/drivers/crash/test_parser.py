@@ -20,12 +20,12 @@ MARIADB = """\
 """
 
 
-def test_what_rocksdb_replayed_and_nothing_that_it_wrote_later() -> None:
+def test_what_rocksdb_replayed_and_nothing_that_it_wrote_later():
     assert rocksdb_recovery(ROCKSDB) == {"replay_seconds": 2.87344, "replayed_records": 39609.0}
     assert rocksdb_recovery(ROCKSDB.partition("recovery_finished")[0]) == {}
 
 
-def test_what_servers_replayed() -> None:
+def test_what_servers_replayed():
     assert server_recovery(POSTGRES) == {"replayed_bytes": float(2**32 + 0x2FD7418 - 0x1500930), "replay_seconds": 0.89}
     assert server_recovery(MARIADB) == {"replayed_bytes": float(15837564 - 45239)}
     assert server_recovery("[Note] InnoDB: log sequence number 45450; transaction id 15") == {}

@@ -16,7 +16,7 @@ class Step(NamedTuple):
     options: dict[str, Any]
 
 
-def step(*benchmarks: str, options: dict[str, Any] | None = None, kind: str = "db_bench", **settings: Any) -> Step:
+def step(*benchmarks, options=None, kind="db_bench", **settings):
     return Step(kind, {"benchmarks": benchmarks, "keys": 20_000, **settings}, options or {})
 
 
@@ -45,13 +45,13 @@ OTHER = Step("command", {"argv": ["ldb"]}, {})
         ([LOAD, step("overwrite", keys=40_000), step("mixgraph", keys=20_000)], 1.0),
     ],
 )
-def test_what_db_bench_finds(steps: list[Step], printed: float) -> None:
+def test_what_db_bench_finds(steps, printed):
     rate = hit_rates(steps)[-1]
     assert rate is not None
     assert rate == pytest.approx(printed, abs=0.01)
 
 
-def test_deletes_from_the_first_key_on() -> None:
+def test_deletes_from_the_first_key_on():
     """7.8.3 printed 8,078, 9.10.0 7,709 of 20,000."""
     steps = [
         LOAD,
@@ -63,7 +63,7 @@ def test_deletes_from_the_first_key_on() -> None:
     assert hit_rates([LOAD, step("deleteseq"), READ])[-1] == 0
 
 
-def test_keys_beyond_those_that_were_loaded_are_expected_too() -> None:
+def test_keys_beyond_those_that_were_loaded_are_expected_too():
     assert hit_rates([LOAD, FAR])[-1] == 1
     assert hit_rates([RANDOM, FAR])[-1] == pytest.approx(1 - math.exp(-1))
     assert hit_rates([step("readrandom", fresh=True), READ]) == [0, 0]
@@ -92,7 +92,7 @@ def test_keys_beyond_those_that_were_loaded_are_expected_too() -> None:
         [Step("db_bench", {}, {}), READ],
     ],
 )
-def test_what_cannot_be_known(steps: list[Step]) -> None:
+def test_what_cannot_be_known(steps):
     assert hit_rates(steps)[-1] is None
 
 
@@ -107,11 +107,11 @@ def test_what_cannot_be_known(steps: list[Step]) -> None:
         Step("quiesce", {"timeout": 5}, {}),
     ],
 )
-def test_what_takes_no_key_away(between: Step) -> None:
+def test_what_takes_no_key_away(between):
     assert hit_rates([LOAD, between, READ])[-1] == 1
 
 
-def test_a_fresh_step_begins_anew() -> None:
+def test_a_fresh_step_begins_anew():
     assert hit_rates([LOAD, RANDOM, READ])[-1] == pytest.approx(1 - math.exp(-1))
     assert hit_rates([step("fillseq", "fillrandom", fresh=True), READ])[-1] == pytest.approx(1 - math.exp(-1))
     assert hit_rates([LOAD, step("overwrite", fresh=True), READ])[-1] == pytest.approx(1 - math.exp(-1))
@@ -121,7 +121,7 @@ CHANGES = st.lists(st.tuples(st.integers(1, 12), st.sampled_from([0.0, 0.25, 0.5
 
 
 @given(CHANGES, st.integers(1, 14))
-def test_shares_are_those_of_the_keys_one_by_one(changes: list[tuple[int, float]], keys: int) -> None:
+def test_shares_are_those_of_the_keys_one_by_one(changes, keys):
     space, shares = EMPTY, [0.0] * 14
     for upto, factor in changes:
         space = space.change(upto, lambda share, factor=factor: 1 - (1 - share) * factor)
@@ -133,6 +133,6 @@ def test_shares_are_those_of_the_keys_one_by_one(changes: list[tuple[int, float]
     assert ends == sorted(set(ends))
 
 
-def test_an_empty_database_has_no_key() -> None:
+def test_an_empty_database_has_no_key():
     assert (EMPTY.end, EMPTY.share(5), EMPTY.is_full(5)) == (0, 0, False)
     assert Keyspace(((4, 1.0),)).is_full(4)

@@ -4,51 +4,14 @@ import math
 from collections import Counter
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stepgrid.model.figures import Figures
 from stepgrid_databases.drivers.pgbench import DRIVER, Pgbench
 from stepgrid_databases.drivers.pgbench.parser import latency_metrics, parse, script_metrics
 
-MIXED = """\
-pgbench (17.12 (Debian 17.12-0+deb13u1), server 18.6)
-transaction type: multiple scripts
-scaling factor: 2
-query mode: simple
-number of clients: 2
-number of threads: 2
-maximum number of tries: 3
-duration: 3 s
-number of transactions actually processed: 1399
-number of failed transactions: 4 (0.285%)
-number of transactions retried: 7 (0.500%)
-total number of retries: 9
-number of transactions skipped: 119 (7.839%)
-number of transactions above the 2.0 ms latency limit: 122/1399 (8.721%)
-latency average = 0.843 ms
-latency stddev = 2.609 ms
-rate limit schedule lag: avg 0.281 (max 16.117) ms
-initial connection time = 6.762 ms
-tps = 467.399472 (without initial connection time)
-SQL script 1: /x/read.sql
- - weight: 9 (targets 90.0% of total)
- - 1273 transactions (91.0% of total, tps = 425.303451)
- - latency average = 0.740 ms
- - statement latencies in milliseconds, failures and retries:
-         0.002           0           0  \\set aid random(1, 100000 * :scale)
-         0.454           0           0  SELECT abalance FROM pgbench_accounts WHERE aid = :aid;
-SQL script 2: <builtin: simple update>
- - weight: 1 (targets 10.0% of total)
- - 126 transactions (9.0% of total, tps = 42.096021)
- - latency average = 1.881 ms
- - statement latencies in milliseconds, failures and retries:
-         0.003           0           0  \\set aid random(1, 100000 * :scale)
-         0.790           0           0  BEGIN;
-         0.309           4           9  UPDATE pgbench_accounts SET abalance = abalance + :delta WHERE aid = :aid;
-"""
+MIXED = Path(__file__).with_name("mixed.txt").read_text(encoding="utf-8")
 PROGRESS = """\
 pgbench: setting random seed to 5
 progress: 1.0 s, 450.2 tps, lat 0.677 ms stddev 1.996, 0 failed, lag 0.264 ms, 24 skipped, 0 retried, 0 retries
@@ -56,14 +19,14 @@ progress: 2.0 s, 506.7 tps, lat 0.740 ms stddev 3.226, 0 failed, lag 0.276 ms, 3
 """
 FIRST = "0 1 700 0 1795658231 259867 79 0\n0 2 skipped 0 1795658231 259882 0 0\n0 3 600 1 1795658231 267757 120 0\n"
 SECOND = "1 1 400 0 1795658231 253634 90 0\n1 2 failed 1 1795658231 253650 0 2\n1 3 500 0 1795658231 260321 3433 0\n"
-RUN: dict[str, Any] = {"scripts": "select-only", "duration": 3.0}
+RUN = {"scripts": "select-only", "duration": 3.0}
 
 
-def settings(**values: Any) -> dict[str, Any]:
+def settings(**values):
     return DRIVER.settings_model().model_validate(values).model_dump(mode="json")
 
 
-def figures(folder: Path, *logs: str, text: str = MIXED, **values: Any) -> Figures:
+def figures(folder, *logs, text=MIXED, **values):
     (folder / "stdout").write_text(text)
     (folder / "stderr").write_text(PROGRESS)
     for number, log in enumerate(logs):
@@ -71,24 +34,23 @@ def figures(folder: Path, *logs: str, text: str = MIXED, **values: Any) -> Figur
     return parse(folder, settings(**{"scripts": {"read.sql": 9, "simple-update": 1}, "duration": 3.0, **values}))
 
 
-def test_sql_of_ones_own_is_part_of_the_identity() -> None:
+def test_sql_of_ones_own_is_part_of_the_identity():
     assert isinstance(DRIVER, Pgbench)
     scripts = {"sql/mine.sql": 1, "also": {"sql": "SELECT 1"}, "select-only": 3}
     found = DRIVER.files(settings(scripts=scripts, duration=1.0), {"sql/mine.sql": "SELECT 2"}.__getitem__)
     assert found == {"mine.sql": "SELECT 2", "also.sql": "SELECT 1"}
 
 
-def test_transactions_that_end_a_run_are_counted() -> None:
+def test_transactions_that_end_a_run_are_counted():
     """So that `check` warns of a run that ends within milliseconds."""
     driver = Pgbench()
     few = driver.counted_work(settings(scripts="select-only", transactions=10, clients=4))
-    assert few is not None
     assert (few.setting, few.operations, few.seconds) == ("transactions", 40, 0.01)
     assert driver.counted_work(settings(**RUN)) is None
     assert driver.counted_work(settings(action="init", scale=1)) is None
 
 
-def test_the_names_of_its_figures_are_announced(tmp_path: Path) -> None:
+def test_the_names_of_its_figures_are_announced(tmp_path):
     values = {"scripts": {"read.sql": 9, "simple-update": 1}, "duration": 3.0, "report_per_command": True}
     names = figures(tmp_path, FIRST, SECOND, **values).metrics.keys()
     announced = script_metrics(settings(**values))
@@ -96,7 +58,7 @@ def test_the_names_of_its_figures_are_announced(tmp_path: Path) -> None:
     assert not script_metrics(settings(**RUN))
 
 
-def test_a_log_that_cannot_be_read_costs_the_percentiles(tmp_path: Path) -> None:
+def test_a_log_that_cannot_be_read_costs_the_percentiles(tmp_path):
     (tmp_path / "transactions.1").symlink_to("/dev/zero")
     found = figures(tmp_path)
     assert found.metrics["qps"] == 467.399472
@@ -104,7 +66,7 @@ def test_a_log_that_cannot_be_read_costs_the_percentiles(tmp_path: Path) -> None
 
 
 @given(st.lists(st.integers(0, 10_000), min_size=1, max_size=300))
-def test_percentiles_are_those_of_the_sorted_transactions(times: list[int]) -> None:
+def test_percentiles_are_those_of_the_sorted_transactions(times):
     found = latency_metrics(Counter(times), True)
     ranks = {"p50_us": "50", "p75_us": "75", "p95_us": "95", "p99_us": "99", "p99_9_us": "99.9", "p99_99_us": "99.99"}
     for name, percent in ranks.items():

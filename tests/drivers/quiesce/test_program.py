@@ -6,12 +6,10 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import gettempdir
 from types import SimpleNamespace
-from typing import Any, cast
 
 import pytest
 
@@ -24,7 +22,7 @@ from stepgrid_databases.drivers.quiesce.waiting import SettleRequest
 PROGRAM = (sys.executable, "-m", "stepgrid_databases.drivers.quiesce")
 
 
-def start(folder: Path, script: str, **given: Any) -> subprocess.Popen[str]:
+def start(folder, script, **given):
     words, data = [sys.executable, "-c", script], folder / "data"
     data.mkdir(exist_ok=True)
     request = {"access": None, "argv": words, "data": data, "server_pid": None, "endless": False}
@@ -40,7 +38,7 @@ def start(folder: Path, script: str, **given: Any) -> subprocess.Popen[str]:
     )
 
 
-def test_it_looks_until_the_work_is_done(tmp_path: Path) -> None:
+def test_it_looks_until_the_work_is_done(tmp_path):
     out, err = start(tmp_path, "import time; time.sleep(0.3); print('drained')").communicate(timeout=60)
     lines = [json.loads(line) for line in out.splitlines()]
     assert err == ""
@@ -67,7 +65,7 @@ time.sleep(600)
 """
 
 
-def test_one_that_is_held_open_is_looked_at_and_ended(tmp_path: Path) -> None:
+def test_one_that_is_held_open_is_looked_at_and_ended(tmp_path):
     out, err = start(tmp_path, HELD, endless=True).communicate(timeout=60)
     looks = [line["look"] for line in map(json.loads, out.splitlines()) if "look" in line]
     seen = [(look["seen"][0]["what"], look["seen"][0]["value"]) for look in looks]
@@ -90,7 +88,7 @@ with open("stranger", "wb") as file:
 
 
 @contextmanager
-def stranger(folder: Path) -> Iterator[None]:
+def stranger(folder):
     """Write some 25 MiB/s: far more than counts as idle, and no more, as other tests run beside."""
     child = subprocess.Popen([sys.executable, "-c", STRANGER], cwd=folder)
     try:
@@ -104,7 +102,7 @@ needs_device = pytest.mark.skipif(disk.device(Path(gettempdir())) is None, reaso
 
 
 @needs_device
-def test_io_of_a_stranger_holds_nobody(tmp_path: Path) -> None:
+def test_io_of_a_stranger_holds_nobody(tmp_path):
     with stranger(tmp_path):
         time.sleep(0.5)
         out, err = start(tmp_path, "pass", timeout=30.0, quiet=1.0).communicate(timeout=60)
@@ -112,7 +110,7 @@ def test_io_of_a_stranger_holds_nobody(tmp_path: Path) -> None:
 
 
 @needs_device
-def test_io_of_the_engine_is_waited_for(tmp_path: Path) -> None:
+def test_io_of_the_engine_is_waited_for(tmp_path):
     writes = f"""
 import os, sys, time
 print({TABLE.format(files="1/0")!r}, file=sys.stderr, flush=True)
@@ -130,7 +128,7 @@ while True:
     assert (end["end"]["quiet"], end["end"]["since"] > 1.5) == (True, True)
 
 
-def test_what_the_kernel_holds_of_the_database_is_written(tmp_path: Path) -> None:
+def test_what_the_kernel_holds_of_the_database_is_written(tmp_path):
     out, _ = start(tmp_path, "open('data/table', 'wb').write(bytes(64 << 20))").communicate(timeout=60)
     looks = [line["look"]["seen"][-1] for line in map(json.loads, out.splitlines()) if "look" in line]
     assert [(looks[at]["what"], looks[at]["value"]) for at in (0, -1)] == [
@@ -140,7 +138,7 @@ def test_what_the_kernel_holds_of_the_database_is_written(tmp_path: Path) -> Non
     assert dirty_pages(tmp_path / "data" / "table") in (0, None)
 
 
-def dirty_pages(path: Path) -> int | None:
+def dirty_pages(path):
     """Count them by cachestat(2); None on a kernel before 6.5."""
     libc, counts = ctypes.CDLL(None), (ctypes.c_uint64 * 5)()
     with path.open("rb") as file:
@@ -149,14 +147,14 @@ def dirty_pages(path: Path) -> int | None:
     return None if failed else counts[1]
 
 
-def test_when_the_time_is_over_it_goes_on(tmp_path: Path) -> None:
+def test_when_the_time_is_over_it_goes_on(tmp_path):
     child = start(tmp_path, "import time; time.sleep(600)", timeout=0.2)
     out, _ = child.communicate(timeout=60)
     assert json.loads(out.splitlines()[-1])["end"]["quiet"] is False
     assert child.returncode == 0
 
 
-def test_work_that_fails_is_a_failure(tmp_path: Path) -> None:
+def test_work_that_fails_is_a_failure(tmp_path):
     child = start(tmp_path, "import sys; sys.exit('Corruption: no MANIFEST')")
     _, err = child.communicate(timeout=60)
     said = "db_bench ended with status 1: Corruption: no MANIFEST"
@@ -165,7 +163,7 @@ def test_work_that_fails_is_a_failure(tmp_path: Path) -> None:
     assert Quiesce().complaint(tmp_path) == f"the engine could not be looked at: {said}"
 
 
-def test_stopped_it_ends_what_it_started(tmp_path: Path) -> None:
+def test_stopped_it_ends_what_it_started(tmp_path):
     child = start(tmp_path, "import os, time; print(os.getpid(), flush=True); time.sleep(600)")
     output = tmp_path / "drain.stdout"
     while not output.exists() or not output.read_text().strip():
@@ -179,21 +177,21 @@ def test_stopped_it_ends_what_it_started(tmp_path: Path) -> None:
 class FakeEngine:
     """An engine whose settings are put back when its settling ends."""
 
-    def __init__(self) -> None:
+    def __init__(self):
         self.done: list[str] = []
 
-    def connect(self, access: Any) -> Any:
+    def connect(self, access):
         return SimpleNamespace(close=lambda: self.done.append("closed"))
 
     @contextmanager
-    def settle(self, connection: Any, access: Any) -> Iterator[None]:
+    def settle(self, connection, access):
         yield
         self.done.append("put back")
 
 
-def test_what_was_set_is_put_back_before_it_leaves() -> None:
-    engine: Any = FakeEngine()
-    settling = SettleRequest(engine, cast(Any, None), flush=True, analyze=False)
+def test_what_was_set_is_put_back_before_it_leaves():
+    engine = FakeEngine()
+    settling = SettleRequest(engine, None, flush=True, analyze=False)
     with settling.under_way():
         settling.start()
         while settling.reading() != IdleReading("statements under way", 0, 0):
@@ -202,12 +200,12 @@ def test_what_was_set_is_put_back_before_it_leaves() -> None:
     assert engine.done == ["put back", "closed"]
 
 
-def test_a_statement_that_fails_is_said_by_the_next_look() -> None:
-    def connect(access: Any) -> Any:
+def test_a_statement_that_fails_is_said_by_the_next_look():
+    def connect(access):
         raise ConnectionError("the server is gone")
 
-    engine: Any = SimpleNamespace(connect=connect)
-    asking = SettleRequest(engine, cast(Any, None), flush=True, analyze=True)
+    engine = SimpleNamespace(connect=connect)
+    asking = SettleRequest(engine, None, flush=True, analyze=True)
     assert asking.reading().value == 1
     asking.start()
     asking.thread.join(60)

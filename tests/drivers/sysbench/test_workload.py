@@ -2,7 +2,6 @@
 
 import re
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -18,23 +17,22 @@ from stepgrid_databases.drivers.sysbench.workload import (
     workload_command,
     workload_files,
 )
-from tests.golden import Golden
 
 PLACE = Path("/run/sockets")
 MARIADB = Access("mariadb", PLACE, PLACE / "mysqld.sock", 3306, "stepgrid", "secret", "bench", "rocksdb")
 POSTGRES = Access("postgres", PLACE, PLACE / ".s.PGSQL.5432", 5432, "stepgrid", "secret", "bench", "heap")
 
 
-def _context(access: Access | None, seed: int = 41) -> Context:
+def _context(access, seed=41):
     folder = Path("/attempt/steps/0-one")
     return Context({"sysbench": ("ld.so", "bin/sysbench")}, "11.8.6", Path("/data"), folder, seed, access)
 
 
-def _settings(**given: Any) -> dict[str, Any]:
+def _settings(**given):
     return SysbenchSettings.model_validate({"rows": 1000, **given}).model_dump(mode="json")
 
 
-def test_a_server_that_ran_before_is_reached_by_its_host_and_loaded_anew() -> None:
+def test_a_server_that_ran_before_is_reached_by_its_host_and_loaded_anew():
     running = MARIADB._replace(host="db1", running=True)
     made = workload_command(_settings(lua="load", threads=2), _context(running))
     assert made.argv[2:7] == (
@@ -46,12 +44,12 @@ def test_a_server_that_ran_before_is_reached_by_its_host_and_loaded_anew() -> No
     assert asked.files.keys() == {"connection"}
 
 
-def _none(name: str) -> str:
+def _none(name):
     raise AssertionError(f"{name} is asked for")
 
 
 @pytest.mark.parametrize("lua", WORKLOADS)
-def test_every_workload_has_its_files(lua: str) -> None:
+def test_every_workload_has_its_files(lua):
     found = workload_files(lua, _none)
     assert {script(lua), "workload.lua", "options.lua", "report.lua"} <= found.keys()
     assert not {f"{other}.lua" for other in WORKLOADS if other != lua} & found.keys()
@@ -59,12 +57,12 @@ def test_every_workload_has_its_files(lua: str) -> None:
     assert required - {"ffi"} <= {name.removesuffix(".lua") for name in found}
 
 
-def test_no_file_is_needed_by_none() -> None:
+def test_no_file_is_needed_by_none():
     needed = {name for lua in [*WORKLOADS, "mine.lua"] for name in workload_files(lua, lambda _: "")}
     assert {path.name for path in FOLDER.iterdir()} == (needed | {AGAIN}) - {"main.lua", "mine.lua"}
 
 
-def test_a_file_of_ones_own_brings_what_it_asks_for() -> None:
+def test_a_file_of_ones_own_brings_what_it_asks_for():
     found = workload_files("workloads/mine.lua", lambda name: f'-- {name}\nrequire "ids"\nrequire("oltp_common")\n')
     assert script("workloads/mine.lua") == "main.lua"
     assert found["main.lua"] == 'require("own")("mine.lua")\n'
@@ -73,14 +71,14 @@ def test_a_file_of_ones_own_brings_what_it_asks_for() -> None:
     assert "oltp_common.lua" not in found
 
 
-def test_arguments_that_a_file_does_not_declare_are_declared_for_it(golden: Golden) -> None:
+def test_arguments_that_a_file_does_not_declare_are_declared_for_it(golden):
     text = 'sysbench.cmdline.options = {times = {"how often", 1}}\n'
     arguments = {"times": 3, "read-only": True, "word": 'a "b"', "share": 0.5}
     golden(workload_files("mine.lua", lambda _: text, arguments)["main.lua"])
     assert workload_files("mine.lua", lambda _: text, {"times": 3})["main.lua"] == 'require("own")("mine.lua")\n'
 
 
-def test_a_setting_and_its_option_have_the_same_default() -> None:
+def test_a_setting_and_its_option_have_the_same_default():
     """The command leaves out what is as usual."""
     text = (FOLDER / "options.lua").read_text(encoding="utf-8")
     lua = dict(re.findall(r"^   (\w+) = \{\".*\", (.+)\},$", text, re.MULTILINE))

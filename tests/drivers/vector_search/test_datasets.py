@@ -3,8 +3,6 @@ import signal
 import subprocess
 import sys
 import time
-from pathlib import Path
-from typing import Any
 
 import h5py
 import numpy as np
@@ -16,14 +14,14 @@ from stepgrid_databases.drivers.vector_search import datasets
 from stepgrid_databases.drivers.vector_search.datasets import DatasetError, Shape, is_file, points, shape_of
 from tests.waiting import until
 
-SMALL: dict[str, Any] = {"generated": {"rows": 90, "dimensions": 4}}
+SMALL = {"generated": {"rows": 90, "dimensions": 4}}
 
 
-def folders(cache: Path) -> list[str]:
+def folders(cache):
     return sorted(path.name for path in cache.iterdir() if path.is_dir())
 
 
-def test_what_is_kept_is_what_was_made(tmp_path: Path) -> None:
+def test_what_is_kept_is_what_was_made(tmp_path):
     made = datasets.get(SMALL, None, tmp_path)
     (folder,) = folders(tmp_path)
     before = (tmp_path / folder / "rows.npy").stat().st_mtime_ns
@@ -42,12 +40,12 @@ print(datasets.get({"generated": {"rows": int(sys.argv[2]), "dimensions": 64}}, 
 """
 
 
-def start(cache: Path, rows: int) -> subprocess.Popen[str]:
+def start(cache, rows):
     argv = [sys.executable, "-c", PROGRAM, str(cache), str(rows)]
     return subprocess.Popen(argv, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
 
-def test_two_processes_make_it_once(tmp_path: Path) -> None:
+def test_two_processes_make_it_once(tmp_path):
     both = [start(tmp_path, 2000) for _ in range(2)]
     said = [process.communicate()[0] for process in both]
     assert said[0] == said[1] != ""
@@ -56,7 +54,7 @@ def test_two_processes_make_it_once(tmp_path: Path) -> None:
     assert len(times) == len(datasets.ARRAYS)
 
 
-def test_one_that_was_killed_leaves_nothing_that_counts(tmp_path: Path) -> None:
+def test_one_that_was_killed_leaves_nothing_that_counts(tmp_path):
     process = start(tmp_path, 20_000)
     until(lambda: any(path.suffix == ".lock" for path in tmp_path.iterdir()))
     time.sleep(0.05)
@@ -71,7 +69,7 @@ def test_one_that_was_killed_leaves_nothing_that_counts(tmp_path: Path) -> None:
     assert folders(tmp_path) == [lock] or whole == [lock]
 
 
-def file(path: Path, **arrays: Any) -> Path:
+def file(path, **arrays):
     with h5py.File(path, "w") as made:
         for name, values in arrays.items():
             made[name] = values
@@ -79,7 +77,7 @@ def file(path: Path, **arrays: Any) -> Path:
     return path
 
 
-def test_a_file_as_ann_benchmarks_lays_it_out(tmp_path: Path) -> None:
+def test_a_file_as_ann_benchmarks_lays_it_out(tmp_path):
     draw = np.random.default_rng(1)
     train, test = (draw.random((size, 8)).astype(np.float32) for size in (200, 20))
     path = file(tmp_path / "own.hdf5", train=train, test=test)
@@ -89,7 +87,7 @@ def test_a_file_as_ann_benchmarks_lays_it_out(tmp_path: Path) -> None:
     assert (found.distance, found.neighbours.shape) == ("euclidean", (20, 100))
 
 
-def test_a_file_is_known_by_what_is_in_it(tmp_path: Path) -> None:
+def test_a_file_is_known_by_what_is_in_it(tmp_path):
     values = np.eye(3, dtype=np.float32)
     one = file(tmp_path / "one.hdf5", train=values, test=values)
     (tmp_path / "two.hdf5").write_bytes(one.read_bytes())
@@ -98,7 +96,7 @@ def test_a_file_is_known_by_what_is_in_it(tmp_path: Path) -> None:
     assert len(folders(tmp_path / "cache")) == 1
 
 
-def test_what_is_no_data_set(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_no_data_set(tmp_path, monkeypatch):
     path = tmp_path / "a.hdf5"
     said = []
     for make in (
@@ -141,12 +139,12 @@ def test_what_is_no_data_set(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
         ("random-s-100-angular", Shape(90_000, 100, 10_000, "angular", centres=1000)),
     ],
 )
-def test_published_names(name: str, shape: Shape) -> None:
+def test_published_names(name, shape):
     assert shape_of(name) == shape
     assert not is_file(name)
 
 
-def test_the_same_shape_gives_the_same_points_and_another_seed_others() -> None:
+def test_the_same_shape_gives_the_same_points_and_another_seed_others():
     shape = Shape(90, 4, 10, centres=3)
     rows, queries = points(shape)
     again = points(shape)
@@ -183,7 +181,7 @@ def brute(rows, queries, distance, count):
     scale=st.sampled_from([1e-3, 1.0, 1e3]),
     seed=st.integers(0, 2**32 - 1),
 )
-def test_neighbours_are_those_of_float64(rows, dimensions, count, offset, scale, seed) -> None:
+def test_neighbours_are_those_of_float64(rows, dimensions, count, offset, scale, seed):
     """Also where all vectors lie far from 0, so that float32 tells them hardly apart."""
     draw = np.random.default_rng(seed)
     vectors, queries = (
@@ -195,14 +193,14 @@ def test_neighbours_are_those_of_float64(rows, dimensions, count, offset, scale,
     assert ids.tolist() == expected.tolist()
 
 
-def test_equally_near_ones_are_in_the_order_of_their_ids() -> None:
+def test_equally_near_ones_are_in_the_order_of_their_ids():
     vectors = np.array([[1, 0], [0, 1], [0, 0], [-1, 0], [0, -1]], np.float32)
     ids, far = datasets.nearest(vectors, np.zeros((1, 2), np.float32), "euclidean", 4)
     assert ids.tolist() == [[2, 0, 1, 3]]
     assert far.tolist() == [[0, 1, 1, 1]]
 
 
-def test_a_vector_without_length_has_no_angle_and_is_far_from_all() -> None:
+def test_a_vector_without_length_has_no_angle_and_is_far_from_all():
     vectors = np.array([[0, 0], [1, 0]], np.float32)
     ids, far = datasets.nearest(vectors, np.array([[2, 0]], np.float32), "angular", 2)
     assert (ids.tolist(), far.tolist()) == ([[1, 0]], [[0.0, 1.0]])

@@ -25,14 +25,14 @@ LINE = make(np.array([[0], [1], [2], [2.0005], [5], [9]], np.float32), np.zeros(
         ([], 0, 0, 1),
     ],
 )
-def test_recall_of_an_answer(answer: list[int], by_distance: float, by_id: float, short: int) -> None:
+def test_recall_of_an_answer(answer, by_distance, by_id, short):
     found = Recall.of([answer], LINE, 3)
     assert (found.by_distance, found.by_id, found.short) == (pytest.approx(by_distance), pytest.approx(by_id), short)
 
 
 @settings(deadline=None, max_examples=30)
 @given(seed=st.integers(0, 2**32 - 1), distance=st.sampled_from(["euclidean", "angular"]), k=st.integers(1, 20))
-def test_the_true_neighbours_have_a_recall_of_1_and_others_less(seed: int, distance: str, k: int) -> None:
+def test_the_true_neighbours_have_a_recall_of_1_and_others_less(seed, distance, k):
     draw = np.random.default_rng(seed)
     dataset = make(*(draw.standard_normal((size, 5)).astype(np.float32) for size in (200, 20)), distance)
     answers = dataset.neighbours[:, :k].tolist()
@@ -43,7 +43,7 @@ def test_the_true_neighbours_have_a_recall_of_1_and_others_less(seed: int, dista
     assert less.by_id <= less.by_distance <= 1  # among near ones the 100th may be within the tolerance
 
 
-def test_the_fifth_percentile_is_of_queries() -> None:
+def test_the_fifth_percentile_is_of_queries():
     draw = np.random.default_rng(1)
     dataset = make(*(draw.standard_normal((size, 5)).astype(np.float32) for size in (500, 100)), "euclidean")
     answers = dataset.neighbours[:, :10].tolist()
@@ -58,7 +58,7 @@ HALF = st.lists(st.floats(width=16, allow_nan=False, allow_infinity=False), min_
 
 
 @given(WIDE)
-def test_vector_is_two_int16_and_float32_all_big_endian(numbers: list[float]) -> None:
+def test_vector_is_two_int16_and_float32_all_big_endian(numbers):
     (sent,) = postgres.encode(np.array([numbers], np.float32), "vector")
     size, unused = struct.unpack_from(">hh", sent)
     assert (size, unused) == (len(numbers), 0)
@@ -66,18 +66,18 @@ def test_vector_is_two_int16_and_float32_all_big_endian(numbers: list[float]) ->
 
 
 @given(HALF)
-def test_halfvec_has_half_the_bytes(numbers: list[float]) -> None:
+def test_halfvec_has_half_the_bytes(numbers):
     (sent,) = postgres.encode(np.array([numbers], np.float32), "halfvec")
     assert struct.unpack_from(">hh", sent) == (len(numbers), 0)
     assert list(struct.unpack(f">{len(numbers)}e", sent[4:])) == numbers
 
 
 @given(WIDE)
-def test_mariadb_takes_float32_alone(numbers: list[float]) -> None:
+def test_mariadb_takes_float32_alone(numbers):
     (sent,) = mariadb.encode(np.array([numbers], np.float32))
     assert list(struct.unpack(f"<{len(numbers)}f", sent)) == numbers
 
 
-def test_what_does_not_fit_into_halfvec() -> None:
+def test_what_does_not_fit_into_halfvec():
     with pytest.raises(ValueError, match=r"^numbers beyond 65504 do not fit into halfvec$"):
         postgres.encode(np.array([[1, 70_000]], np.float32), "halfvec")

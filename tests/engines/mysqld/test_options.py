@@ -15,7 +15,7 @@ _VALUES = st.text(string.ascii_letters + string.digits + "=,:;/ ", max_size=50).
 
 
 @given(st.dictionaries(_NAMES.filter(lambda name: name not in ("basedir", "pid-file")), _VALUES, max_size=8))
-def test_every_option_has_the_value_of_the_table(values: dict[str, str]) -> None:
+def test_every_option_has_the_value_of_the_table(values):
     entries = "".join(f"  --{name}=name \n                      About it\n" for name in values)
     rows = "".join(f"{name:<60} {value}\n" for name, value in values.items())
     text = f"{entries}\nVariables (--variable-name=value)\n{'-' * 60} -------------\n{rows}\nTo see more\n"
@@ -26,7 +26,7 @@ def test_every_option_has_the_value_of_the_table(values: dict[str, str]) -> None
 
 
 @pytest.mark.parametrize(("help_", "default", "expected"), rows(__file__, "what they are"))
-def test_what_they_are(help_: str, default: str, expected: str):
+def test_what_they_are(help_, default, expected):
     assert choices(help_, default) == tuple(expected.split())
 
 
@@ -45,6 +45,6 @@ CATALOGUE = {name: OptionInfo(type=kind) for name, kind in
         (("other_autocommit", "skip"), None),
     ],
 )
-def test_names_with_a_prefix(names: tuple[str, ...], kind: str | None) -> None:
+def test_names_with_a_prefix(names, kind):
     expected = None if kind is None else OptionInfo(type=kind)
     assert [prefixed_option(name, CATALOGUE) for name in names] == [expected] * len(names)

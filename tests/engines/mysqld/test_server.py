@@ -1,26 +1,24 @@
 """How mysqld and mariadbd are configured, initialized and started."""
 
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from stepgrid.plugins.registry import server_engine
 from stepgrid.plugins.server import Access, ServerHome
 from stepgrid_databases.engines.mysqld.server import MysqldServing, quote, render, system_tables
-from tests.golden import Golden
 
 TABLES = ("mariadb_system_tables.sql", "mariadb_performance_tables.sql", "mariadb_system_tables_data.sql")
 
 
-def _engine(name: str) -> MysqldServing:
+def _engine(name):
     found = server_engine(name)
     assert isinstance(found, MysqldServing)
     return found
 
 
 @pytest.fixture
-def home(tmp_path: Path) -> ServerHome:
+def home(tmp_path):
     access = Access("mariadb", Path("/s"), Path("/s/mysqld.sock"), 3306, "u", "secret", "d", "innodb")
     programs = {"mariadbd": ("/b/my server",), "mysqld": ("/b/mysqld",)}
     for number, name in enumerate(TABLES):
@@ -28,24 +26,20 @@ def home(tmp_path: Path) -> ServerHome:
     return ServerHome(programs, "11.8.6", Path("/d"), Path("/f"), access, build_folders={"system tables": tmp_path})
 
 
-def test_mariadb_makes_its_tables_by_the_sql_of_the_build(home: ServerHome, golden: Golden) -> None:
+def test_mariadb_makes_its_tables_by_the_sql_of_the_build(home, golden):
     (command,) = _engine("mariadb").initialize(home)
-    assert command.argv == (
-        "sh",
-        "-c",
-        "exec '/b/my server' --defaults-file=/f/my.cnf --bootstrap < bootstrap.sql",
-    )
+    assert command.argv == ("sh", "-c", "exec '/b/my server' --defaults-file=/f/my.cnf --bootstrap < bootstrap.sql")
     golden(command.files["bootstrap.sql"])
 
 
-def test_mysql_makes_them_itself_since_5_7(home: ServerHome) -> None:
+def test_mysql_makes_them_itself_since_5_7(home):
     (command,) = _engine("mysql").initialize(home._replace(version="8.0.31"))
     assert command.argv == ("/b/mysqld", "--defaults-file=/f/my.cnf", "--initialize-insecure")
     (older,) = _engine("mysql").initialize(home._replace(version="5.6.35"))
     assert older.argv[0] == "sh"
 
 
-def test_the_password_is_that_of_this_start_and_in_no_command_line(home: ServerHome) -> None:
+def test_the_password_is_that_of_this_start_and_in_no_command_line(home):
     command = _engine("mariadb").serve(home)
     assert command.argv == ("/b/my server", "--defaults-file=/f/my.cnf", "--init-file=/f/init.sql")
     assert command.files["init.sql"] == (
@@ -56,7 +50,7 @@ def test_the_password_is_that_of_this_start_and_in_no_command_line(home: ServerH
     )
 
 
-def test_myrocks_is_loaded_where_it_is_asked_for(home: ServerHome) -> None:
+def test_myrocks_is_loaded_where_it_is_asked_for(home):
     mariadb, rocks = _engine("mariadb"), home._replace(access=home.access._replace(storage_engine="rocksdb"))
     assert mariadb.lines(home, {"innodb_io_capacity": 1}) == ()
     assert mariadb.lines(home, {"rocksdb_max_open_files": 1}) == ("plugin_load_add = ha_rocksdb",)
@@ -65,7 +59,7 @@ def test_myrocks_is_loaded_where_it_is_asked_for(home: ServerHome) -> None:
     assert _engine("mysql").lines(rocks, {}) == ("loose_mysqlx = OFF", "loose_rocksdb = ON")
 
 
-def test_a_build_without_that_sql(home: ServerHome, tmp_path: Path) -> None:
+def test_a_build_without_that_sql(home, tmp_path):
     with pytest.raises(LookupError) as caught:
         system_tables(home._replace(build_folders={"system tables": tmp_path / "gone"}))
     assert caught.value.args[0] == (
@@ -95,10 +89,10 @@ HOME = ServerHome({}, "11.8.6", Path("/live/data"), Path("/attempt/server"), ACC
         ("a", "1\nuser = root", '"1\\nuser = root"'),
     ],
 )
-def test_a_value_as_an_option_file_has_it(name: str, given: Any, written: str) -> None:
+def test_a_value_as_an_option_file_has_it(name, given, written):
     assert quote(given, name) == written
 
 
-def test_what_the_spec_asks_for_comes_last(golden: Golden) -> None:
+def test_what_the_spec_asks_for_comes_last(golden):
     text = render(HOME, {"innodb_buffer_pool_size": 64, "skip_log_bin": True}, ("plugin_load_add = ha_rocksdb",))
     golden(text)

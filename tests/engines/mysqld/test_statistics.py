@@ -14,7 +14,7 @@ from stepgrid_databases.engines.mysqld.statistics import looks
 from tests.engines.told import Told
 
 
-def test_a_myrocks_that_does_not_tell_its_tombstones() -> None:
+def test_a_myrocks_that_does_not_tell_its_tombstones():
     looked = looks(Told({"SELECT DISTINCT engine": [{"engine": "ROCKSDB"}]}))
     (reader,) = (look for look in looked if look.name == "rocksdb-indexes")
     with pytest.raises(LookupError) as caught:
@@ -26,9 +26,9 @@ def test_a_myrocks_that_does_not_tell_its_tombstones() -> None:
 INNODB = {"schema": "d", "engine": "InnoDB"}
 
 
-def test_who_may_not_read_the_sizes_of_indexes_is_told_why() -> None:
+def test_who_may_not_read_the_sizes_of_indexes_is_told_why():
     class Refusing(Told):
-        def query(self, sql: str) -> list[Mapping[str, Any]]:
+        def query(self, sql):
             if "innodb_index_stats" in sql:
                 raise RuntimeError(1142, "SELECT command denied")
             return super().query(sql)
@@ -41,13 +41,13 @@ def test_who_may_not_read_the_sizes_of_indexes_is_told_why() -> None:
         reader.read()
 
 
-def test_mysql_8_is_asked_for_sizes_of_now() -> None:
+def test_mysql_8_is_asked_for_sizes_of_now():
     connection = Told({"SHOW VARIABLES LIKE 'information_schema_stats_expiry'": [{"Value": "86400"}]})
     looks(connection)[0].read()
     assert "SET SESSION information_schema_stats_expiry = 0" in connection.asked
 
 
-def test_sizes_that_innodb_has_not_looked_at_yet_are_missing() -> None:
+def test_sizes_that_innodb_has_not_looked_at_yet_are_missing():
     """A load of 40,000 rows of MySQL 8.0.31, right after it; then a while later."""
     files = {"'innodb_sys_tablespaces')": [{"name": "INNODB_TABLESPACES"}], "sum(file_size)": [{"bytes": 37748736}]}
     rows = [{**INNODB, "name": "sbtest1", "rows": 9, "data_bytes": 32768, "index_bytes": 0, "free_bytes": 8388608}]
@@ -68,15 +68,15 @@ WITH_MYROCKS = WITH_INNODB._replace(storage_engine="rocksdb")
 Rows = list[Mapping[str, Any]]
 
 
-def named(**values: object) -> Rows:
+def named(**values):
     return [{"Variable_name": name, "Value": str(value)} for name, value in values.items()]
 
 
-def metrics(**values: int) -> Rows:
+def metrics(**values):
     return [{"name": name, "value": value} for name, value in values.items()]
 
 
-def pages(dirty: int, total: int) -> Rows:
+def pages(dirty, total):
     return named(Innodb_buffer_pool_pages_dirty=dirty, Innodb_buffer_pool_pages_total=total)
 
 
@@ -93,13 +93,13 @@ MYSQL = {
 }
 
 
-def shown(connection: Told, access: Access = WITH_INNODB) -> list[tuple[str, float, int, bool]]:
+def shown(connection, access=WITH_INNODB):
     return [(s.what, s.value, int(s.least), s.idle) for s in SERVER.busy(connection, access)]
 
 
-def test_a_user_who_may_not_look_is_told_what_is_lacking() -> None:
+def test_a_user_who_may_not_look_is_told_what_is_lacking():
     class Refusing(Told):
-        def query(self, sql: str) -> list[Mapping[str, Any]]:
+        def query(self, sql):
             raise RuntimeError(*self.answers["error"][0]["args"])
 
     said = "the user `stepgrid` needs PROCESS to see what the server has left to do (`GRANT PROCESS ON *.*`)"
@@ -109,7 +109,7 @@ def test_a_user_who_may_not_look_is_told_what_is_lacking() -> None:
         shown(Refusing({"error": [{"args": (2006, "gone")}]}))
 
 
-def test_what_is_set_is_put_back() -> None:
+def test_what_is_set_is_put_back():
     connection = Told(MYSQL)
     with SERVER.settle(connection, WITH_INNODB):
         assert connection.asked[1:] == [
@@ -126,7 +126,7 @@ def test_what_is_set_is_put_back() -> None:
     ]
 
 
-def test_of_a_server_that_ran_before_nothing_is_set() -> None:
+def test_of_a_server_that_ran_before_nothing_is_set():
     for access in (WITH_INNODB, WITH_MYROCKS):
         connection = Told(MYSQL)
         with SERVER.settle(connection, access._replace(running=True)):
@@ -134,7 +134,7 @@ def test_of_a_server_that_ran_before_nothing_is_set() -> None:
         assert connection.asked == []
 
 
-def test_it_is_put_back_when_the_step_is_stopped() -> None:
+def test_it_is_put_back_when_the_step_is_stopped():
     connection = Told({"SHOW GLOBAL VARIABLES": named(innodb_max_dirty_pages_pct="75.000000")})
     with pytest.raises(KeyboardInterrupt), SERVER.settle(connection, WITH_INNODB):
         raise KeyboardInterrupt
@@ -145,7 +145,7 @@ def test_it_is_put_back_when_the_step_is_stopped() -> None:
 
 
 @pytest.mark.parametrize("compact", ["rocksdb_compact_lzero_now", "rocksdb_force_flush_memtable_and_lzero_now"])
-def test_myrocks_is_flushed_and_its_level_0_compacted(compact: str) -> None:
+def test_myrocks_is_flushed_and_its_level_0_compacted(compact):
     """By Facebook's name or MariaDB's."""
     connection = Told({"SHOW GLOBAL VARIABLES": named(**{compact: "OFF", "rocksdb_force_flush_memtable_now": "OFF"})})
     with SERVER.settle(connection, WITH_MYROCKS):
@@ -153,7 +153,7 @@ def test_myrocks_is_flushed_and_its_level_0_compacted(compact: str) -> None:
     assert connection.asked[1:] == ["SET GLOBAL rocksdb_force_flush_memtable_now = 1", f"SET GLOBAL {compact} = 1"]
 
 
-def test_all_tables_are_analyzed(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_all_tables_are_analyzed(monkeypatch):
     others = Told({})
     monkeypatch.setattr(server, "connect", lambda access: others)
     SERVER.analyze(Told({"information_schema.tables": [{"name": "`b`.`t`"}, {"name": "`b`.`a b`"}]}), WITH_INNODB)
@@ -163,11 +163,11 @@ def test_all_tables_are_analyzed(monkeypatch: pytest.MonkeyPatch) -> None:
     ]
 
 
-def test_states_in_which_innodb_holds_clients_up() -> None:
+def test_states_in_which_innodb_holds_clients_up():
     pages = [("Innodb_buffer_pool_pages_dirty", 90), ("Innodb_buffer_pool_pages_total", 100)]
     limit = {"SHOW GLOBAL VARIABLES": [{"Variable_name": "innodb_max_dirty_pages_pct", "Value": "90"}]}
 
-    def states(*values: tuple[str, int]) -> list[Any]:
+    def states(*values):
         rows = [{"Variable_name": name, "Value": str(value)} for name, value in (*pages, *values)]
         metrics = [{"name": "trx_rseg_history_len", "value": 7}]
         told = {"SHOW GLOBAL STATUS": rows, "innodb_metrics": metrics, **limit}

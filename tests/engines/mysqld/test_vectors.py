@@ -3,7 +3,6 @@
 import socket
 import struct
 import threading
-from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -13,7 +12,7 @@ from stepgrid_databases.engines.mysqld import vectors
 from stepgrid_databases.engines.mysqld.vectors import Statement, VectorError
 
 
-def packets(*payloads: bytes) -> bytes:
+def packets(*payloads):
     return b"".join(struct.pack("<I", len(each))[:3] + bytes([number]) + each for number, each in enumerate(payloads))
 
 
@@ -23,43 +22,43 @@ PREPARED = packets(b"\0" + struct.pack("<IHHBH", 7, 1, 1, 0, 0), COLUMN, END, CO
 ERROR = b"\xff" + struct.pack("<H", 1146) + b"#42S02Table 'items' doesn't exist"
 
 
-def answer(ids: list[int]) -> bytes:
+def answer(ids):
     return packets(b"\1", COLUMN, END, *(b"\0\0" + struct.pack("<i", each) for each in ids), END)
 
 
 class Wire:
     """Stands in for a connection of PyMySQL: what the server says comes in parts."""
 
-    def __init__(self, *parts: bytes) -> None:
+    def __init__(self, *parts):
         self._sock, self.server = socket.socketpair()
         self.sent = b""
         self._thread = threading.Thread(target=self._speak, args=(parts,), daemon=True)
         self._thread.start()
 
-    def _speak(self, parts: tuple[bytes, ...]) -> None:
+    def _speak(self, parts):
         for part in parts:
             self.sent += self.server.recv(2**16)
             for at in range(0, len(part), 7):
                 self.server.sendall(part[at : at + 7])
         self.server.close()
 
-    def close(self) -> None:
+    def close(self):
         self._thread.join()
         self._sock.close()
 
 
 @settings(deadline=None, max_examples=25)
 @given(st.lists(st.integers(-(2**31), 2**31 - 1), max_size=120))
-def test_ids_come_back_in_however_many_pieces(ids: list[int]) -> None:
-    wire: Any = Wire(PREPARED, answer(ids))
+def test_ids_come_back_in_however_many_pieces(ids):
+    wire = Wire(PREPARED, answer(ids))
     statement = Statement(wire, "SELECT id …")
     found = statement.execute(statement.request([b"vector"]))
     wire.close()
     assert vectors.ids(found) == ids
 
 
-def test_what_is_sent() -> None:
-    wire: Any = Wire(PREPARED, answer([]))
+def test_what_is_sent():
+    wire = Wire(PREPARED, answer([]))
     statement = Statement(wire, "SELECT ?, ?")
     statement.execute(statement.request([b"ab", -2]))
     wire.close()
@@ -71,17 +70,17 @@ def test_what_is_sent() -> None:
 
 
 @pytest.mark.parametrize(("size", "head"), [(250, b"\xfa"), (251, b"\xfc\xfb\0"), (2**16, b"\xfd\0\0\1")])
-def test_the_length_of_a_parameter(size: int, head: bytes) -> None:
-    wire: Any = Wire(PREPARED)
+def test_the_length_of_a_parameter(size, head):
+    wire = Wire(PREPARED)
     sent = Statement(wire, "SELECT ?").request([bytes(size)])
     wire.close()
     assert sent[18:].startswith(head)
     assert len(sent) == 18 + len(head) + size
 
 
-def test_errors_of_the_server() -> None:
+def test_errors_of_the_server():
     said = "Table 'items' doesn't exist (error 1146)"
-    wire: Any = Wire(packets(ERROR))
+    wire = Wire(packets(ERROR))
     with pytest.raises(VectorError) as caught:
         Statement(wire, "SELECT 1")
     wire.close()

@@ -30,7 +30,7 @@ lc_messages = 'C'
 ACCOUNT = pwd.getpwuid(os.geteuid()).pw_name
 
 
-def test_the_configuration() -> None:
+def test_the_configuration():
     postgres = server_engine("postgres")
     assert postgres is not None
     options = {"shared_buffers": "64MB", "jit": False, "max_connections": 200}
@@ -45,9 +45,8 @@ def test_the_configuration() -> None:
     assert not any("secret" in text for text in files.values())
 
 
-def test_the_commands() -> None:
+def test_the_commands():
     postgres = server_engine("postgres")
-    assert postgres is not None
     (made,) = postgres.initialize(HOME)
     assert made.argv == (
         "/b/initdb",
@@ -66,7 +65,7 @@ def test_the_commands() -> None:
     assert (postgres.socket, postgres.stop.name) == (f".s.PGSQL.{postgres.port}", "SIGINT")
 
 
-def test_since_when_and_by_which_process() -> None:
+def test_since_when_and_by_which_process():
     row = {"seconds": 5.5, "pid": 99, "data": None}  # whose data is where is not everybody's to know
     assert connection.since(Told({"pg_backend_pid": [row]})) == ServerStart(5.5, 99, None)
 
@@ -81,7 +80,7 @@ OVERRIDDEN = [
 ]
 
 
-def test_what_comes_after_what_was_asked_for() -> None:
+def test_what_comes_after_what_was_asked_for():
     postgres = server_engine("postgres")
     assert postgres is not None
     asked = {"shared_buffers": "64MB", "work_mem": "4MB", "jit": "off", "wal_buffers": -1}
@@ -93,7 +92,7 @@ def test_what_comes_after_what_was_asked_for() -> None:
     }
 
 
-def test_counters_are_those_of_the_views_that_it_has() -> None:
+def test_counters_are_those_of_the_views_that_it_has():
     postgres = server_engine("postgres")
     assert postgres is not None
     wal = {"seen": {"wal_bytes": 81568000, "wal_fpi": 12, "stats_reset": "2026-11-20"}}

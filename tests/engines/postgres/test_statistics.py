@@ -2,7 +2,6 @@
 
 import json
 from decimal import Decimal
-from typing import Any
 
 import pytest
 
@@ -14,7 +13,7 @@ from tests.engines.told import Told
 
 # 20,000 rows of bigint, int and 60 characters, of which 14,999 were deleted and vacuumed
 HEAP = {"heap_bytes": 2187264, "live_rows": 5001, "dead_rows": 0, "block_bytes": 8192, "fill_pct": None, "columns": 3}
-SIZES: dict[str, list[Any]] = {
+SIZES = {
     "AS data_bytes": [
         {"schema": "public", "name": "t", "rows": 9, "data_bytes": 2220032, "index_bytes": 32768, **HEAP},
         {"schema": "public", "name": "u", "rows": -1, "data_bytes": 8192, "index_bytes": 0, **HEAP, "heap_bytes": 0},
@@ -42,12 +41,12 @@ STATEMENTS = [
         ({"heap_bytes": 0}, {}, 0.0),
     ],
 )
-def test_bloat(table: dict[str, int], width: dict[str, float], expected: float | None) -> None:
+def test_bloat(table, width, expected):
     assert bloat({**HEAP, **table}, width) == expected
 
 
-def test_statements_are_counted_where_that_is_loaded() -> None:
-    answers: dict[str, list[Any]] = {
+def test_statements_are_counted_where_that_is_loaded():
+    answers = {
         **SIZES,
         "shared_preload_libraries": [{}],
         "to_jsonb(seen) AS seen FROM pg_stat_statements": STATEMENTS,
@@ -62,23 +61,23 @@ def test_statements_are_counted_where_that_is_loaded() -> None:
 
 
 @pytest.mark.parametrize("lacking", [{"release": 150004}, {"superuser": False}, {"there": False}])
-def test_buffers_are_not_asked_for_where_they_cannot_be(lacking: dict[str, Any]) -> None:
+def test_buffers_are_not_asked_for_where_they_cannot_be(lacking):
     connection = Told({"pg_available_extensions": [{**BUFFERS, **lacking}]})
     assert shared_buffers(connection) == ServerStatistics()
     assert len(connection.asked) == 1
 
 
-def answers(row: dict[str, Any], due: int) -> Told:
+def answers(row, due):
     return Told({"pg_stat_activity": [row], "AS due": [{"due": due}], "CHECKPOINT": []})
 
 
-def test_sessions_at_work_are_counted_by_what_they_wait_for() -> None:
+def test_sessions_at_work_are_counted_by_what_they_wait_for():
     told = Told({"FROM pg_stat_activity": [{"event": "IO:WALSync", "sessions": 2}, {"event": "", "sessions": 1}]})
     assert statistics.session_waits(told, ACCESS._replace(database="it's")) == {"IO:WALSync": 2, "": 1}
     assert "datname = 'it''s' AND state = 'active'" in told.asked[0]
 
 
-def test_a_server_that_ran_before_makes_its_own() -> None:
+def test_a_server_that_ran_before_makes_its_own():
     connection = Told({})
     with statistics.settle(connection, ACCESS._replace(running=True)):
         pass
@@ -89,7 +88,7 @@ def test_a_server_that_ran_before_makes_its_own() -> None:
     ("release", "options"),
     [(110022, "ANALYZE"), (120022, "ANALYZE, INDEX_CLEANUP ON"), (180006, "ANALYZE, INDEX_CLEANUP ON")],
 )
-def test_all_tables_are_vacuumed(release: int, options: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_all_tables_are_vacuumed(release, options, monkeypatch):
     others = Told({})
     monkeypatch.setattr(statistics, "connect", lambda access: others)
     tables = [{"name": "public.t"}, {"name": 's."T 1"'}]

@@ -3,12 +3,11 @@
 import shutil
 import subprocess
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from stepgrid.build.error import BuildError
-from stepgrid.build.recipe import BuiltPrograms, Material
+from stepgrid.build.recipe import Material
 from stepgrid.host.files import sha256
 from stepgrid_databases.engines.recipes.program import ByCommand, relocation_fault
 from tests.build.compilers import needs_compiler
@@ -20,7 +19,7 @@ SCRIPT = "#!/bin/sh\n"
 
 
 @pytest.fixture
-def tree(tmp_path: Path) -> Path:
+def tree(tmp_path):
     made = tmp_path / "attempt" / "tree"
     made.mkdir(parents=True)
     (made / "main.c").write_text(MAIN)
@@ -29,12 +28,12 @@ def tree(tmp_path: Path) -> Path:
     return made
 
 
-def make(tree: Path, **flags: Any) -> BuiltPrograms:
+def make(tree, **flags):
     asked = order(tree.parent, {"path": "x"}, engine="program", recipe={"flags": flags})
     return ByCommand().make(asked, Material(tree=tree))
 
 
-def test_parts_are_beside_the_tree(tree: Path, tmp_path: Path) -> None:
+def test_parts_are_beside_the_tree(tree, tmp_path):
     """A command finds them there, and so does a program where the build is published."""
     (tmp_path / "more" / "inner").mkdir(parents=True)
     (tmp_path / "more" / "inner" / "word").write_text("hello\n")
@@ -51,14 +50,14 @@ def test_parts_are_beside_the_tree(tree: Path, tmp_path: Path) -> None:
     assert subprocess.check_output([published / made.programs["run"][0]], text=True) == "hello\nhello\n"
 
 
-def refused(tree: Path, **flags: Any) -> str:
+def refused(tree, **flags):
     with pytest.raises(BuildError) as caught:
         make(tree, **flags)
     return str(caught.value)
 
 
 @needs("cc")
-def test_a_compiled_program(tree: Path):
+def test_a_compiled_program(tree):
     made = make(tree, command="cc -O1 -o x main.c", programs="x")
     assert made.programs == {"x": ("tree/x",)}
     assert made.quality["command"] == "cc -O1 -o x main.c"
@@ -66,19 +65,19 @@ def test_a_compiled_program(tree: Path):
     assert (tree.parent / "build.log").read_text().startswith(f"$ {shutil.which('cc')} -O1 -o x main.c  [in tree]\n")
 
 
-def test_a_program_that_is_there_already(tree: Path):
+def test_a_program_that_is_there_already(tree):
     made = make(tree, programs="run")
     assert made.programs == {"run": ("tree/run",)}
     assert made.quality["compiler"] == "none"
     assert not (tree.parent / "build.log").exists()
 
 
-def test_no_shell_reads_the_command(tree: Path):
+def test_no_shell_reads_the_command(tree):
     make(tree, command="./run $HOME; touch canary", programs="run")
     assert not (tree / "canary").exists()
 
 
-def test_flags_of_the_user_s_shell_do_not_count(tree: Path, monkeypatch: pytest.MonkeyPatch):
+def test_flags_of_the_user_s_shell_do_not_count(tree, monkeypatch):
     monkeypatch.setenv("CFLAGS", "-O0")
     monkeypatch.setenv("MAKEFLAGS", "-n")
     (tree / "run").write_text('#!/bin/sh\necho "[$CFLAGS$MAKEFLAGS] $LC_ALL" > said\n')
@@ -86,7 +85,7 @@ def test_flags_of_the_user_s_shell_do_not_count(tree: Path, monkeypatch: pytest.
     assert (tree / "said").read_text() == "[] C\n"
 
 
-def test_a_command_that_fails(tree: Path):
+def test_a_command_that_fails(tree):
     assert refused(tree, command="ls no-such-file", programs="x") == "the build's command ls ended with exit status 2"
     assert "no-such-file': No such file or directory" in (tree.parent / "build.log").read_text()
 
@@ -97,7 +96,7 @@ NONE = (
 )
 
 
-def test_a_machine_without_a_compiler(tree: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_a_machine_without_a_compiler(tree, tmp_path, monkeypatch):
     make_program = str(shutil.which("make"))
     monkeypatch.setenv("PATH", str(tmp_path / "bin"))
     (tmp_path / "bin").mkdir()
@@ -107,7 +106,7 @@ def test_a_machine_without_a_compiler(tree: Path, tmp_path: Path, monkeypatch: p
     assert refused(tree, command="make x", programs="x") == NONE.format("cc", "gcc")
 
 
-def test_programs_that_are_none(tree: Path):
+def test_programs_that_are_none(tree):
     (tree / "data").write_text("x")
     (tree / "sh").symlink_to("/bin/sh")
     assert refused(tree, programs="x") == "the tree has no program x when its command has ended"
@@ -115,7 +114,7 @@ def test_programs_that_are_none(tree: Path):
     assert refused(tree, programs="sh") == "the program sh is a link out of its tree"
 
 
-def test_a_program_that_remembers_its_folder(tree: Path):
+def test_a_program_that_remembers_its_folder(tree):
     (tree / "run").write_text(f"#!/bin/sh\nexec {tree}/other\n")
     assert refused(tree, programs="run") == (
         "the program run would not run where the build is published: "
@@ -124,7 +123,7 @@ def test_a_program_that_remembers_its_folder(tree: Path):
 
 
 @pytest.fixture
-def linked_tree(tmp_path: Path) -> Path:
+def linked_tree(tmp_path):
     """A library, and a program that needs it."""
     made = tmp_path / "tree"
     made.mkdir()
@@ -135,7 +134,7 @@ def linked_tree(tmp_path: Path) -> Path:
     return made
 
 
-def linked(linked_tree: Path, run_path: str) -> Path:
+def linked(linked_tree, run_path):
     subprocess.run(["cc", "-shared", "-fPIC", "-o", "libf.so", "f.c"], cwd=linked_tree, check=True)
     named = f'-DFOLDER="{linked_tree}"'
     subprocess.run(
@@ -145,7 +144,7 @@ def linked(linked_tree: Path, run_path: str) -> Path:
 
 
 @needs_compiler
-def test_a_run_path(linked_tree: Path) -> None:
+def test_a_run_path(linked_tree):
     assert relocation_fault(linked(linked_tree, str(linked_tree)), linked_tree) == (
         "it looks for its libraries in the folder that it was compiled in; "
         "link it with the run path `$ORIGIN/…`, or statically"
@@ -163,6 +162,6 @@ def test_a_run_path(linked_tree: Path) -> None:
         ),
     ],
 )
-def test_a_script(text: str, why: str | None, linked_tree: Path) -> None:
+def test_a_script(text, why, linked_tree):
     (linked_tree / "run").write_text(text.replace("TREE", str(linked_tree)))
     assert relocation_fault(linked_tree / "run", linked_tree) == why

@@ -2,13 +2,12 @@
 
 import subprocess
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from stepgrid.build.compilation import Compile, Development, find_toolchain
 from stepgrid.build.error import BuildError
-from stepgrid.build.recipe import BuiltPrograms, Material, Order
+from stepgrid.build.recipe import Material
 from stepgrid.language.flags import Flags
 from stepgrid.model.plan import PlannedBuild
 from stepgrid.model.site import Site
@@ -19,16 +18,16 @@ from tests.build.compilers import tree as small_tree
 from tests.build.ordering import order, recipe_of
 
 
-def test_a_tree_without_db_bench(tmp_path: Path):
+def test_a_tree_without_db_bench(tmp_path):
     (small_tree(tmp_path) / "tools" / "db_bench.cc").unlink()
     with pytest.raises(BuildError) as error:
         rocksdb.bench_sources(tmp_path)
     assert str(error.value) == "the source tree lacks tools/db_bench.cc"
 
 
-def compile_tree(folder: Path, site: Site | None = None, **flags: str) -> BuiltPrograms:
+def compile_tree(folder, site=None, **flags):
     source = {"git": "https://example.org/x.git", "ref": "v1"}
-    given: dict[str, Any] = {"engine": "rocksdb", "recipe": {"flags": {"libraries": "system", **flags}}}
+    given = {"engine": "rocksdb", "recipe": {"flags": {"libraries": "system", **flags}}}
     build = PlannedBuild("b-0", "x", "rocksdb", "", source, recipe=given["recipe"])
     recipe = recipe_of(build)
     assert recipe is not None
@@ -37,7 +36,7 @@ def compile_tree(folder: Path, site: Site | None = None, **flags: str) -> BuiltP
 
 
 @needs_compiler
-def test_by_make(tmp_path: Path):
+def test_by_make(tmp_path):
     found = compile_tree(tmp_path, march="x86-64-v2", cxxflags="-O2 -DX='$(MONEY)'")
     assert found.programs == {"db_bench": ("bin/db_bench",)}
     assert found.quality["optimisation"] == "-O1"
@@ -50,7 +49,7 @@ def test_by_make(tmp_path: Path):
 
 @needs_compiler
 @needs_cmake
-def test_by_cmake_under_a_forks_name_for_it(tmp_path: Path):
+def test_by_cmake_under_a_forks_name_for_it(tmp_path):
     found = compile_tree(tmp_path, system="cmake", WITH_LZ4="OFF")
     assert found.programs == {"db_bench": ("bin/db_bench",)}
     assert (found.quality["optimisation"], found.facts["system"]) == ("-O3", "cmake")
@@ -61,7 +60,7 @@ def test_by_cmake_under_a_forks_name_for_it(tmp_path: Path):
 
 
 @needs_compiler
-def test_two_folders_give_one_binary(tmp_path: Path):
+def test_two_folders_give_one_binary(tmp_path):
     for name in ("a", "b"):
         compile_tree(tmp_path / name)
     programs = [(tmp_path / name / "bin" / "db_bench").read_bytes() for name in ("a", "b")]
@@ -69,20 +68,20 @@ def test_two_folders_give_one_binary(tmp_path: Path):
 
 
 @needs_compiler
-def test_a_compile_that_fails(tmp_path: Path):
+def test_a_compile_that_fails(tmp_path):
     with pytest.raises(BuildError) as error:
         compile_tree(tmp_path, cxxflags="-no-such-option")
     assert str(error.value) == "make failed; the end of the log says where"
     assert "-no-such-option" in (tmp_path / "build.log").read_text()
 
 
-def test_a_missing_compiler_is_said_before_anything_is_fetched(tmp_path: Path):
+def test_a_missing_compiler_is_said_before_anything_is_fetched(tmp_path):
     with pytest.raises(BuildError, match=r"^there is no program no-such-c\+\+, which this build needs: install it"):
         compile_tree(tmp_path, Site(tools={"cc": "true", "c++": "no-such-c++"}))
 
 
 @needs_compiler
-def test_an_inherited_flag_does_not_reach_a_compile(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_an_inherited_flag_does_not_reach_a_compile(tmp_path, monkeypatch):
     monkeypatch.setenv("CXXFLAGS", "-no-such-option")
     monkeypatch.setenv("MAKEFLAGS", "-n")
     assert compile_tree(tmp_path).programs
@@ -100,7 +99,7 @@ extern "C" int LZ4_compress_default() { return 0; }
 _NAMES = ("librocksdbjni-linux64.so", "librocksdbjni-linux-aarch64.so")
 
 
-def compile_library(folder: Path, abi: int) -> Path:
+def compile_library(folder, abi):
     folder.mkdir(exist_ok=True)
     (folder / "x.cc").write_text(_CODE)
     made = ["-shared", "-fPIC", f"-D_GLIBCXX_USE_CXX11_ABI={abi}", str(folder / "x.cc")]
@@ -111,19 +110,19 @@ def compile_library(folder: Path, abi: int) -> Path:
 
 @needs_compiler
 @pytest.mark.parametrize("abi", [0, 1])
-def test_what_a_library_was_made_for_is_in_its_names(tmp_path: Path, abi: int):
+def test_what_a_library_was_made_for_is_in_its_names(tmp_path, abi):
     found = find_library(compile_library(tmp_path, abi))
     assert found.old_abi == (abi == 0)
     assert found.macros == ("LZ4",)
     assert not found.rtti
 
 
-def trial(placed: Order, flags: Flags) -> Compile:
+def trial(placed, flags):
     return Compile(placed, small_tree(placed.folder / "tree"), flags, find_toolchain(placed, flags), Development(None))
 
 
 @needs_compiler
-def test_db_bench_is_compiled_in_the_abi_of_the_library_and_finds_it_anywhere(tmp_path: Path):
+def test_db_bench_is_compiled_in_the_abi_of_the_library_and_finds_it_anywhere(tmp_path):
     placed = order(tmp_path / "build", {})
     official = find_library(compile_library(placed.folder / "prefix", 1))
     (tmp_path / "libgflags.a").write_bytes(b"!<arch>\n")
@@ -139,13 +138,12 @@ def test_db_bench_is_compiled_in_the_abi_of_the_library_and_finds_it_anywhere(tm
     assert b"$ORIGIN/../lib\0" in bench.program.read_bytes()
 
 
-def compile_against(folder: Path, tree: Path | None = None) -> BuiltPrograms:
+def compile_against(folder, tree=None):
     folder.mkdir()
     (folder.parent / "libgflags.a").write_bytes(b"!<arch>\n")
     declared = {"maven": "a:b:9.8.7"}
     recipe = {"flags": {"libraries": "system", "ldflags": f"-L{folder.parent}"}}
     found = recipe_of(PlannedBuild("b-0", "x", "rocksdb", "", declared, recipe=recipe))
-    assert found is not None
     assert found.name == "library"
     material = Material(tree=tree, prefix=compile_library(folder / "prefix", 1))
     return found.make(order(folder, declared, engine="rocksdb", recipe=recipe), material)
@@ -153,7 +151,7 @@ def compile_against(folder: Path, tree: Path | None = None) -> BuiltPrograms:
 
 @needs_compiler
 @needs_cmake
-def test_the_library_stays_as_it_was_published_beside_its_program(tmp_path: Path):
+def test_the_library_stays_as_it_was_published_beside_its_program(tmp_path):
     found = compile_against(tmp_path / "build", small_tree(tmp_path / "tree"))
     assert found.programs == {"db_bench": ("bin/db_bench",)}
     assert (found.quality["route"], found.quality["march"]) == ("library", "as published")
@@ -168,7 +166,7 @@ def test_the_library_stays_as_it_was_published_beside_its_program(tmp_path: Path
 
 @needs_compiler
 @needs_cmake
-def test_a_tree_of_another_release(tmp_path: Path):
+def test_a_tree_of_another_release(tmp_path):
     other = small_tree(tmp_path / "tree")
     bench = other / "tools" / "db_bench.cc"
     bench.write_text(bench.read_text().replace('"2026/01/01 Comp', '"RocksDB version: 9.8.6\\n"\n"Comp'))
@@ -182,7 +180,7 @@ def test_a_tree_of_another_release(tmp_path: Path):
 
 @needs_compiler
 @needs_cmake
-def test_without_a_tree(tmp_path: Path):
+def test_without_a_tree(tmp_path):
     with pytest.raises(BuildError) as error:
         compile_against(tmp_path / "build")
     assert str(error.value) == (

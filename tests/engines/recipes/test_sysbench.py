@@ -1,13 +1,11 @@
 """A tree that is configured, made and installed as sysbench is, of scripts instead of programs."""
 
 import subprocess
-from pathlib import Path
-from typing import Any
 
 import pytest
 
 from stepgrid.build.error import BuildError
-from stepgrid.build.recipe import BuiltPrograms, Material
+from stepgrid.build.recipe import Material
 from stepgrid.build.record import absolute
 from stepgrid.model.site import Site
 from stepgrid_databases.engines.recipes.sysbench import SysbenchConfigure
@@ -30,7 +28,7 @@ END
 
 
 @pytest.fixture
-def tree(tmp_path: Path) -> Path:
+def tree(tmp_path):
     made = tmp_path / "attempt" / "tree"
     (made / "src").mkdir(parents=True)
     (made / "src/sb_lua.c").touch()
@@ -39,18 +37,18 @@ def tree(tmp_path: Path) -> Path:
     return made
 
 
-def make(tree: Path, site: Site | None = None, **flags: Any) -> BuiltPrograms:
+def make(tree, site=None, **flags):
     recipe = {"flags": {"libraries": "system", **flags}}
     asked = order(tree.parent, {"path": "x"}, engine="sysbench", recipe=recipe, site=site or Site(tools=AUTOTOOLS))
     assert isinstance(recipe_of(asked.build), SysbenchConfigure)
     return SysbenchConfigure().make(asked, Material(tree=tree))
 
 
-def told(tree: Path, file: str) -> list[str]:
+def told(tree, file):
     return (tree.parent / "prefix/share/sysbench" / file).read_text().splitlines()
 
 
-def test_it_finds_its_workloads_wherever_it_is(tree: Path, monkeypatch: pytest.MonkeyPatch):
+def test_it_finds_its_workloads_wherever_it_is(tree, monkeypatch):
     monkeypatch.delenv("LUA_PATH", raising=False)
     made = make(tree)
     assert made.programs == {"sysbench": ("prefix/bin/sysbench",)}
@@ -66,7 +64,7 @@ def test_it_finds_its_workloads_wherever_it_is(tree: Path, monkeypatch: pytest.M
     assert done.stdout == f"{moved}/prefix/share/sysbench/?.lua\n"
 
 
-def test_both_drivers_and_no_processor_of_its_own(tree: Path):
+def test_both_drivers_and_no_processor_of_its_own(tree):
     made = make(tree, cflags="-O3", WORD="x")
     said = told(tree, "arguments")
     assert {"--with-mysql", "--with-pgsql", "--with-system-luajit", "--with-system-ck", "WORD=x"} <= set(said)
@@ -75,14 +73,14 @@ def test_both_drivers_and_no_processor_of_its_own(tree: Path):
     assert (made.quality["route"], made.quality["luajit"]) == ("source", "system")
 
 
-def test_what_the_tree_brings_is_used(tree: Path):
+def test_what_the_tree_brings_is_used(tree):
     (tree / "third_party/luajit/luajit/src").mkdir(parents=True)
     (tree / "third_party/luajit/luajit/src/lj_obj.h").touch()
     assert make(tree).quality["luajit"] == "bundled"
     assert not any("system" in line for line in told(tree, "arguments"))
 
 
-def test_a_missing_program_is_said_with_its_package(tree: Path):
+def test_a_missing_program_is_said_with_its_package(tree):
     with pytest.raises(BuildError) as error:
         make(tree, Site(tools={**AUTOTOOLS, "aclocal": "no-such-aclocal"}))
     assert str(error.value) == (

@@ -5,7 +5,6 @@ import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -13,23 +12,17 @@ from msgspec import convert
 
 from stepgrid.host import sysfs
 from stepgrid.host.processes import launch, supervision
-from stepgrid.host.processes.launch import (
-    LaunchError,
-    check_launch,
-    plan_launch,
-)
+from stepgrid.host.processes.launch import LaunchError, check_launch, plan_launch
 from stepgrid.host.processes.supervision import Companion, Program, User
 from stepgrid.model.plan import Command
 from stepgrid.model.records import LaunchRequest, StepSetup, replace
 
-Start = Callable[[str], subprocess.Popen[bytes]]
-
 
 @pytest.fixture
-def start(tmp_path: Path) -> Iterator[Start]:
-    made: list[subprocess.Popen[bytes]] = []
+def start(tmp_path):
+    made = []
 
-    def started(code: str) -> subprocess.Popen[bytes]:
+    def started(code):
         folder = tmp_path / str(len(made))
         folder.mkdir()
         made.append(supervision.spawn(Program([sys.executable, "-c", code], dict(os.environ), folder)))
@@ -42,10 +35,10 @@ def start(tmp_path: Path) -> Iterator[Start]:
             supervision.reap(process)
 
 
-def test_a_companion_that_its_program_ends_is_started_again_once(start: Start, tmp_path: Path) -> None:
+def test_a_companion_that_its_program_ends_is_started_again_once(start, tmp_path):
     companions = [start("import time; time.sleep(60)")]
 
-    def restart() -> int:
+    def restart():
         assert supervision.exit_status(companions[-1].pid) == -signal.SIGKILL
         companions.append(start("import os; os.close(1)"))  # ends at once
         return companions[-1].pid
@@ -69,13 +62,13 @@ def test_a_companion_that_its_program_ends_is_started_again_once(start: Start, t
         (-77, "was killed by signal 77"),
     ],
 )
-def test_how_it_ended_in_words(status: int, said: str) -> None:
+def test_how_it_ended_in_words(status, said):
     assert supervision.describe_exit(status) == said
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root becomes somebody else")
 @pytest.mark.parametrize("inside", [False, True])
-def test_it_becomes_somebody_else_and_still_dies_with_us(inside: bool, tmp_path: Path) -> None:
+def test_it_becomes_somebody_else_and_still_dies_with_us(inside, tmp_path):
     code = (
         "import ctypes, os; number = ctypes.c_int(); ctypes.CDLL(None).prctl(2, ctypes.byref(number)); "
         "print(os.geteuid(), number.value)"

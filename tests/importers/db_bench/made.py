@@ -1,17 +1,14 @@
 """Folders as benchmark_compare.sh and benchmark.sh leave them, made up."""
 
-from pathlib import Path
-
 from stepgrid_importers.db_bench.reports import COLUMNS, HEAD
 
-PLAIN: dict[str, str] = {
+PLAIN = {
     "ops_sec": "1000", "mb_sec": "0.4", "lsm_sz": "10GB", "blob_sz": "0GB", "c_wgb": "20.0", "w_amp": "5.0",
     "c_mbps": "11.4", "c_wsecs": "300", "c_csecs": "200", "b_rgb": "0", "b_wgb": "0", "usec_op": "999.0", "p50": "9.5",
     "p99": "40", "p99.9": "100", "p99.99": "2000", "pmax": "30000", "uptime": "1800", "stall%": "1.5", "Nstall": "7",
     "u_cpu": "1.2", "s_cpu": "0.3", "rss": "NA", "test": "readwhilewriting.t4", "date": "2025-12-3T18:12:30",
     "version": "7.10.2", "job_id": "", "githash": "0123456789",
 }  # fmt: skip
-
 OLD = "Sum 4/0 10.50 MB 0.0 0.1 0.2 0.3 4.0 5.0 6.0 7.0 8.0 9.0 15.50 16.40 17 0.018 19K 20K 21.4 22.6"
 NEW = "Sum 4/0 10.50 MB 0.0 0.1 0.2 0.3 4.0 0.7 5.0 6.0 7.0 8.0 9.0 15.50 16.40 17 0.018 19K 20K 21.4 22.6"
 _LEVELS = (
@@ -29,27 +26,26 @@ STALLS_NEW = (
     "l0-file-count-limit-stops: 0, memtable-limit-delays: 0, memtable-limit-stops: 0, "
     "pending-compaction-bytes-delays: 22, pending-compaction-bytes-stops: 0, total-delays: 27, total-stops: 0"
 )
-
 RESULT = (
     "readwhilewriting :  3.456 micros/op 1157000 ops/sec 10.000 seconds 11570000 operations;  464.1 MB/s "
     "(5 of 10 found)"
 )
 
 
-def row(**cells: str) -> str:
+def row(**cells):
     """A name with a dot in it: `p99_9`, as a keyword."""
     given = {name.replace("p99_", "p99.").replace("stall_", "stall%"): value for name, value in cells.items()}
     return "\t".join((PLAIN | given)[name] for name in COLUMNS)
 
 
-def report(folder: Path, *rows: str) -> Path:
+def report(folder, *rows):
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / "report.tsv"
     path.write_text("# a comment\n" + "".join(f"{line}\n" for line in (HEAD, *rows)))
     return path
 
 
-def log(version: str = "7.10", result: str | None = None, shifted: bool = False) -> str:
+def log(version="7.10", result=None, shifted=False):
     level = _LEVELS.format("WPreComp(GB) " if shifted else "")
     return f"""\
 RocksDB:    version {version}

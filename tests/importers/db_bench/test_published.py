@@ -1,31 +1,29 @@
 """The published files, made again from what they were made of."""
 
 import shutil
-from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 
 from stepgrid_importers.db_bench import logs, step_figures
-from stepgrid_published.importer import Faults, ImportedStep
-from stepgrid_published.results import PublishedFolder, read_folder
+from stepgrid_published.importer import Faults
+from stepgrid_published.results import read_folder
 from tests.importers.db_bench.made import log
 
 
 @pytest.fixture
-def folder(published: Callable[[str], Path]) -> Path:
+def folder(published):
     return published("db_bench")
 
 
-def steps(found: PublishedFolder) -> list[ImportedStep]:
+def steps(found):
     return [step for stage in found.planned.stages.values() for step in stage]
 
 
-def step(found: PublishedFolder, build: str, name: str) -> ImportedStep:
+def step(found, build, name):
     return next(each for each in steps(found) if (each.build, each.step) == (build, name))
 
 
-def test_a_cut_comes_from_the_summary_alone(folder: Path, tmp_path: Path) -> None:
+def test_a_cut_comes_from_the_summary_alone(folder, tmp_path):
     """Its name from the folder and from the builds: nothing of what was cut is there."""
     place = tmp_path / "res.iobuf"
     place.mkdir()
@@ -40,7 +38,7 @@ def test_a_cut_comes_from_the_summary_alone(folder: Path, tmp_path: Path) -> Non
     ]
 
 
-def test_from_10_3_on_columns_hold_something_else(folder: Path) -> None:
+def test_from_10_3_on_columns_hold_something_else(folder):
     found = read_folder("db_bench", folder)
     before = step(found, "10.2.clang.lto", "overwriteandwait.t1.s0").figures.metrics
     after = step(found, "10.3.clang.lto", "overwriteandwait.t1.s0").figures.metrics
@@ -58,7 +56,7 @@ def test_from_10_3_on_columns_hold_something_else(folder: Path) -> None:
     ]
 
 
-def test_repeats_are_loads(folder: Path) -> None:
+def test_repeats_are_loads(folder):
     found = read_folder("db_bench", folder)
     repeats = [each for each in steps(found) if (each.build, each.step) == ("7.9.1", "readrandom.t1")]
     assert [(each.load, each.figures.metrics["qps"]) for each in repeats] == [(0, 182675), (1, 184087), (2, 180090)]
@@ -77,7 +75,7 @@ NEW = (
 )
 
 
-def made(folder: Path, content: str, name: str = "benchmark_readwhilewriting.t4.log") -> logs.Log:
+def made(folder, content, name="benchmark_readwhilewriting.t4.log"):
     path = folder / name
     path.write_text(content)
     (folder / f"{name}.time").write_text("Command exited with non-zero status 1\n10.00 1234.5 300.2\n")
@@ -91,12 +89,12 @@ def made(folder: Path, content: str, name: str = "benchmark_readwhilewriting.t4.
 
 
 @pytest.mark.parametrize(("shifted", "row"), [(False, OLD), (True, NEW)])
-def test_a_row_is_what_the_script_reads(tmp_path: Path, shifted: bool, row: str) -> None:
+def test_a_row_is_what_the_script_reads(tmp_path, shifted, row):
     """Sum's words 15, 16, 21, 22, whatever they are; the old stall line alone; w_amp with the flush twice."""
     assert logs.report_row(made(tmp_path, "Job ID: job 1\n" + log(shifted=shifted))) == row
 
 
-def test_the_published_output_of_6_17(published: Callable[[str], Path]) -> None:
+def test_the_published_output_of_6_17(published):
     path = published("db_bench") / "stdout-6.17-point.txt"
     found = logs.parse(path, path.read_text(), Faults())
     assert logs.report_row(found) == (

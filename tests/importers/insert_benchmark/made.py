@@ -1,7 +1,5 @@
 """Folders as the scripts of the insert benchmark leave them, made up."""
 
-from pathlib import Path
-
 from tests.importers.made import IOSTAT, VMSTAT
 
 HEAD = (
@@ -15,13 +13,13 @@ _FIGURES = (
 _BUCKETS = ["256us", "1ms", "4ms", "16ms", "64ms", "256ms", "1s", "4s", "16s", "gt", "max"]
 
 
-def times(kind: str, counts: str, longest: str) -> str:
+def times(kind, counts, longest):
     names = " ".join(f"{name:>9}" for name in _BUCKETS)
     figures = " ".join(f"{count:>9}" for count in (*counts.split(), longest))
     return f"{kind + ' rt:':>10} {names}\n{kind + ' rt:':>10} {figures}\n"
 
 
-def client(inserts: int, queries: int, slow: int = 0) -> str:
+def client(inserts, queries, slow=0):
     """Ten seconds; in the last of them `slow` queries less."""
     lines = ["get_min_trxid = 1 in 0.125 seconds", "", _FIGURES]
     for second in range(1, 11):
@@ -35,7 +33,7 @@ def client(inserts: int, queries: int, slow: int = 0) -> str:
     return "\n".join([*lines, *ends, "getmin 3 queries, 0.375 total secs, 0.125000 secs/query", ""])
 
 
-def outcome(inserts: str, queries: str, rows: str, of_queries: str, rates: str) -> str:
+def outcome(inserts, queries, rows, of_queries, rates):
     return f"""\
 2 processes, 1000 rows-per-process, 12 seconds, {inserts} rows-per-second, 83.3 rows-per-second-per-user, 9 queries, \
 {queries} queries-per-second, 1 deletes
@@ -95,7 +93,7 @@ QUERY = outcome(
 )
 
 
-def run(folder: Path) -> Path:
+def run(folder):
     """One configuration, one load and one step with queries, two clients."""
     for step, said, queries in (("l.i0", LOAD, 0), ("qr100.L1", QUERY, 2000)):
         place = folder / "20m.x.cy" / step
@@ -108,5 +106,5 @@ def run(folder: Path) -> Path:
     return folder
 
 
-def table(*rows: str) -> str:
+def table(*rows):
     return "".join(f"{line}\n" for line in (HEAD, *rows))

@@ -1,6 +1,4 @@
 import random
-from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 
@@ -30,7 +28,7 @@ SERVERS = """\
 
 
 @pytest.mark.parametrize("server", SERVERS.split("\n\n"), ids=("dell32", "ax162-s", "bee"))
-def test_ratios_that_were_published(server: str) -> None:
+def test_ratios_that_were_published(server):
     base, *others = server.strip().split("\n")
     first = [float(figure) for figure in base.split()[:6]]
     for line in others:
@@ -40,7 +38,7 @@ def test_ratios_that_were_published(server: str) -> None:
         assert relative([float(figure) for figure in figures], first, name) == "\t".join([cpu, "", *rest, name])
 
 
-def test_rows_are_in_the_published_order(published: Callable[[str], Path]) -> None:
+def test_rows_are_in_the_published_order(published):
     lines = (published("sysbench") / "qps.abs.my.latest.tsv").read_text(encoding="utf-8").split("\n")[7:-1]
     rows = [line.split("\t")[-1] for line in lines]
     parsed = [found for row in rows if (found := names.row(row))]
@@ -57,24 +55,24 @@ TIMED = rates.scan(COMMAND, summary(sysbench("8.00", "500.00")))
 @pytest.mark.parametrize(
     ("name", "value"), [(rates.BY_EVENT, 2 * 1000 / 5 / 1000), (rates.OF_ALL, 8.0), (rates.OF_ONE, 2.0)]
 )
-def test_three_definitions_of_one_run(name: str, value: float) -> None:
+def test_three_definitions_of_one_run(name, value):
     assert isinstance(TIMED, Scan)
     assert rates.DEFINITIONS[name](TIMED) == pytest.approx(value)
 
 
-def test_ours_counts_the_rows_of_all_clients() -> None:
+def test_ours_counts_the_rows_of_all_clients():
     assert isinstance(TIMED, Scan)
     assert rates.rows_per_s(TIMED) == 8000.0
 
 
-def test_what_was_published_tells_the_definition() -> None:
+def test_what_was_published_tells_the_definition():
     assert isinstance(TIMED, Scan)
     assert rates.scan_definition(TIMED, 8.0) == "of all clients (early 2025)"
     assert rates.scan_definition(TIMED, 0.4) == "by event (2024)"
     assert rates.scan_definition(TIMED, None) == "of one client (since late 2025)"
 
 
-def test_a_number_of_events_is_of_2024() -> None:
+def test_a_number_of_events_is_of_2024():
     old = rates.scan(COMMAND.replace("--events=0", "--events=2"), summary(sysbench()))
     assert isinstance(old, Scan)
     assert rates.scan_definition(old, None) == rates.BY_EVENT

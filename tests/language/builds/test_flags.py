@@ -5,7 +5,7 @@ from stepgrid.language.sources import SourceFault
 from stepgrid.plugins.registry import build_systems
 
 
-def faults(engine: str = "rocksdb", **flags: object) -> list[SourceFault]:
+def faults(engine="rocksdb", **flags):
     return list(flag_faults({name.replace("__", "."): value for name, value in flags.items()}, build_systems(engine)))
 
 
@@ -34,7 +34,7 @@ def test_what_is_said_is_read():
 
 
 @pytest.mark.parametrize("name", ["portable", "env.", "A-B", "env.1A"])
-def test_an_unknown_name_with_what_there_is(name: str):
+def test_an_unknown_name_with_what_there_is(name):
     (fault,) = flag_faults({name: "x"}, build_systems("rocksdb"))
     assert fault.hint == (
         "system, cc, cxx, cflags, cxxflags, ldflags, march, assertions, type, libraries; "
@@ -54,5 +54,5 @@ def test_an_unknown_name_with_what_there_is(name: str):
         ("PORTABLE", "1\n2", "`PORTABLE` holds a character that cannot be printed"),
     ],
 )
-def test_a_value_that_cannot_be(name: str, value: str, said: str):
+def test_a_value_that_cannot_be(name, value, said):
     assert faults(**{name: value}) == [SourceFault("wrong-flag", name, said)]

@@ -1,7 +1,6 @@
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
 from hypothesis import given
@@ -13,7 +12,7 @@ from stepgrid.language.sources import SOURCES, extension_faults, network_sources
 
 URL = "https://host.example/a/b.git"
 SUM = "0123456789abcdef" * 4
-GOOD: list[dict[str, Any]] = [
+GOOD = [
     {"debian": "rocksdb-tools", "suite": "trixie"},
     {"debian": ["mariadb-server", "mariadb-plugin-rocksdb"], "suite": "bookworm"},
     {"system": "db_bench"},
@@ -42,35 +41,35 @@ GOOD: list[dict[str, Any]] = [
 
 
 @pytest.mark.parametrize("source", GOOD)
-def test_what_it_takes(source: dict[str, Any]) -> None:
+def test_what_it_takes(source):
     assert list(source_faults(source)) == []
     assert source_kind(source) in SOURCES
 
 
-def test_every_kind_is_tried() -> None:
+def test_every_kind_is_tried():
     assert {source_kind(source) for source in GOOD} == set(SOURCES)
 
 
-def test_what_can_be_built_can_be_declared() -> None:
+def test_what_can_be_built_can_be_declared():
     assert [route for route in SOURCES if load_source(route).route != route] == []
 
 
 @pytest.mark.parametrize(
     ("source", "key", "message"), YAML(typ="safe").load(Path(__file__).with_name("refused.yaml")), ids=str
 )
-def test_what_it_refuses(source: dict[str, Any], key: str | None, message: str) -> None:
+def test_what_it_refuses(source, key, message):
     assert [(fault.key, fault.message) for fault in source_faults(source)] == [(key, message)]
 
 
 @pytest.mark.parametrize("who", ["me:secret", "token", ":secret", "me:"])
-def test_a_password_is_not_printed(who: str) -> None:
+def test_a_password_is_not_printed(who):
     (fault,) = source_faults({"git": f"https://{who}@host.example/b.git", "ref": "v1"})
     assert fault.message == (
         "`git` holds a password or a user's name, which may be a token: it would go into every report"
     )
 
 
-def test_hints_say_what_there_is() -> None:
+def test_hints_say_what_there_is():
     (none,) = source_faults({})
     (unknown,) = source_faults({"git": URL, "ref": "v1", "tag": "v1"})
     kinds = (
@@ -90,19 +89,19 @@ def test_hints_say_what_there_is() -> None:
         ({"git": URL, "ref": "-x"}, "ref", ("tree",), "`ref: -x` begins with `-`"),
     ],
 )
-def test_a_source_within_a_source(tree: Any, key: str | None, inside: tuple[str, ...], message: str) -> None:
+def test_a_source_within_a_source(tree, key, inside, message):
     found = [(fault.key, fault.inside, fault.message) for fault in source_faults({"maven": "a:b:1", "tree": tree})]
     assert found == [(key, inside, message)]
 
 
 @given(st.sampled_from(list(SOURCES)), st.text())
-def test_no_value_is_taken_for_an_option_of_a_program(kind: str, rest: str) -> None:
+def test_no_value_is_taken_for_an_option_of_a_program(kind, rest):
     needed = {"suite": "x", "ref": "x", "sha256": SUM}
     source = {kind: f"-{rest}", **{key: needed[key] for key in SOURCES[kind].required}}
     assert [fault.key for fault in source_faults(source)] == [kind]
 
 
-def test_extensions() -> None:
+def test_extensions():
     assert list(extension_faults({"pgvector": "0.8.0"}, "postgres", ("pgvector",))) == []
     (unknown,) = extension_faults({"vector": "0.8.0"}, "postgres", ("pgvector",))
     assert (unknown.key, unknown.message, unknown.hint) == (
@@ -116,7 +115,7 @@ def test_extensions() -> None:
     assert version.message == "`pgvector: -x` is not a version"
 
 
-def test_checking_imports_nothing_that_touches_the_world() -> None:
+def test_checking_imports_nothing_that_touches_the_world():
     program = (
         "import sys, stepgrid.language.sources; "
         "heavy = ('subprocess', 'socket', 'pydantic', 'stepgrid.build.recipe'); "
@@ -140,5 +139,5 @@ def test_checking_imports_nothing_that_touches_the_world() -> None:
         ),
     ],
 )
-def test_what_a_source_takes_from_the_network(source: dict[str, Any], names: list[tuple[str, str]]) -> None:
+def test_what_a_source_takes_from_the_network(source, names):
     assert list(network_sources(source)) == names

@@ -13,7 +13,6 @@ from stepgrid.language.problems import Problems, SpecError, _source, format_prob
 from stepgrid.language.site import choose_site_file, current_site, read_site
 from stepgrid.model.site import JobRequest, Site, SiteServer, Slurm
 from stepgrid_inspect import schema
-from tests.golden import Golden
 
 ROOT = Path(__file__).resolve().parents[3]
 WHOLE = """\
@@ -31,7 +30,7 @@ measured_by: storage team
 
 
 @pytest.fixture(autouse=True)
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(site_file, "DEVICES", tmp_path / "devices")
     for name in ("devices/nvme0n1", "devices/sda", "fast", "bin", "mirrors/rocksdb.git"):
@@ -41,14 +40,14 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def complaints(text: str) -> str:
+def complaints(text):
     Path("site.yaml").write_text(text, encoding="utf-8")
     problems = Problems()
     read_site("site.yaml", problems)
     return format_problems(problems.items)
 
 
-def test_all_that_it_may_say(folder: Path) -> None:
+def test_all_that_it_may_say(folder):
     assert complaints(WHOLE) == ""
     assert read_site("site.yaml", Problems()) == Site(
         path="site.yaml",
@@ -65,7 +64,7 @@ def test_all_that_it_may_say(folder: Path) -> None:
     )
 
 
-def test_an_editor_is_told_the_same() -> None:
+def test_an_editor_is_told_the_same():
     running = (ROOT / "docs/reference/running.md").read_text(encoding="utf-8")
     (example,) = re.findall(r"^```yaml site\.yaml\n(.*?)^```", running, re.MULTILINE | re.DOTALL)
     judge = Draft7Validator(json.loads(schema.schema_text("site", ROOT / "specs/library")))
@@ -78,12 +77,12 @@ def test_an_editor_is_told_the_same() -> None:
     assert set(plain.load(example)) == set(judge.schema["properties"]), "the page shows every key"
 
 
-def test_a_program_that_it_does_not_name_is_found_on_path() -> None:
+def test_a_program_that_it_does_not_name_is_found_on_path():
     found = Site(tools={"git": "/opt/git"})
     assert (found.tool("git"), found.tool("mvn")) == ("/opt/git", "mvn")
 
 
-def test_a_mirror_of_the_url_itself_then_of_its_longest_beginning() -> None:
+def test_a_mirror_of_the_url_itself_then_of_its_longest_beginning():
     found = Site(mirrors={"https://a/x.git": "/x", "https://a/": "/all", "https://a/b/": "ssh://m/b/"})
     urls = ["https://a/x.git", "https://a/y.git", "https://a/b/z.git", "https://a", "https://c/x.git"]
     assert [found.mirror(url) for url in urls] == ["/x", "/all/y.git", "ssh://m/b/z.git", "https://a", urls[-1]]
@@ -98,7 +97,7 @@ mirrors: {rocksdb: /no/mirror}
 """
 
 
-def test_everything_that_is_wrong_is_said_at_once(golden: Golden) -> None:
+def test_everything_that_is_wrong_is_said_at_once(golden):
     golden(complaints(WRONG).replace(str(Path.cwd()), "{folder}"))
 
 
@@ -109,7 +108,7 @@ servers:
 """
 
 
-def test_servers_that_already_run(folder: Path) -> None:
+def test_servers_that_already_run(folder):
     Path("word").write_text("secret\n")
     assert complaints(SERVERS) == ""
     found = read_site("site.yaml", Problems()).servers
@@ -130,7 +129,7 @@ slurm:
 """
 
 
-def test_nodes_of_a_cluster() -> None:
+def test_nodes_of_a_cluster():
     assert complaints(SLURM) == ""
     found = read_site("site.yaml", Problems()).slurm
     nodes = JobRequest(("n1", "n2"), "bench", "nvme", "lab", "high", 43200.0, memory=60 << 30)
@@ -167,11 +166,11 @@ def test_nodes_of_a_cluster() -> None:
         ("- data", "error[wrong-type]: expected a map of settings at the top of the file"),
     ],
 )
-def test_values_of_another_kind(text: str, said: str) -> None:
+def test_values_of_another_kind(text, said):
     assert said in complaints(f"{text}\n")
 
 
-def test_names_that_no_file_can_have() -> None:
+def test_names_that_no_file_can_have():
     name = "x" * 300
     text = (
         f"data: {name}\ndevice: {name}\nsigners: {name}\ntools: {{git: a/{name}}}\nmirrors: {{'https://a/': {name}}}\n"
@@ -188,15 +187,13 @@ def test_names_that_no_file_can_have() -> None:
         "[s3cret]",
     ],
 )  # fmt: skip
-def test_the_address_of_a_webhook_is_shown_nowhere(value: str) -> None:
+def test_the_address_of_a_webhook_is_shown_nowhere(value):
     said = complaints(f"notify: {value}\n")
     assert said.startswith("site.yaml:1:9: error[")
     assert "s3" not in said
 
 
-def test_the_given_file_then_that_of_the_environment_then_the_default(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_given_file_then_that_of_the_environment_then_the_default(folder, monkeypatch):
     monkeypatch.delenv(site.VARIABLE)
     assert choose_site_file(None) is None
     Path("site.yaml").touch()
@@ -209,7 +206,7 @@ def test_the_given_file_then_that_of_the_environment_then_the_default(
     assert choose_site_file("") is None
 
 
-def test_a_job_reads_the_one_of_its_environment_as_it_is_now(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_job_reads_the_one_of_its_environment_as_it_is_now(folder, monkeypatch):
     assert current_site() == Site()
     Path("site.yaml").write_text("data: fast\n")
     monkeypatch.setenv(site.VARIABLE, str(folder / "site.yaml"))

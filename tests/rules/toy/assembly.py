@@ -3,9 +3,7 @@
 import hashlib
 import json
 import sys
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 from stepgrid.language.files import record_file
 from stepgrid.language.problems import Location, Problem, SpecError
@@ -24,9 +22,7 @@ from stepgrid.model.records import replace
 from stepgrid.plan.order import ranks
 
 
-def compile_spec(
-    path: str, scale: str | None, host: dict[str, Any], problems: object = None, context: object = None
-) -> Plan:
+def compile_spec(path, scale, host, problems=None, context=None):
     if Path(path).is_fifo():
         print("compile_spec waits", file=sys.stderr, flush=True)
     content = Path(path).read_bytes()
@@ -45,7 +41,7 @@ def compile_spec(
     return Plan(digest, "toy", path, scale, axes, tuple(_cells(raw)), builds, ranked, {}, report)
 
 
-def _stages(raw: dict[str, Any]) -> Iterator[PlannedStage]:
+def _stages(raw):
     for build in raw["builds"]:
         for load in range(raw["loads"]):
             root = f"s-{build}-{load}"
@@ -56,15 +52,13 @@ def _stages(raw: dict[str, Any]) -> Iterator[PlannedStage]:
                 yield _stage(raw, stage, title, build, root, (), load)
 
 
-def _stage(
-    raw: dict[str, Any], node: str, title: str, build: str, parent: str | None, children: tuple[str, ...], load: int
-) -> PlannedStage:
+def _stage(raw, node, title, build, parent, children, load):
     step = PlannedStep(title.rsplit(": ")[-1], "db_bench", 1, {"duration": raw["seconds"]}, {}, 1)
     seconds = raw.get("long", {}).get(node, raw["seconds"])
     return PlannedStage(node, title, f"b-{build}", parent, children, load, 0, "h", (step,), seconds, 0)
 
 
-def _cells(raw: dict[str, Any]) -> Iterator[PlannedCell]:
+def _cells(raw):
     for build in raw["builds"]:
         for arm in raw["arms"]:
             chains = tuple(PlannedRepeat(n, 0, (f"s-{build}-{n}", f"s-{build}-{n}-{arm}")) for n in range(raw["loads"]))

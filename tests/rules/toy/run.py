@@ -15,12 +15,12 @@ from stepgrid.store.stage_requests import pending_redo
 from stepgrid.store.store import Store
 
 
-def note(text: str) -> None:
+def note(text):
     with Path("log").open("a") as log:
         log.write(f"{text}\n")
 
 
-def stop(number: int, _: object) -> None:
+def stop(number, _):
     note(f"stopped {stage.id}")
     os._exit(1)
 

@@ -1,8 +1,5 @@
 """Five versions of an engine, the third of which is slower at one point."""
 
-from pathlib import Path
-
-from stepgrid.summarize.report import Report
 from tests.summarize import scenario
 from tests.summarize.synthetic import Experiment
 
@@ -11,7 +8,7 @@ RATES = {"rocksdb-8.9.1": 0.9, "rocksdb-9.2.0": 0.9, "rocksdb-10.4.2": 0.9}
 NOISE = (1.001, 0.999, 1.0, 1.002)
 
 
-def measured(root: Path, rates: dict[str, float], unlike: tuple[str, ...] = ()) -> Report:
+def measured(root, rates, unlike=()):
     """readww with two threads at these rates, the rest at 1; NOISE goes round."""
     made = Experiment(root, builds=BUILDS, base={"build": BUILDS[0]}, caches=("lru",))
     for at, build in enumerate(BUILDS):

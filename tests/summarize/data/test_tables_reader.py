@@ -1,8 +1,6 @@
 """Tables of a plan read back: its runs, and the details of steps."""
 
-from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -23,13 +21,13 @@ NONE = [0.0] * (len(LATENCY_CLASSES) - 1)
 STEP = {"stage": "s-1", "attempt": "a", "position": 0, "step": "x"}
 
 
-def details(folder: Path, table: str, columns: Mapping[str, str], rows: Iterable[Mapping[str, Any]]) -> StepDetails:
+def details(folder, table, columns, rows):
     with connect() as connection:
         write_rows(connection, folder / f"{table}.parquet", columns, rows)
     return StepDetails(folder)
 
 
-def test_a_step_has_labels_of_the_axes_that_change_it(tmp_path: Path) -> None:
+def test_a_step_has_labels_of_the_axes_that_change_it(tmp_path):
     experiment = scenario.experiment(tmp_path)
     collect(experiment.store, experiment.plan)
     loaded = tables_reader.load(experiment.store.summary("p-synthetic") / "tables", ["build", "cache", "threads"])
@@ -40,7 +38,7 @@ def test_a_step_has_labels_of_the_axes_that_change_it(tmp_path: Path) -> None:
     assert not any(run.metrics for run in failed)
 
 
-def test_a_bucket_is_in_the_first_class_that_holds_it(tmp_path: Path) -> None:
+def test_a_bucket_is_in_the_first_class_that_holds_it(tmp_path):
     """Count a bucket at a limit below it, and one that lies across it above; without an operation it is of all."""
     most = {256: 2, 257: 1, 1000: 1, 4001: 1, 16e6: 1, 17e6: 4}
     rows = [{**STEP, "operation": None, "least": 0, "most": at, "operations": count} for at, count in most.items()]
@@ -49,7 +47,7 @@ def test_a_bucket_is_in_the_first_class_that_holds_it(tmp_path: Path) -> None:
     }
 
 
-def test_published_histograms_have_shares_by_operation(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_published_histograms_have_shares_by_operation(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     imported_run(tmp_path / "published")
     assert main(["published", "insert_benchmark", "published"]) == 0
@@ -67,7 +65,7 @@ def test_published_histograms_have_shares_by_operation(tmp_path: Path, monkeypat
 @pytest.mark.parametrize(
     ("seconds", "points"), [([1.8, 2.8, 3.0], 2), ([1.8, 2.8, 3.3], 3), ([1.0], 1), ([0.8, 1.0], 1), ([], 0)]
 )
-def test_a_short_interval_at_the_end_is_no_point_of_the_line(seconds: list[float], points: int) -> None:
+def test_a_short_interval_at_the_end_is_no_point_of_the_line(seconds, points):
     """A rate says little of a fifth of a second: the rows of a pause come when a second begins."""
     assert len(ClientLine(0, seconds, [5.0] * len(seconds)).points) == points
 
@@ -87,12 +85,12 @@ ENGINES = ["innodb", "innodb-compressed", "myrocks"]
         (ENGINES, ENGINES[1:], ENGINES[1:]),
     ],
 )
-def test_a_build_or_its_family(builds: Sequence[str], wanted: object, names: Sequence[str]) -> None:
+def test_a_build_or_its_family(builds, wanted, names):
     points = [replace(point(run(name, 0, 1.0)), labels={"build": name}) for name in builds]
     assert [chosen.labels["build"] for chosen in choose_points(points, {"build": wanted})] == names
 
 
-def test_labels_by_value_places_of_a_live_grid_and_points_that_an_axis_does_not_touch() -> None:
+def test_labels_by_value_places_of_a_live_grid_and_points_that_an_axis_does_not_touch():
     search = replace(point(run("x", 0, 1.0)), step="search", labels={"ef": "10", "clients": "1"})
     load = replace(point(run("x", 0, 1.0)), step="load", labels={})
     points = [search, load]

@@ -25,12 +25,12 @@ RULE, WIDTH = StoppingRule(0.02), StoppingRule(0.02, 0.02)
 SERIES = Interval(1.0, 0.9, 1.1, 1)
 
 
-def interval(ratio: float, error: float, loads: int = 3, freedom: float = 20.0, critical: float = 2.5) -> Interval:
+def interval(ratio, error, loads=3, freedom=20.0, critical=2.5):
     low, high = (ratio * math.exp(sign * critical * error) for sign in (-1, 1))
     return Interval(ratio, low, high, loads, (), error * math.sqrt(loads), freedom, critical)
 
 
-def reaching(ratio: float, reach: float, loads: int = 3) -> Interval:
+def reaching(ratio, reach, loads=3):
     """`reach`: of its upper end, relative."""
     return interval(ratio, math.log1p(reach) / 4.3, loads, 2.0, 4.3)
 
@@ -49,19 +49,19 @@ def reaching(ratio: float, reach: float, loads: int = 3) -> Interval:
         (0.5, 2.0, "undecided"),
     ],
 )
-def test_the_whole_interval_decides(low: float, high: float, word: str) -> None:
+def test_the_whole_interval_decides(low, high, word):
     assert verdict(low, high, 0.02) == word
 
 
 @given(st.floats(0.1, 10), st.floats(1, 3), st.floats(0, 0.2))
-def test_exchanging_the_arms_exchanges_the_word(low: float, width: float, effect: float) -> None:
+def test_exchanging_the_arms_exchanges_the_word(low, width, effect):
     forth, back = verdict(low, low * width, effect), verdict(1 / (low * width), 1 / low, effect)
     margin = 1 + effect
     on_the_edge = any(abs(end * side - 1) < 1e-9 for end in (low, low * width) for side in (margin, 1 / margin))
     assert on_the_edge or back == OPPOSITE[forth]
 
 
-def test_a_verdict_or_a_width_decides() -> None:
+def test_a_verdict_or_a_width_decides():
     assert is_decided(interval(1.05, 0.01), RULE)
     assert not is_decided(interval(1.02, 0.01), RULE)
     assert is_decided(interval(1.0, 0.005), RULE)
@@ -83,22 +83,20 @@ def test_a_verdict_or_a_width_decides() -> None:
         (SERIES, 12, RULE, 1, 1),
     ],
 )
-def test_chance_of_decision(found: Interval, most: int, rule: StoppingRule, least: float, highest: float) -> None:
+def test_chance_of_decision(found, most, rule, least, highest):
     assert least <= chance_of_decision(found, most, rule) <= highest
 
 
 @example(1.06, 0.02, 12, 2.0)
 @given(st.floats(0.9, 1.1), st.floats(0.001, 0.05), st.integers(2, 12), st.floats(2, 40))
-def test_without_another_load_the_chance_is_whether_it_is_decided(
-    ratio: float, error: float, loads: int, freedom: float
-) -> None:
+def test_without_another_load_the_chance_is_whether_it_is_decided(ratio, error, loads, freedom):
     found = interval(ratio, error, loads, freedom)
     ends = (found.low / 1.02, found.high / 1.02, found.low * 1.02, found.high * 1.02)
     assume(all(abs(end - 1) > 1e-9 for end in ends))
     assert chance_of_decision(found, loads, RULE) == is_decided(found, RULE)
 
 
-def test_noisier_intervals_need_more_loads() -> None:
+def test_noisier_intervals_need_more_loads():
     ranges = [needed_loads([reaching(1.0, reach)]).text for reach in (0.02, 0.05, 0.1, 0.2, 0.4, 1.0)]
     assert ranges == ["3 to 6", "4 to 19", "6 to 64", "13 to over 100", "38 to over 100", "over 100"]
     near, far = reaching(1.01, 0.05), reaching(1.0, 1.0)
@@ -108,7 +106,7 @@ def test_noisier_intervals_need_more_loads() -> None:
     assert needed_loads([reaching(1.01, 0.05, MOST_LOADS)]) == (None, None)
 
 
-def test_neither_the_noise_floor_nor_one_load_is_too_wide() -> None:
+def test_neither_the_noise_floor_nor_one_load_is_too_wide():
     floor, wide = reaching(1.5, 0.1), reaching(1.01, 0.05)
     assert too_wide([floor, SERIES, wide], 0.02) == [wide]
 
@@ -118,7 +116,7 @@ TABLES, MOST_ARMS = 320, 4
 WRONG, POWER = 0.03, 0.12  # how far so few tables may be from the page: shares of tables, and of comparisons
 
 
-def rows() -> list[tuple[str, int, int, verdicts_rows.Row]]:
+def rows():
     """Read kind of noise, loads, arms and shares from the first table of the page."""
     text = PAGE.read_text(encoding="utf-8").split("\n## ")[1]
     cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in text.splitlines() if line[:1] == "|"]
@@ -132,9 +130,7 @@ SMALL = [pytest.param(*row, id="-".join(map(str, row[:3]))) for row in rows() if
 
 
 @pytest.mark.parametrize(("kind", "loads", "arms", "promised"), SMALL)
-def test_verdicts_are_as_often_wrong_and_find_as_much_as_the_page_says(
-    kind: str, loads: int, arms: int, promised: verdicts_rows.Row
-) -> None:
+def test_verdicts_are_as_often_wrong_and_find_as_much_as_the_page_says(kind, loads, arms, promised):
     row = verdicts_rows.row(kind, loads, arms, TABLES)
     assert row.different <= promised.different + WRONG
     assert row.beyond <= promised.beyond + WRONG
