@@ -35,6 +35,8 @@ VERDICTS = (
     "tests/summarize/statistics/test_verdicts.py",
     "tests/summarize/test_reports.py",
     "tests/summarize/comparisons",
+    "tests/summarize",
+    "tests/judge",
 )
 MODULES: Mapping[str, tuple[str, ...]] = {  # subject and module, and the tests that belong to it, most telling first
     "expand": ("tests/expand", "tests/language/test_problems.py", "tests/plan", "tests/lint", "tests/layouts"),
@@ -313,7 +315,7 @@ def main() -> None:
     if left:
         loop = Loop([mutant for mutant, _ in left], arguments.file, until)
         folders = sorted({test for _, tests in left for test in tests})
-        pytest.main(["-q", "--fast", "-p", "no:cacheprovider", "-p", "no:xdist", *folders], plugins=[loop])
+        pytest.main(["-q", "-p", "no:cacheprovider", "-p", "no:xdist", *folders], plugins=[loop])
     attempts = attempts_of(arguments.file)
     done = [attempts[mutant.name] for mutant, _ in chosen if mutant.name in attempts]
     survivors = [attempt.name for attempt in done if not attempt.killed]
