@@ -84,15 +84,16 @@ def _notes() -> list[Note]:
 
 
 def _text(report: Report, form: str, gate: Gate, is_whole: bool) -> str:
-    from stepgrid.summarize import report_formats
+    from stepgrid.summarize.report_formats import report_text
     from stepgrid.summarize.summary_text import brief_lines
+    from stepgrid_page.markdown_post import markdown
 
     if form == "text" and not is_whole:
         lines = brief_lines(report, None, brief_width(sys.stdout), Paint.for_stream(sys.stdout))
         return "".join(f"{line}\n" for line in lines)
     if form == "markdown":
-        return report_formats.markdown(report, has_chart=False)
-    return report_formats.report_text(report, form, gate=gate)
+        return markdown(report, has_chart=False)
+    return report_text(report, form, gate=gate)
 
 
 # How often equal arms would be called different

@@ -1,4 +1,4 @@
-"""How a report looks, and never what it says: a web page with charts, a site of several, what CI takes."""
+"""How a report looks, and never what it says: web page, charts, site, Markdown, JSON, what CI takes."""
 
 from stepgrid.cli.commands import HERE, Command
 

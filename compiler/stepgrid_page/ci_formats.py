@@ -23,8 +23,9 @@ from stepgrid.summarize.comparisons.comparison import ComparedMetric
 from stepgrid.summarize.data.points import Point
 from stepgrid.summarize.gate import GateCase, gate_cases
 from stepgrid.summarize.report import Report
-from stepgrid.summarize.report_formats import ALONE, FormOptions, NoForm, markdown
+from stepgrid.summarize.report_formats import ALONE, FormOptions, NoForm
 from stepgrid.summarize.statistics.verdicts import SLOWER, UNDECIDED
+from stepgrid_page.markdown_post import markdown
 
 # JUnit XML: claims as test cases at each of their points, comparisons, and the measured steps that have no figures
 

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from stepgrid.model import units
 from stepgrid.model.records import replace
-from stepgrid.model.table import MOST_ROWS, Cell, Table, word_table
+from stepgrid.model.table import MOST_ROWS, Cell, Table, group, word_table
 from stepgrid.model.units import counted
 from stepgrid.package import TEMPLATES
 from stepgrid.plugins.layout import MARK
 from stepgrid.summarize import absolute_figures, claims, findings, next_action, sentences, setup, summary_text
 from stepgrid.summarize.comparisons.comparison import Comparison, compact_table, comparison_table
-from stepgrid.summarize.formats import cell_data, group_html, html_body, html_text
+from stepgrid.summarize.formats import cell_data, html_body, html_text, note_once
 from stepgrid.summarize.notes import Doubt
 from stepgrid.summarize.rate_curves import rate_tables
 from stepgrid.summarize.report import Report
@@ -120,9 +120,9 @@ def page(report: Report, options: FormOptions = ALONE, image: str = "") -> str:
         "image": image,
         "doubt_boxes": _doubt_boxes(views),
         "kinds": KINDS,
-        "searches": group_html([*rate_tables(report.comparisons.rates), *search_tables(report.comparisons.searches)]),
+        "searches": _group_html([*rate_tables(report.comparisons.rates), *search_tables(report.comparisons.searches)]),
         "causes": _causes(report),
-        "tables": group_html([_with_names(table) for table in report.tables.visible]),
+        "tables": _group_html([_with_names(table) for table in report.tables.visible]),
         "setup_facts": _setup(report),
     }
     return render("index.html.j2", values)
@@ -297,6 +297,11 @@ def _causes(report: Report) -> list[tuple[str, Table]]:
         (comparison, report.explanation.table(report, comparison, MOST_ROWS)) for comparison in report.comparisons.all
     )
     return [(f"Differences from {comparison.base}", table) for comparison, table in tables if table]
+
+
+def _group_html(tables: Sequence[Table]) -> list[tuple[str, list[tuple[str, str]]]]:
+    """Group tables by title: (block, HTML) of each. A note below several of them stands once."""
+    return list(group((table.title, (table.block, html_body(table))) for table in note_once(tables)).items())
 
 
 def _with_names(table: Table) -> Table:

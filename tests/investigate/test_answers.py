@@ -29,6 +29,7 @@ from stepgrid.summarize.data.tables_reader import Run
 from stepgrid.summarize.grid_answers import GridAnswer
 from stepgrid.summarize.report import Report, make_report
 from stepgrid_investigate.effects import PAIRS, fit_effects
+from stepgrid_page import json_document, markdown_post
 from tests.golden import Golden
 from tests.summarize import made
 
@@ -82,11 +83,11 @@ def test_answers_in_words_and_tables(answers: Report, golden: Golden) -> None:
 def test_each_form_of_a_report_has_them(answers: Report) -> None:
     answer = answers.grid_answers[0].sentences[0]
     assert "(95 %): cache=big, comp=lz4, jobs=" in answer
-    document = report_formats.report_document(answers)["grid_answers"]
+    document = json_document.report_document(answers)["grid_answers"]
     assert [one["kind"] for one in document] == ["best", "pareto", "effects"]
     assert document[0]["sentences"][0] == answer
     page = report_formats.report_text(answers, "html", None)
-    for text in (report_formats.markdown(answers).replace("\\", ""), page):
+    for text in (markdown_post.markdown(answers).replace("\\", ""), page):
         assert answer in text
     assert page.count('<figure class="picture"><svg class="chart"') == 2  # the best, and the front
 

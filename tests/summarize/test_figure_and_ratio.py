@@ -17,7 +17,7 @@ from stepgrid.summarize.data import tables_reader
 from stepgrid.summarize.report import Report, make_report
 from stepgrid.summarize.report_files import read_report
 from stepgrid.summarize.summary_text import brief_lines
-from stepgrid_page import html_page
+from stepgrid_page import html_page, json_document, markdown_post
 from tests.summarize import scenario
 from tests.summarize.synthetic import Experiment
 
@@ -68,7 +68,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Made:
 @given(CELL, CELL, SOME)
 def test_figures_divide_to_the_ratio(made: Made, arm: Cell, base: Cell, loads: set[int]) -> None:
     report = made.report({"hyper": arm, "lru": base}, {"hyper": loads, "lru": loads})
-    document = json.loads(report_formats.report_json(report))
+    document = json.loads(json_document.report_json(report))
     [ratio] = document["comparisons"]
     figures = {figure["point"]["cache"]: figure["metrics"]["qps"] for figure in document["figures"]}
     assert figures["hyper"]["mean"] / figures["lru"]["mean"] == pytest.approx(ratio["ratio"])
@@ -88,21 +88,21 @@ def test_of_unequal_loads_the_figures_of_common_ones_do(
 ) -> None:
     assume(loads != base_loads and loads & base_loads)
     report = made.report({"hyper": arm, "lru": base}, {"hyper": loads, "lru": base_loads})
-    [ratio] = json.loads(report_formats.report_json(report))["comparisons"]
+    [ratio] = json.loads(json_document.report_json(report))["comparisons"]
     [note] = [note for note in ratio["notes"] if "that both have" in note]
     count, *figures = re.search(r"in the (\d) loads? that both have (\S+), (\S+) of the base", note).groups()
     assert int(count) == len(loads & base_loads)
     arm_figure, base_figure = map(_number, figures)
     assert arm_figure / base_figure == pytest.approx(ratio["ratio"], rel=0.011)
     assert note in " ".join(report_formats.report_text(report, "text", None).split())
-    assert re.search(r"\d× †", report_formats.markdown(report))
+    assert re.search(r"\d× †", markdown_post.markdown(report))
     assert "× †<" in html_page.page(report)
     assert any(re.search(r"\d×†", line) for line in brief_lines(report, None, 100, Paint()))
 
 
 def _check_forms(report: Report) -> None:
     """Compare what is printed, as far as its digits go."""
-    [row] = re.findall(r"^\| readww +\| +([^|]+?) \| +(.+?) \|$", report_formats.markdown(report), re.M)
+    [row] = re.findall(r"^\| readww +\| +([^|]+?) \| +(.+?) \|$", markdown_post.markdown(report), re.M)
     _check_cells(row[0], row[1])
     lines = brief_lines(report, None, 100, Paint())
     [brief] = [line for line in lines if line.startswith("  readww  ")]

@@ -30,7 +30,7 @@ from stepgrid.summarize.formats import (
     text_lines,
 )
 from stepgrid.summarize.report import Report
-from stepgrid.summarize.report_formats import VERSION, report_json
+from stepgrid_page.json_document import VERSION, report_json
 from tests.golden import Golden
 from tests.summarize import scenario
 from tests.summarize.synthetic import Experiment

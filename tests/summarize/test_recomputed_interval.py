@@ -12,8 +12,8 @@ from scipy import integrate, optimize, special, stats
 
 from stepgrid.collect.job import collect
 from stepgrid.model import units
-from stepgrid.summarize import report_formats
 from stepgrid.summarize.report_files import read_report
+from stepgrid_page import json_document
 from tests.summarize.scenario import NEW
 from tests.summarize.synthetic import Experiment
 
@@ -43,7 +43,7 @@ def _report(root: Path, loads: int) -> list[dict[str, Any]]:
                 rates = {step: round(1e6 * math.exp(chance.gauss(0, noise))) for step in ("readww", "overwrite")}
                 found.add(NEW, cache, threads, load, rates)
     collect(found.store, found.plan)
-    document = json.loads(report_formats.report_json(read_report(found.store, found.plan.digest)))
+    document = json.loads(json_document.report_json(read_report(found.store, found.plan.digest)))
     return [entry for entry in document["comparisons"] if entry["metric"] == "qps"]
 
 

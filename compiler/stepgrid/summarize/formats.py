@@ -16,7 +16,7 @@ from stepgrid.host.terminal_output import INDENT, WIDTH, wrap
 from stepgrid.model import units
 from stepgrid.model.plan import BUILD
 from stepgrid.model.records import replace
-from stepgrid.model.table import NOTHING, Cell, Column, Table, group
+from stepgrid.model.table import NOTHING, Cell, Column, Table
 
 # Plain text, no wider than a page: columns that find no room go on below, with the labels of the rows again.
 
@@ -221,11 +221,6 @@ def _digits(value: float) -> str:
 
 def html_table(table: Table) -> str:
     return f'<section class="table"><h3>{escape(table.name)}</h3>\n{html_body(table)}</section>\n'
-
-
-def group_html(tables: Sequence[Table]) -> list[tuple[str, list[tuple[str, str]]]]:
-    """Group tables by title: (block, HTML) of each. A note below several of them stands once."""
-    return list(group((table.title, (table.block, html_body(table))) for table in note_once(tables)).items())
 
 
 def note_once(tables: Iterable[Table]) -> Iterator[Table]:
