@@ -30,6 +30,7 @@ MOST_FRAME = 1 << 20
 MOST_FILES, MOST_BYTES = 10_000, 4 << 30  # that a step may leave there; its output counts
 PINGS, PING_BYTES, STREAM_SECONDS = 200, 16, 0.5
 MARK = "STEPGRID_CLIENT"  # in the environment of what runs there: its step's folder
+OURS, STEP = "stepgrid-clients", "step-"  # a file in the folder that we have made; steps' folders begin so
 JSON, OUT, ERR, FILE, ARCHIVE, ALIVE, STOP = b"J", b"O", b"E", b"F", b"A", b"B", b"S"  # kinds of frames
 FIGURES = ("exit", "seconds", "user", "system", "max_rss", "cpu_pct", "network_bytes_per_s")
 
@@ -172,11 +173,16 @@ def _answer(link: FrameLink, request: dict[str, Any], sink: int) -> None:
 
 
 def _own_folder(path: str) -> str:
-    """Make the folder, for us alone; refuse one that somebody else may change."""
+    """Make the folder, for us alone; refuse one that somebody else may change, or that holds something else."""
     os.makedirs(path, 0o700, exist_ok=True)
     status = os.lstat(path)
     if not stat.S_ISDIR(status.st_mode) or status.st_uid != os.geteuid() or status.st_mode & 0o022:
         raise ValueError(f"{path} must be a folder of the user {os.geteuid()}, and nobody else may write to it")
+    if (names := os.listdir(path)) and OURS not in names:
+        raise ValueError(
+            f"{path} holds files that are not stepgrid's: `client: folder` must be a new or an empty folder"
+        )
+    os.close(os.open(os.path.join(path, OURS), os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW, 0o600))
     for name in ("programs", "steps"):
         os.makedirs(os.path.join(path, name), 0o700, exist_ok=True)
     return os.path.realpath(path)
@@ -274,7 +280,7 @@ def _provide(link: FrameLink, folder: str, keys: list[str]) -> None:
 
 def _run(link: FrameLink, request: dict[str, Any], root: str, sink: int) -> None:
     _sweep(os.path.join(root, "steps"))
-    folder, watcher = tempfile.mkdtemp(prefix="step-", dir=os.path.join(root, "steps")), os.getppid()
+    folder, watcher = tempfile.mkdtemp(prefix=STEP, dir=os.path.join(root, "steps")), os.getppid()
     lock = os.open(folder, os.O_RDONLY)
     fcntl.flock(lock, fcntl.LOCK_EX)
     os.write(sink, folder.encode())
@@ -294,6 +300,8 @@ def _abandon(folder: str) -> NoReturn:
 def _sweep(steps: str) -> None:
     """Clear up after steps whose both processes were killed: nobody holds their locks."""
     for entry in os.scandir(steps):
+        if not entry.name.startswith(STEP):
+            continue
         with suppress(OSError):
             descriptor = os.open(entry.path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
             try:
