@@ -92,6 +92,7 @@ def test_a_point_stands_only_where_its_when_holds(compile_text):
     [
         ("bits > 5", 2),
         ("bits == '5'", 2),
+        ("bits <= 5 and not bits <= 4", 2),
         ("bits == 5 and version < '8'", 3),
         ("size == 8192", 0),
         ("size != '8KiB'", 4),

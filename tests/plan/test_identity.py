@@ -123,12 +123,16 @@ def test_the_same_seeds_in_every_arm_and_never_twice_in_a_run(compile_text):
     assert len({step.seed for stage in plan.stages for step in stage.steps}) == 6
 
 
+LOADED = "{checkpoint: loaded, expects: params.keys > 3}"
+
+
 def test_a_run_forks_at_the_checkpoint(compile_text):
-    plan = compile_text(SPEC.replace("repeat: 2", "repeat: {loads: 2, runs: 2}"))
+    plan = compile_text(SPEC.replace("repeat: 2", "repeat: {loads: 2, runs: 2}").replace("checkpoint: loaded", LOADED))
     cell = plan.cells[0]
     assert [(r.load, r.run) for r in cell.repeats] == [(0, 0), (0, 1), (1, 0), (1, 1)]
     assert cell.repeats[0].stages[0] == cell.repeats[1].stages[0] != cell.repeats[2].stages[0]
     assert len({r.stages[1] for r in cell.repeats}) == 4
+    assert [step.checkpoint_expects for step in cell.steps] == [("params.keys > 3",), (), ()]
 
 
 @settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)

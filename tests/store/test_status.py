@@ -32,6 +32,7 @@ from stepgrid.model.records import replace
 from stepgrid.model.status import Action, ActiveWork, NodeStatus, Status
 from stepgrid.store import plans, stage_requests
 from stepgrid.store.active_run import hold_run_lock
+from stepgrid.store.paths import RUN_LOCK
 from stepgrid.store.status import StatusReader, job_status, sum_waits
 from stepgrid.store.store import Store
 from stepgrid.workflow.remaining_work import remaining_work
@@ -114,7 +115,7 @@ def running(store, stage):
 
 
 def waiting(store, stage):
-    store.new_attempt(stage.id)
+    write_json(store.new_attempt(stage.id) / "attempt.json", {"started": "2026-11-20T10:00:00+00:00"})
 
 
 HELD = (running, waiting)  # their jobs are there
@@ -273,6 +274,34 @@ def test_a_job_of_another_machine_runs_as_long_as_it_gives_a_sign_of_life(hostna
     assert (found.work.hostname if found.work else "") == (hostname if status == "running" else "")
     write_json(attempt / "failure.json", {"status": "failed", "message": "no"})
     assert StatusReader(store, PLAN).read().nodes[node].status == "failed"
+
+
+def test_what_waits_has_all_of_its_time_before_it():
+    times = list[float | None]()
+    for kind in (nothing, waiting):
+        with filled({"s-load": kind}) as store:
+            times.append(StatusReader(store, PLAN).read().eta.seconds)
+    assert times[0] == times[1]
+
+
+def test_a_lock_tells_of_a_run_and_a_build_that_have_written_nothing(tmp_path):
+    store = Store(tmp_path)
+    with locked(store.lock(RUN_LOCK)), locked(store.lock("b-1")):
+        status = StatusReader(store, PLAN).read()
+    assert status.run.pid == os.getpid()
+    assert status.nodes["b-1"].status is Status.WAITING
+
+
+def test_images_of_the_same_steps_tell_the_size_of_one_to_come(tmp_path):
+    same, other = replace(LOAD, id="s-same"), replace(LOAD, id="s-other", steps=(replace(STEP, settings={}),))
+    store = Store(tmp_path)
+    done(store, LOAD)
+    image = store.image("s-load")
+    image.mkdir(parents=True)
+    write_json(image / "image.json", {"bytes": 9})
+    planned = preview_run(replace(PLAN, stages=(*PLAN.stages, same, other)), store)
+    sizes = {node.status.id: node.bytes for node in planned.nodes}
+    assert (sizes["s-load"], sizes["s-same"], sizes["s-other"]) == (9, 9, None)
 
 
 def test_a_build_that_waited_counts_in_the_run_that_made_it(tmp_path):

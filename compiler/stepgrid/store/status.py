@@ -177,8 +177,7 @@ class StatusReader:
 
     def _node_time(self, node: NodeStatus, pace: Pace, now: float) -> Eta:
         stage = self._by_id[node.id]
-        is_begun = node.has_begun and node.work is not None
-        time = pace.remaining(stage, node.work, now) if is_begun and node.work else pace.stage(stage)
+        time = pace.remaining(stage, node.work, now) if node.work and node.has_begun else pace.stage(stage)
         return Eta(None) if time is None else time
 
     def estimate_stages(self, stages: Iterable[PlannedStage]) -> Eta:
