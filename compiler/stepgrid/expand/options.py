@@ -459,9 +459,10 @@ class SettingsResolver:
 
     def _report_unused(self, own_entries: Mapping[str, Sequence[LayerEntry]]) -> None:
         """Report what a step of one definition sets and its action, unsaid, does not use."""
-        model, (link, *others) = self._model, self._entry.links
-        if others or not issubclass(model, ActionSettings) or model.ACTION in own_entries:
+        model, links = self._model, self._entry.links
+        if len(links) > 1 or not issubclass(model, ActionSettings) or model.ACTION in own_entries:
             return
+        (link,) = links
         used = model.used_by(str(model.model_fields[model.ACTION].default))
         for name in (name for name in link.model_extra or {} if name in model.model_fields and name not in used):
             action = next((action for action, fields in model.ACTIONS.items() if name in fields.required), "")

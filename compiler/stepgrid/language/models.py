@@ -1,7 +1,4 @@
-"""The content of a spec, after its short forms are written out. Values that depend on a cell stay nodes.
-
-`accepts` names the short forms of a value, for the JSON schema alone.
-"""
+"""The content of a spec, after its short forms are written out. Values that depend on a cell stay nodes."""
 
 from __future__ import annotations
 
@@ -41,6 +38,7 @@ from stepgrid.model.plan import SMALLEST_EFFECT, AdaptiveRepeat
 
 
 def accepts(forms: Any) -> BeforeValidator:
+    """Name the short forms of a value, for the JSON schema alone."""
     return BeforeValidator(lambda value: value, json_schema_input_type=forms)
 
 

@@ -48,7 +48,7 @@ class DurableLog(Protocol):
         ...
 
 
-class Reading(NamedTuple):
+class LogReading(NamedTuple):
     began: float  # seconds of any clock
     ended: float
     flushed: float
@@ -74,7 +74,7 @@ class Durability:
         return lag_figures(list(_readings(folder)))
 
 
-def lag_figures(readings: Sequence[Reading]) -> dict[str, float]:
+def lag_figures(readings: Sequence[LogReading]) -> dict[str, float]:
     """Take each reading that found new log. What was not flushed at the end counts for the longest lag alone."""
     lags, pending, last = list[float](), deque[tuple[float, float]](), inf
     for reading in readings:
@@ -95,11 +95,11 @@ def lag_figures(readings: Sequence[Reading]) -> dict[str, float]:
     return {f"durable_lag_{name}_us": value * 1e6 for name, value in figures.items()}
 
 
-def _readings(folder: Path) -> Iterator[Reading]:
+def _readings(folder: Path) -> Iterator[LogReading]:
     with suppress(OSError):
         for line in (folder / "stdout").read_text(encoding="utf-8", errors="replace").splitlines():
             with suppress(ValueError, TypeError):  # a line that is cut off
-                yield Reading(*json.loads(line))
+                yield LogReading(*json.loads(line))
 
 
 COLLECTOR = Durability()
@@ -127,7 +127,7 @@ def main(folder: Path) -> int:
     return 0
 
 
-def _read_on(engine: DurableLog, connection: Connection, access: Access, every: float) -> None:
+def _read_on(engine: DurableLog, connection: Connection, access: Access, interval_s: float) -> None:
     due = time.perf_counter()  # at even distances: no reading begins when the log was flushed
     while True:
         used, written = time.thread_time(), None
@@ -141,7 +141,7 @@ def _read_on(engine: DurableLog, connection: Connection, access: Access, every: 
             if flushed >= written:
                 break
         # the server takes about as much to answer as its client to ask
-        due = max(time.perf_counter(), due + max(every, 2 * (time.thread_time() - used) / ASKING))
+        due = max(time.perf_counter(), due + max(interval_s, 2 * (time.thread_time() - used) / ASKING))
         time.sleep(max(0.0, due - time.perf_counter()))
 
 
