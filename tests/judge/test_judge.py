@@ -148,7 +148,7 @@ def test_equal_arms_are_no_difference(judge):
 def test_repeats_of_one_process_are_one_load_and_give_no_verdict(judge):
     hyperfine("old.json", 1.0, 30)
     hyperfine("new.json", 1.5, 30)
-    _, text = judge("old.json", "new.json", "--format", "all")
+    _, text = judge("old.json", "new.json", "--all")
     assert "up to 30 values of one process count as one load" in text
     assert "no verdict" in text or "gives no verdict" in text
     assert judge("old.json", "new.json", "--fail-on", "slower")[0] == 0
@@ -172,7 +172,7 @@ def test_arms_that_were_not_measured_by_turns_are_doubted(judge):
         arm = "before" if day < 4 else "after"
         document = {"system": "X", "date": f"2026-08-0{day}", "result": [[1, 0.5 + 0.01 * (day % 3), 0.6]]}
         Path(f"{arm}-{day}.json").write_text(json.dumps(document))
-    _, text = judge("before=before-*.json", "after=after-*.json", "--format", "all")
+    _, text = judge("before=before-*.json", "after=after-*.json", "--all")
     assert "the arms were not measured by turns (`before` until 2026-08-03, `after` from 2026-08-04)" in " ".join(
         text.split()
     )
@@ -181,7 +181,7 @@ def test_arms_that_were_not_measured_by_turns_are_doubted(judge):
 def test_a_coarse_clock_is_doubted(judge):
     rows = [f"{arm},{load},{0.001 * (1 + load % 2)}" for arm in "ab" for load in range(1, 13)]
     Path("a.csv").write_text("\n".join(["arm,load,seconds", *rows]))
-    _, text = judge("a.csv", "--better", "lower", "--format", "all")
+    _, text = judge("a.csv", "--better", "lower", "--all")
     assert "the clock is coarse: 24 values are on 2 steps" in text
 
 
@@ -193,7 +193,7 @@ def test_a_table_of_our_own_is_judged_by_its_axes(judge):
         for load, load_factor in ((1, 1.0), (2, 1.02), (3, 0.99))
     ]
     Path("steps.csv").write_text("\n".join(["axis_cache,axis_threads,load,qps", *rows]))
-    _, text = judge("steps.csv", "--arm", "cache", "--format", "all")
+    _, text = judge("steps.csv", "--arm", "cache", "--all")
     assert text.count("1.50 [") >= 2
     assert "arm=clock" in text
 
