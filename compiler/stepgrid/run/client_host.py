@@ -9,32 +9,35 @@ import shutil
 import socket
 import sys
 import tarfile
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
 from datetime import UTC, datetime
 from functools import reduce
 from pathlib import Path
-from threading import Thread
+from threading import Event, Thread
 from typing import Any, NamedTuple
 
 from msgspec import Struct
+from msgspec.structs import asdict
 
 from stepgrid.host.failure import StageError
 from stepgrid.host.processes.launch import LaunchError, LaunchPlan
 from stepgrid.host.processes.supervision import FIXED, ProcessEnd, Program, describe_exit, environment
 from stepgrid.host.remote import agent, relay
+from stepgrid.host.remote.answers import receive_answer
 from stepgrid.host.remote.relay import RESULT, SAMPLES, SshConnection
 from stepgrid.model.plan import PlannedStage, PlannedStep
 from stepgrid.model.records import replace
 from stepgrid.model.site import Site, SiteClient
 from stepgrid.plugins.registry import runner
 from stepgrid.plugins.server import Access, NetworkServer, RemoteClient
-from stepgrid.run.attempt import AFTER, BEFORE, FILES, FOLDERS, STATISTICS_FOLDER, Attempt, Job, attach
+from stepgrid.run.attempt import FILES, FOLDERS, Attempt, Job, attach
 
-HANDSHAKES, CONNECTIONS = "Ssl_accepts", "Connections"  # of MySQL and MariaDB
 REQUEST = "client-request.json"  # in the step's folder until the program starts; it has a password
 ANSWER = 30.0  # seconds
 COPYING = 600.0  # seconds for each program
+STALLED = 120.0  # seconds in which nothing more of a program was taken
 SSH_OPTIONS = (
     *("-o", "BatchMode=yes", "-o", "ConnectTimeout=10", "-o", "ServerAliveInterval=5", "-o", "ServerAliveCountMax=3"),
     *(
@@ -89,29 +92,13 @@ class ClientHost(Struct):
             return
         with connect(self.entry, self.ssh) as link:
             link.send_json(action="provide", folder=self.entry.folder, keys=sorted(missing))
-            keys = link.receive_json(ANSWER).get("missing")
-            for key in keys if isinstance(keys, list) else ():
+            for key in filter(missing.__contains__, receive_answer(link, ANSWER).missing):
                 stream = agent.ArchiveStream(link)
                 with tarfile.open(fileobj=stream, mode="w|") as archive:  # type: ignore[call-overload]
                     archive.add(missing[key], arcname="." if missing[key].is_dir() else missing[key].name)
                 link.send(agent.ARCHIVE)
-            link.receive_json(COPYING)
+            receive_answer(link, COPYING)
         self.provided.update(missing)
-
-    def _uses_tls(self, statistics: Path) -> bool | None:
-        """Go by what libpq was told, else by whether each connection had a handshake; None: the server counts none."""
-        if mode := self.variables.get("PGSSLMODE"):
-            return mode == "require"
-        readings = []
-        for when in (BEFORE, AFTER):
-            with suppress(OSError, ValueError, LookupError, TypeError):
-                record = json.loads((statistics / f"{when}.json").read_text(encoding="utf-8"))
-                values = {**record["counters"], **record["gauges"]}
-                readings.append([float(values[name]) for name in (HANDSHAKES, CONNECTIONS)])
-        if len(readings) < 2:
-            return None
-        handshakes, connections = (after - before for before, after in zip(*readings, strict=True))
-        return bool(handshakes == connections > 0)
 
     def access(self, access: Access) -> Access:
         return access._replace(host=access.listen)
@@ -165,9 +152,9 @@ class ClientHost(Struct):
         )
 
     def warnings(self, attempt: Attempt, folder: Path) -> Iterator[str]:
-        """Note whether the clients used TLS; warn where they were the limit."""
-        if (encryption := self._uses_tls(folder / STATISTICS_FOLDER)) is not None:
-            attempt.note_host({"client_tls": encryption})
+        """Note whether the clients used TLS, where they were told; warn where they were the limit."""
+        if mode := self.variables.get("PGSSLMODE"):
+            attempt.note_host({"client_tls": mode == "require"})
         end = read_end(folder)
         if "exit" not in end:
             return
@@ -225,15 +212,13 @@ def reach(site: Site) -> ClientHost | None:
         thread.start()
         address = [entry.listen, listener.getsockname()[1]]
         link.send_json(action="look", folder=entry.folder, address=address, token=token)
-        try:
-            answer = link.receive_json(ANSWER)
-            thread.join(ANSWER)
-            facts, measured = answer["facts"], answer["network"]
-            speed = min(float(measured["received"]), float(echo["received"]))
-            network = NetworkSpeed(float(measured["rtt_us"]), float(measured["rtt_p99_us"]), speed)
-            return ClientHost(entry, ssh, str(echo["address"]), {**facts}, network)
-        except (KeyError, TypeError, ValueError):
-            raise StageError(f"{entry.host} sent something else than figures of its network") from None
+        answer = receive_answer(link, ANSWER)
+        thread.join(ANSWER)
+        facts, measured = answer.facts, answer.network
+        if facts is None or measured is None or "address" not in echo:
+            raise StageError(f"{entry.host} sent something else than figures of its network")
+        network = NetworkSpeed(measured.rtt_us, measured.rtt_p99_us, min(measured.received, echo["received"]))
+        return ClientHost(entry, ssh, str(echo["address"]), asdict(facts), network)
 
 
 def own_port(address: str) -> int:
@@ -250,12 +235,24 @@ def _family(address: str) -> socket.AddressFamily:
 def connect(entry: SiteClient, ssh: tuple[str, ...]) -> Iterator[agent.FrameLink]:
     """Start our Python there; StageError for all that goes wrong with it."""
     connection = SshConnection([*ssh, START], entry.host)
+    has_ended, stalled = Event(), Event()
+
+    def watch() -> None:
+        while not has_ended.wait(1):
+            if connection.link.is_sending and time.monotonic() - connection.link.sent > STALLED:
+                stalled.set()
+                connection.child.kill()
+
+    Thread(target=watch, daemon=True).start()
     try:
         yield connection.link
     except (agent.LostError, OSError) as error:
-        lost = error if isinstance(error, agent.LostError) else agent.LostError(f"{entry.host}: {error}")
-        raise StageError(f"the clients' machine: {connection.explain(lost)}") from None
+        message = connection.explain(error)
+        if stalled.is_set():
+            message = f"{entry.host} took nothing more for {STALLED:g} s"
+        raise StageError(f"the clients' machine: {message}") from None
     finally:
+        has_ended.set()
         connection.close()
 
 

@@ -30,9 +30,10 @@ MOST_FRAME = 1 << 20
 MOST_FILES, MOST_BYTES = 10_000, 4 << 30  # that a step may leave there; its output counts
 PINGS, PING_BYTES, STREAM_SECONDS = 200, 16, 0.5
 MARK = "STEPGRID_CLIENT"  # in the environment of what runs there: its step's folder
-OURS, STEP = "stepgrid-clients", "step-"  # a file in the folder that we have made; steps' folders begin so
+OURS = "stepgrid-clients"  # a file in the folder that we have made
+STEP, PARTIAL = "step-", ".copy-"  # folders of steps and of programs that are being copied begin so
 JSON, OUT, ERR, FILE, ARCHIVE, ALIVE, STOP = b"J", b"O", b"E", b"F", b"A", b"B", b"S"  # kinds of frames
-FIGURES = ("exit", "seconds", "user", "system", "max_rss", "cpu_pct", "network_bytes_per_s")
+KINDS = b"JOEFABS"
 
 
 class LostError(Exception):
@@ -49,12 +50,16 @@ class FrameLink:
     def __init__(self, source: BinaryIO, sink: BinaryIO, peer: str) -> None:
         self.peer, self._source, self._sink, self._lock = peer, source, sink, threading.Lock()
         self._frames: queue.Queue[tuple[bytes, bytes] | None] = queue.Queue(64)
+        self._noise = b""  # that came in place of a frame
+        self.is_sending, self.sent = False, time.monotonic()  # whether the pipe is to take something, and since when
         threading.Thread(target=self._read, daemon=True).start()
 
     def send(self, kind: bytes, payload: bytes = b"") -> None:
         with self._lock:
+            self.is_sending, self.sent = True, time.monotonic()
             self._sink.write(kind + len(payload).to_bytes(4, "big") + payload)
             self._sink.flush()
+            self.is_sending = False
 
     def send_json(self, **values: Any) -> None:
         self.send(JSON, json.dumps(values).encode())
@@ -66,6 +71,9 @@ class FrameLink:
                 frame = self._frames.get(timeout=seconds)
             except queue.Empty:
                 raise LostError(f"nothing came from {self.peer} for {seconds:g} s") from None
+            if frame is None and self._noise:
+                text = plain(self._noise.decode(errors="replace").strip())[:60]
+                raise AnswerError(f"{self.peer} printed {text!r} in place of an answer: its shell must print nothing")
             if frame is None:
                 raise LostError(f"the connection to {self.peer} was lost")
             if frame[0] != ALIVE:
@@ -76,8 +84,6 @@ class FrameLink:
         values = json.loads(payload) if kind == JSON else None
         if not isinstance(values, dict):
             raise LostError(f"{self.peer} sent something else than an answer")
-        if isinstance(message := values.get("error"), str):
-            raise AnswerError(f"{self.peer}: {message}")
         return values
 
     def beat(self) -> None:
@@ -93,12 +99,21 @@ class FrameLink:
 
     def _read(self) -> None:
         with suppress(OSError, ValueError):
-            while len(head := self._source.read(5)) == 5 and (size := int.from_bytes(head[1:], "big")) <= MOST_FRAME:
+            while len(head := self._source.read(5)) == 5:
+                size = int.from_bytes(head[1:], "big")
+                if head[:1] not in KINDS or size > MOST_FRAME:
+                    self._noise = head + self._source.read1(200)  # type: ignore[attr-defined]
+                    break
                 payload = self._source.read(size)
                 if len(payload) < size:
                     break
                 self._frames.put((head[:1], payload))
         self._frames.put(None)
+
+
+def plain(text: str) -> str:
+    """Cut text short, and replace what does not print."""
+    return "".join(letter if letter.isprintable() else "?" for letter in text[:300])
 
 
 def follow_parent(number: int) -> None:
@@ -144,7 +159,7 @@ def serve() -> NoReturn:
     if worker:
         os.close(sink)
         status = os.waitpid(worker, 0)[1]
-        if folder := os.read(source, 4096).decode():
+        for folder in os.read(source, 1 << 16).decode().splitlines():
             _clear(folder)
         if os.WIFSIGNALED(status):
             name = signal.Signals(os.WTERMSIG(status)).name
@@ -157,7 +172,9 @@ def serve() -> NoReturn:
     with suppress(LostError, OSError):
         try:
             _answer(link, link.receive_json(), sink)
-        except (OSError, ValueError, KeyError, tarfile.TarError) as error:
+        except OSError as error:
+            link.send_json(error=": ".join(filter(None, (error.strerror, str(error.filename or "")))) or str(error))
+        except (ValueError, KeyError, RecursionError, tarfile.TarError) as error:
             link.send_json(error=str(error))
     os._exit(0)
 
@@ -167,13 +184,19 @@ def _answer(link: FrameLink, request: dict[str, Any], sink: int) -> None:
     if request["action"] == "run":
         _run(link, request, root, sink)
     elif request["action"] == "provide":
-        _provide(link, root, request["keys"])
+        _provide(link, root, request["keys"], sink)
     else:
         link.send_json(facts=_facts(), network=_measure_network(request["address"], request["token"]))
 
 
 def _own_folder(path: str) -> str:
     """Make the folder, for us alone; refuse one that somebody else may change, or that holds something else."""
+    parent = path
+    while parent != "/":
+        parent = os.path.dirname(parent)
+        for name in {parent, os.path.realpath(parent)}:
+            if os.path.exists(name) and not _is_safe_parent(os.stat(name)):
+                raise ValueError(f"others may replace {path}: they may write to {name}")
     os.makedirs(path, 0o700, exist_ok=True)
     status = os.lstat(path)
     if not stat.S_ISDIR(status.st_mode) or status.st_uid != os.geteuid() or status.st_mode & 0o022:
@@ -186,6 +209,10 @@ def _own_folder(path: str) -> str:
     for name in ("programs", "steps"):
         os.makedirs(os.path.join(path, name), 0o700, exist_ok=True)
     return os.path.realpath(path)
+
+
+def _is_safe_parent(status: os.stat_result) -> bool:
+    return status.st_uid in (0, os.geteuid()) and (not status.st_mode & 0o022 or bool(status.st_mode & stat.S_ISVTX))
 
 
 def _facts() -> dict[str, Any]:
@@ -252,13 +279,13 @@ def stream_from(peer: socket.socket) -> float:
     return size / max(1e-6, time.perf_counter() - began)
 
 
-def _provide(link: FrameLink, folder: str, keys: list[str]) -> None:
+def _provide(link: FrameLink, folder: str, keys: list[str], sink: int) -> None:
     """Ask for the programs that are not there, and unpack them."""
     programs = os.path.join(folder, "programs")
     missing = [key for key in keys if not os.path.isdir(os.path.join(programs, key))]
     link.send_json(missing=missing)
     for key in missing:
-        partial = tempfile.mkdtemp(prefix=".", dir=programs)
+        partial, lock = _locked_folder(programs, PARTIAL, sink)
         try:
             stream = ArchiveStream(link)
             with tarfile.open(fileobj=stream, mode="r|") as archive:  # type: ignore[call-overload]
@@ -272,6 +299,7 @@ def _provide(link: FrameLink, folder: str, keys: list[str]) -> None:
                 raise
         finally:
             shutil.rmtree(partial, ignore_errors=True)
+            os.close(lock)
     link.send_json(provided=len(missing))
 
 
@@ -279,11 +307,10 @@ def _provide(link: FrameLink, folder: str, keys: list[str]) -> None:
 
 
 def _run(link: FrameLink, request: dict[str, Any], root: str, sink: int) -> None:
-    _sweep(os.path.join(root, "steps"))
-    folder, watcher = tempfile.mkdtemp(prefix=STEP, dir=os.path.join(root, "steps")), os.getppid()
-    lock = os.open(folder, os.O_RDONLY)
-    fcntl.flock(lock, fcntl.LOCK_EX)
-    os.write(sink, folder.encode())
+    _sweep(os.path.join(root, "steps"), STEP)
+    _sweep(os.path.join(root, "programs"), PARTIAL)
+    watcher = os.getppid()
+    folder, _ = _locked_folder(os.path.join(root, "steps"), STEP, sink)
     signal.signal(signal.SIGUSR1, lambda *_: _abandon(folder))
     follow_parent(signal.SIGUSR1)
     try:
@@ -292,21 +319,30 @@ def _run(link: FrameLink, request: dict[str, Any], root: str, sink: int) -> None
         _clear(folder)
 
 
+def _locked_folder(parent: str, prefix: str, sink: int) -> tuple[str, int]:
+    """Make a folder that is ours as long as the descriptor is open; the watcher is told of it."""
+    folder = tempfile.mkdtemp(prefix=prefix, dir=parent)
+    lock = os.open(folder, os.O_RDONLY)
+    fcntl.flock(lock, fcntl.LOCK_EX)
+    os.write(sink, f"{folder}\n".encode())
+    return folder, lock
+
+
 def _abandon(folder: str) -> NoReturn:
     _clear(folder)
     os._exit(1)
 
 
-def _sweep(steps: str) -> None:
-    """Clear up after steps whose both processes were killed: nobody holds their locks."""
-    for entry in os.scandir(steps):
-        if not entry.name.startswith(STEP):
+def _sweep(folder: str, prefix: str) -> None:
+    """Clear up after what was killed with both its processes: nobody holds the locks."""
+    for entry in os.scandir(folder):
+        if not entry.name.startswith(prefix):
             continue
         with suppress(OSError):
             descriptor = os.open(entry.path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
             try:
                 fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                if time.time() - entry.stat().st_mtime > SILENCE:  # of a step that is about to lock it: not yet
+                if time.time() - entry.stat().st_mtime > SILENCE:  # of somebody who is about to lock it: not yet
                     _clear(entry.path)
             finally:
                 os.close(descriptor)
@@ -322,7 +358,16 @@ def _clear(folder: str) -> None:
         if not pids:
             break
         time.sleep(0.02)
-    shutil.rmtree(folder, ignore_errors=True)
+    with suppress(RecursionError):
+        shutil.rmtree(folder, ignore_errors=True)
+    if os.path.isdir(folder):  # a step has closed a folder, or made too many in each other
+        _open_up(folder)
+        subprocess.run(["rm", "-rf", "--", folder], stderr=subprocess.DEVNULL, check=False)
+
+
+def _open_up(folder: str) -> None:
+    """Let us read all that is there."""
+    subprocess.run(["chmod", "-R", "u+rwX", "--", folder], stderr=subprocess.DEVNULL, check=False)
 
 
 def _pids() -> list[int]:
@@ -341,6 +386,7 @@ class _RemoteStep:
     def __init__(self, link: FrameLink, root: str, folder: str, watcher: int) -> None:
         self._link, self._root, self._folder, self._watcher = link, root, folder, watcher
         self._sent = dict.fromkeys(("stdout", "stderr"), 0)
+        self._output: dict[str, int] = {}  # descriptors: a program may replace the files
         self._bytes = 0
         self._group, self._end = 0, threading.Event()
         self._usage: Any = None
@@ -364,21 +410,22 @@ class _RemoteStep:
         self._watch()
         self._send_output(all_of_it=True)
         self._send_files(sent_files)
-        self._link.send_json(**self._usage)
+        self._link.send_json(end=self._usage)
         with suppress(LostError):
             self._link.receive()  # the other end has it all, and closes the connection
 
     def _start(self, argv: list[str], env: dict[str, str]) -> None:
         before, began = _counters(), time.monotonic()
-        with open(f"{self._folder}/stdout", "xb") as out, open(f"{self._folder}/stderr", "xb") as err:
-            try:
-                child = subprocess.Popen(
-                    argv, cwd=self._folder, env=env, stdin=subprocess.DEVNULL, stdout=out, stderr=err,
-                    start_new_session=True, preexec_fn=_become_program,
-                )  # fmt: skip
-            except OSError as error:
-                self._link.send_json(error=f"the program {argv[0]} cannot be started there: {error.strerror}")
-                raise LostError from None
+        for name in self._sent:
+            self._output[name] = os.open(os.path.join(self._folder, name), os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
+        try:
+            child = subprocess.Popen(
+                argv, cwd=self._folder, env=env, stdin=subprocess.DEVNULL, stdout=self._output["stdout"],
+                stderr=self._output["stderr"], start_new_session=True, preexec_fn=_become_program,
+            )  # fmt: skip
+        except OSError as error:
+            self._link.send_json(error=f"the program {argv[0]} cannot be started there: {error.strerror}")
+            raise LostError from None
         self._group = child.pid
 
         def wait() -> None:
@@ -391,8 +438,8 @@ class _RemoteStep:
                 "user": usage.ru_utime,
                 "system": usage.ru_stime,
                 "max_rss": usage.ru_maxrss * 1024,
-                "cpu_pct": 100 * grown["busy"] / max(1e-6, grown["busy"] + grown["idle"]),
-                "network_bytes_per_s": max(grown["received"], grown["sent"]) / max(1e-6, seconds),
+                "cpu_pct": min(100, max(0, 100 * grown["busy"] / max(1e-6, grown["busy"] + grown["idle"]))),
+                "network_bytes_per_s": max(0, grown["received"], grown["sent"]) / max(1e-6, seconds),
             }
             self._end.set()
 
@@ -430,37 +477,39 @@ class _RemoteStep:
 
     def _send_output(self, all_of_it: bool = False) -> None:
         for name, kind in (("stdout", OUT), ("stderr", ERR)):
-            with open(os.path.join(self._folder, name), "rb") as file:
-                file.seek(self._sent[name])
-                while part := file.read(MOST_FRAME):
-                    self._count(len(part))
-                    self._sent[name] += len(part)
-                    self._link.send(kind, part)
-                    if not all_of_it:
-                        break
+            while part := os.pread(self._output[name], MOST_FRAME, self._sent[name]):
+                self._count(len(part))
+                self._sent[name] += len(part)
+                self._link.send(kind, part)
+                if not all_of_it:
+                    break
 
     def _send_files(self, sent_files: set[str]) -> None:
         """Send the regular files that the step has left in its folder."""
-        for count, path in enumerate(_regular_files(self._folder)):
+        _open_up(self._folder)
+        count = 0
+        for path in _paths(self._folder):
             name = os.path.relpath(path, self._folder)
-            if name in sent_files:
+            if name in sent_files or not stat.S_ISREG(os.lstat(path).st_mode):
                 continue
-            if count > MOST_FILES:
-                self._link.send_json(error=f"the step made more than {MOST_FILES} files there")
+            count += 1
+            if count > MOST_FILES or not name.isprintable():
+                many = f"more than {MOST_FILES} files" if count > MOST_FILES else f"a file with an odd name: {name!a}"
+                self._link.send_json(error=f"the step made {many}")
                 raise LostError
-            self._link.send_json(file=name)
-            with open(path, "rb", opener=lambda path, flags: os.open(path, flags | os.O_NOFOLLOW)) as file:
+            descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW)
+            with os.fdopen(descriptor, "rb") as file:
+                if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+                    continue
+                self._link.send_json(file=name)
                 while part := file.read(MOST_FRAME):
                     self._count(len(part))
                     self._link.send(FILE, part)
 
 
-def _regular_files(folder: str) -> Iterator[str]:
+def _paths(folder: str) -> Iterator[str]:
     for parent, _, names in os.walk(folder):
-        for name in sorted(names):
-            path = os.path.join(parent, name)
-            if stat.S_ISREG(os.lstat(path).st_mode):
-                yield path
+        yield from (os.path.join(parent, name) for name in sorted(names))
 
 
 def _become_program() -> None:

@@ -10,18 +10,18 @@ import os
 import signal
 import subprocess
 import sys
-import tempfile
 import threading
 import time
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from msgspec.structs import asdict
+
 from stepgrid.host.remote import agent
 from stepgrid.host.remote.agent import (
     BEAT,
     ERR,
-    FIGURES,
     FILE,
     JSON,
     MOST_BYTES,
@@ -33,10 +33,17 @@ from stepgrid.host.remote.agent import (
     FrameLink,
     LostError,
     follow_parent,
+    plain,
 )
+from stepgrid.host.remote.answers import End, RemoteAnswer, read_answer, receive_answer
 
 RESULT, SAMPLES = "client.json", "client-samples.jsonl"  # in the step's folder
 LOST_EXIT = 70
+MOST_COMPLAINT = 4096  # of what ssh prints, its last bytes
+FATAL = signal.valid_signals() - {
+    *(signal.SIGCHLD, signal.SIGCONT, signal.SIGURG, signal.SIGWINCH),
+    *(signal.SIGSTOP, signal.SIGTSTP, signal.SIGTTIN, signal.SIGTTOU),
+}
 
 
 class SshConnection:
@@ -44,29 +51,50 @@ class SshConnection:
 
     def __init__(self, argv: list[str], host: str) -> None:
         code = Path(agent.__file__).read_bytes()
-        self.host, self._stderr = host, tempfile.TemporaryFile()  # noqa: SIM115
+        self.host, self.complaint = host, b""
         self.child = subprocess.Popen(
-            argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._stderr, preexec_fn=_become_ssh
+            argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, preexec_fn=_become_ssh
         )
         assert self.child.stdin is not None
         assert self.child.stdout is not None
+        self._listener = threading.Thread(target=self._listen, daemon=True)
+        self._listener.start()
         with suppress(OSError):
             self.child.stdin.write(b"%d\n%s" % (len(code), code))
         self.link = FrameLink(self.child.stdout, self.child.stdin, host)  # type: ignore[arg-type]
 
-    def explain(self, error: LostError) -> str:
-        """Say what ssh has printed last, where it has ended."""
+    def _listen(self) -> None:
+        assert self.child.stderr is not None
+        while part := os.read(self.child.stderr.fileno(), MOST_COMPLAINT):
+            self.complaint = (self.complaint + part)[-MOST_COMPLAINT:]
+
+    def explain(self, error: Exception) -> str:
+        """Say what the program there said last, else what ssh has printed last, where it has ended."""
+        if isinstance(error, BrokenPipeError):
+            error = self._last_word()
         if isinstance(error, AnswerError):
-            return str(error)
+            return plain(str(error))
+        text = str(error) if isinstance(error, LostError) else f"{self.host}: {error}"
         with suppress(subprocess.TimeoutExpired):
             status = self.child.wait(1)
-            self._stderr.seek(0)
-            lines = self._stderr.read(1 << 16).decode(errors="replace").strip().splitlines()
+            self._listener.join(1)
+            lines = self.complaint.decode(errors="replace").strip().splitlines()
             if status < 0:
-                return f"{error}: ssh was killed by {signal.Signals(-status).name}"
-            return f"{error}: {lines[-1].strip()}" if lines else str(error)
+                return f"{text}: ssh was killed by {signal.Signals(-status).name}"
+            return plain(f"{text}: {lines[-1].strip()}") if lines else text
         self.child.kill()  # a thread may wait until it has taken what is sent
-        return str(error)
+        return text
+
+    def _last_word(self) -> LostError:
+        """Return what was said before the pipe broke."""
+        with suppress(subprocess.TimeoutExpired):
+            self.child.wait(1)
+        self.child.kill()
+        try:
+            while True:
+                receive_answer(self.link)
+        except LostError as error:
+            return error
 
     def close(self) -> None:
         """End the program there; it removes its folder before ssh ends."""
@@ -77,7 +105,7 @@ class SshConnection:
         except subprocess.TimeoutExpired:
             self.child.kill()
             self.child.wait()
-        self._stderr.close()
+        self._listener.join(1)
 
 
 def _become_ssh() -> None:
@@ -94,24 +122,24 @@ def relay(path: str) -> int:
     reserved = {*request.pop("reserved"), *request["files"]}
     try:
         connection.link.send_json(action="run", **request)
-        if connection.link.receive_json(2 * SILENCE) != {"ready": True}:
+        if not receive_answer(connection.link, 2 * SILENCE).ready:
             raise LostError(f"{connection.host} sent something else than an answer")
         connection.link.beat()
         os.kill(os.getpid(), signal.SIGSTOP)  # until everything here is ready: see launch.check_launch
         began = time.time()
         connection.link.send_json(go=True)
         result = _Receiver(connection.link, reserved).receive()
-    except (LostError, OSError, ValueError, KeyError) as error:
-        message = connection.explain(
-            error if isinstance(error, LostError) else LostError(f"{connection.host}: {error}")
-        )
+        if result.seconds > time.time() - began + 1 or (result.exit < 0 and -result.exit not in FATAL):
+            raise AnswerError(f"{connection.host} sent an end that cannot be: {result}")
+    except (LostError, OSError, ValueError) as error:
+        message = connection.explain(error)
         print(message, file=sys.stderr)
         _write_json({"lost": message})
         return LOST_EXIT
     finally:
         connection.close()
-    _write_json({"began": began, **result})
-    return int(result["exit"])
+    _write_json({"began": began, **asdict(result)})
+    return result.exit
 
 
 def _ask_to_stop(connection: SshConnection) -> None:
@@ -131,42 +159,37 @@ class _Receiver:
         self._file: BinaryIO | None = None
         self._files = self._bytes = 0
 
-    def receive(self) -> dict[str, float]:
+    def receive(self) -> End:
         with Path(SAMPLES).open("x", encoding="utf-8") as samples:
             while True:
                 kind, payload = self._link.receive()
                 self._bytes += len(payload)
-                if self._bytes > 2 * MOST_BYTES:
+                if self._bytes > MOST_BYTES + (MOST_BYTES >> 4):  # names and samples count as well
                     raise AnswerError("more bytes came back than a step may write")
                 if kind == FILE and self._file:
                     self._file.write(payload)
                 elif kind in (OUT, ERR):
                     os.write(1 if kind == OUT else 2, payload)
-                elif kind == JSON and (result := self._read_json(json.loads(payload), samples)):
-                    return result
+                elif kind == JSON and (end := self._take(read_answer(self._link.peer, payload), samples)):
+                    return end
 
-    def _read_json(self, values: Any, samples: Any) -> dict[str, float] | None:
-        if not isinstance(values, dict):
-            raise AnswerError("something else than an answer came back")
-        if isinstance(message := values.get("error"), str):
-            raise AnswerError(f"{self._link.peer}: {message}")
-        if isinstance(sample := values.get("sample"), dict):
+    def _take(self, answer: RemoteAnswer, samples: Any) -> End | None:
+        if answer.sample:
+            sample = {**asdict(answer.sample), "process": asdict(answer.sample.process)}
             samples.write(json.dumps({"t": time.time(), **sample}) + "\n")
             samples.flush()
-        elif "file" in values:
-            self._open(values["file"])
-        elif "exit" in values:
-            if self._file:
-                self._file.close()
-            return {name: float(values[name]) for name in FIGURES}
-        return None
+        elif answer.file is not None:
+            self._open(answer.file)
+        elif answer.end and self._file:
+            self._file.close()
+        return answer.end
 
-    def _open(self, name: Any) -> None:
+    def _open(self, name: str) -> None:
         """Open a new file; refuse a name that leads elsewhere, or to a file of stepgrid's."""
         self._files += 1
-        parts = name.split("/") if isinstance(name, str) else [""]
-        if "\0" in str(name) or {"", ".", ".."} & {*parts} or parts[0] in self._reserved or len(parts) > 20:
-            raise AnswerError(f"a file came back whose name is refused: {str(name)[:100]!r}")
+        parts = name.split("/")
+        if {"", ".", ".."} & {*parts} or parts[0] in self._reserved or len(parts) > 20 or not name.isprintable():
+            raise AnswerError(f"a file came back whose name is refused: {name[:100]!a}")
         if self._files > MOST_FILES:
             raise AnswerError("more files came back than a step may make")
         if self._file:
