@@ -100,7 +100,7 @@ def _stretches(
     stretch: list[Point] = []
     for point in (by_version[version] for version in order if version in by_version):
         is_idle = bool(idleness(point, point, metric) or evidence.disturbance(metric, (point,)))
-        if stretch and (is_idle or evidence.refusal(point, stretch[-1]) or evidence.shipped(point, stretch[-1])):
+        if stretch and (is_idle or evidence.refuse(point, stretch[-1], metric) or evidence.shipped(point, stretch[-1])):
             yield stretch
             stretch = []
         if not is_idle:

@@ -12,6 +12,7 @@ from pathlib import PurePath
 from stepgrid.cli.failures import CommandError
 from stepgrid.cli.spec_arguments import add_spec, compiled_plan, select_cell
 from stepgrid.errors import FINE
+from stepgrid.expand.search import shown_settings
 from stepgrid.host.terminal_output import wrap
 from stepgrid.language import lock_file
 from stepgrid.language.problems import Problems, nearest
@@ -84,7 +85,7 @@ def _cell_lines(plan: Plan, cell: PlannedCell, step_name: str | None, with_defau
         lines = getattr(step.settings, "at", {})
         rows = [
             (name, yaml_text(setting, may_be_size(name)), lines.get(name, "") or f"default of {step.kind}")
-            for name, setting in step.settings.items()
+            for name, setting in shown_settings(step).items()
         ]
         yield from setting_lines("settings", rows)
         if step.options:

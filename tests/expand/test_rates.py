@@ -3,6 +3,8 @@
 import pytest
 
 from stepgrid.expand.search import RateShare, chosen_axis, rate_target, with_value
+from stepgrid.plan.difference import links_of
+from stepgrid.summarize.setup import step_settings
 
 SQL = "include: [library/postgres.yaml, library/sysbench.yaml, library/pgbench.yaml]\n"
 POSTGRES = f"{SQL}builds: {{postgres: {{extends: postgres.zonky, version: 17.11}}}}\noptions: [tiny.postgres]\n"
@@ -42,7 +44,8 @@ def test_a_rate_is_searched_and_shared(compile_text, kind):
         f"  - {{name: limit, {paced}, for: {{{param}: "
         f'{{search: [10, 5000], for: "max {param} where p99_us < 5000", points: 4}}}}}}\n'
     )
-    (stage,) = compile_text(text).stages
+    plan = compile_text(text)
+    (stage,) = plan.stages
     names = ["max", *(f"paced[{param}={percent}% of max]" for percent in (20, 150))]
     assert [step.name for step in stage.steps] == [*names, *(f"limit[{param}=#{number}]" for number in range(1, 5))]
     for step in stage.steps[1:]:
@@ -51,4 +54,8 @@ def test_a_rate_is_searched_and_shared(compile_text, kind):
     share, target = chosen_axis(stage.steps[2].setup), rate_target(stage.steps[2].kind, stage.steps[2].settings, param)
     assert isinstance(share, RateShare)
     assert target is not None
+    shown = [step.settings for step in step_settings(plan.cells, plan.axes, links_of(plan))]
+    if kind != "command":
+        assert f"{param} 150% of max" in shown[2]
+        assert f"{param} 10 to 5000, searched" in shown[3]
     assert (share.of, share.value(target, 1000.0), share.value(target, 0.1)) == ("max", round(1500 / of_one), 1)

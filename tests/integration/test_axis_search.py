@@ -77,6 +77,8 @@ def test_shares_of_what_a_step_reached(tmp_path):
         ("90", "110%", "99", "90", "-", "-", "-", "1", "of", "1"),
     ]
     assert "paced: arms are compared at equal shares of their own maximum, not at equal rates" in " ".join(said.split())
+    assert "* no verdict: each arm was asked for a share of its own maximum" in said
+    assert "Build both alike" not in said
     assert "maximum without a rate: 700 700, 90 90" in said
     assert "paced: latency by rate, p99" in next(tmp_path.glob("outputs/summary/*/index.html")).read_text()
 

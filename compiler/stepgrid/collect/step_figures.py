@@ -79,7 +79,11 @@ DRAIN = "drain_seconds"  # the figure of a driver that its step went on after wh
 ALSO_RAN = "also_ran"  # the fact of a driver that other operations than those of `operations` were run
 BACKLOG = "backlog"
 MET = "target_met"
-TRIED, HOLDS = "tried_value", "tried_holds"  # of a point whose value was chosen when it ran
+TRIED, HOLDS, SHARE_PCT = (
+    "tried_value",
+    "tried_holds",
+    "tried_share_pct",
+)  # of a value chosen at run time
 # whatever a parser of any plug-in meets in damaged output: the step says so, others go on
 _FAULTS = (ParseError, OSError, ValueError, ArithmeticError, LookupError, TypeError, AttributeError, RecursionError)
 
@@ -222,7 +226,9 @@ def _trial_figures(step: PlannedStep, record: StepRecord, metrics: Mapping[str, 
     """Figures of a point whose value was chosen; whether a search's held is missing where its figures do not tell."""
     search, value = AxisSearch.from_setup(step.setup), record.search
     if search is None or value is None:
-        return {} if value is None else {TRIED: float(value)}
+        share = chosen_axis(step.setup)
+        percent = {SHARE_PCT: share.percent} if isinstance(share, RateShare) else {}
+        return {} if value is None else {TRIED: float(value), **percent}
     try:
         return {TRIED: float(value), HOLDS: float(trial(search, value, metrics).holds)}
     except ExpressionError:

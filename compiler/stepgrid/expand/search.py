@@ -43,6 +43,10 @@ class AxisSearch(Struct, frozen=True):
     points: int
     number: int = 1
 
+    @property
+    def label(self) -> str:
+        return f"{self.least} to {self.most}, searched"
+
     def to_json(self) -> dict[str, Any]:
         values = (self.variable, self.param, self.least, self.most, self.objective, self.points, self.number)
         return dict(zip(_KEYS, values, strict=True))
@@ -136,6 +140,13 @@ def with_value(step: PlannedStep, value: int) -> PlannedStep:
         return [word.replace(placeholder(search), str(value)) if isinstance(word, str) else word for word in setting]
 
     return replace(step, settings={name: fill(setting) for name, setting in step.settings.items()})
+
+
+def shown_settings(step: PlannedStep) -> Mapping[str, Any]:
+    """Put in place of a value that is not chosen yet how it will be."""
+    chosen = chosen_axis(step.setup)
+    label = {chosen.param: chosen.label} if chosen and chosen.param in step.settings else {}
+    return {**step.settings, **label}
 
 
 def as_run(step: PlannedStep, record: StepRecord) -> PlannedStep:

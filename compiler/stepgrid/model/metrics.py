@@ -168,6 +168,8 @@ ANSWERS = (
     Metric("tried_value", "of the setting", None,
            "The value that was chosen when the step ran, by a search on an axis (docs/guides/search.md) or as a "
            "share of another step's rate: of a rate in bytes per second.", STEP),
+    Metric("tried_share_pct", "%", None,
+           "The share that this is of what another step of its stage has reached without a rate.", STEP),
     Metric("tried_holds", "1", None,
            "1: the condition of a search on an axis held at the value that was tried. 0: it did not.", STEP),
     Metric("recall", "1", "higher",

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 from msgspec import Struct, field
 
+from stepgrid.collect.step_figures import SHARE_PCT
 from stepgrid.model import units
 from stepgrid.model.figures import NO_FIGURE
 from stepgrid.model.metrics import CLIENT_CPU, SERVER_CPU
@@ -29,7 +30,7 @@ from stepgrid.summarize.comparisons.builds import RUNNING, ReportedBuild, decidi
 from stepgrid.summarize.comparisons.comparison import Comparison
 from stepgrid.summarize.comparisons.comparison_axes import StepPoints
 from stepgrid.summarize.comparisons.conditions import SETTINGS, has_missed_lookups, longest_gap, missed_rate
-from stepgrid.summarize.data.points import SHARE, Point
+from stepgrid.summarize.data.points import Point
 from stepgrid.summarize.data.tables_reader import Run, Tables
 from stepgrid.summarize.rate_curves import EQUAL_SHARES
 from stepgrid.summarize.setup import Defaults, ReportSetup, spec_words, way_text
@@ -96,7 +97,7 @@ def doubts(
     for rule in (_point_doubts, _compaction_debt, _recall_range):
         for section in sections:
             yield from rule(section)
-    yield from _shares(sections)
+    yield from _shares(comparisons)
     yield from _short_runs(sections)
     leading = [comparison for comparison in comparisons if comparison.metric.name == setup.metric.name]
     yield from _many_comparisons(leading)
@@ -116,10 +117,10 @@ def _named(names: Iterable[str], most: int = MOST_NAMED, separator: str = ", ") 
     return separator.join(units.first([*dict.fromkeys(names)], most))
 
 
-def _shares(sections: Sequence[StepPoints]) -> Iterator[Doubt]:
+def _shares(comparisons: Sequence[Comparison]) -> Iterator[Doubt]:
     """Tell the steps whose rates are another in each arm."""
-    points = [point for section in sections for point in section.points]
-    if steps := [point.step for point in points if any(map(SHARE.match, point.labels.values()))]:
+    cases = (case for comparison in comparisons for case in comparison.cases())
+    if steps := [case.point.step for case in cases if case.point.means(SHARE_PCT)]:
         yield Doubt("rates by own maximum", f"{_named(steps)}: {EQUAL_SHARES}")
 
 

@@ -7,15 +7,15 @@ from functools import cached_property
 
 from msgspec import Struct
 
-from stepgrid.collect.step_figures import BACKLOG, MET, TRIED
+from stepgrid.collect.step_figures import BACKLOG, MET, SHARE_PCT, TRIED
 from stepgrid.model import units
 from stepgrid.model.table import NOTHING, Cell, Column, Table, group
 from stepgrid.plugins.driver import TARGET
 from stepgrid.summarize.comparisons.comparison import ComparedMetric, figure_text
-from stepgrid.summarize.data.points import SHARE, Point, SearchedAxis
+from stepgrid.summarize.data.points import Point, SearchedAxis
 from stepgrid.summarize.data.tables_reader import Run
 
-FEWEST_RATES = 2
+FEWEST_RATES, UNEQUAL = 2, 1.05
 INSERTS = "inserts_per_s"
 EQUAL_SHARES = "arms are compared at equal shares of their own maximum, not at equal rates"
 MISSED = "missed: in so many of the loads the clients did not keep up with the rate; no latency is shown"
@@ -70,8 +70,8 @@ class RateCurve(Struct, frozen=True, dict=True):
     def maximum(self) -> float | None:
         """What was reached without a rate, of points that are a share of it."""
         last = self.points[-1]
-        share = SHARE.match(last.label)
-        return last.requested * 100 / float(share[1]) if share else None
+        percent = last.point.means(SHARE_PCT)
+        return last.requested * 100 / units.mean(percent) if percent else None
 
 
 def find_rate_curves(axes: Sequence[SearchedAxis], runs: Iterable[Run]) -> Iterator[RateCurve]:
@@ -79,10 +79,11 @@ def find_rate_curves(axes: Sequence[SearchedAxis], runs: Iterable[Run]) -> Itera
     steps = group((run.step, run) for run in runs if run.measured and any(map(_is_target, run.metrics)))
     for step, members in steps.items():
         searched = [axis.variable for axis in axes if axis.step == step]
-        axis = next((name for name in members[0].labels if _is_rate(name, members[0], searched)), None)
+        names = dict.fromkeys(name for run in members for name in run.labels)
+        axis = next((name for name in names if _has_rates(name, members, searched)), None)
         if axis is None:
             continue
-        arms = group((tuple(pair for pair in run.labels.items() if pair[0] != axis), run) for run in members)
+        arms = _arms(axis, members)
         same = set.intersection(*({*labels} for labels in arms))
         for labels, arm_runs in arms.items():
             points = sorted(_points(step, axis, arm_runs), key=lambda point: point.requested)
@@ -98,9 +99,24 @@ def _is_target(metric: str) -> bool:
     return metric.startswith(TARGET) and metric != MET
 
 
-def _is_rate(name: str, run: Run, searched: Sequence[str]) -> bool:
-    """Tell whether an axis has the rates of a step: by what it searches, its labels, or its name."""
-    return name in searched or bool(SHARE.match(run.labels[name])) or name.endswith("rate")
+def _has_rates(axis: str, runs: Sequence[Run], searched: Sequence[str]) -> bool:
+    """Tell whether an axis has the rates of a step: shares of a maximum, or targets that differ along it."""
+    shares = [run for run in runs if SHARE_PCT in run.metrics]
+    if shares:
+        return all(run.labels.get(axis, "").startswith(f"{run.metrics[SHARE_PCT]:g}% of ") for run in shares)
+    return (axis in searched or axis.endswith("rate")) and any(map(_has_several_rates, _arms(axis, runs).values()))
+
+
+def _has_several_rates(runs: Sequence[Run]) -> bool:
+    """Tell whether targets differ by more than what random arrivals differ by."""
+    targets = group((name, run.metrics[name]) for run in runs for name in run.metrics if _is_target(name))
+    return any(max(rates) > UNEQUAL * min(rates) for rates in targets.values())
+
+
+def _arms(axis: str, runs: Iterable[Run]) -> Mapping[tuple[tuple[str, str], ...], Sequence[Run]]:
+    """Group the runs that have the axis by their other labels."""
+    having = (run for run in runs if axis in run.labels)
+    return group((tuple(pair for pair in run.labels.items() if pair[0] != axis), run) for run in having)
 
 
 def _points(step: str, axis: str, runs: Sequence[Run]) -> Iterator[RatePoint]:
@@ -110,8 +126,8 @@ def _points(step: str, axis: str, runs: Sequence[Run]) -> Iterator[RatePoint]:
     usable = [run for run in runs if name in run.metrics and metric in run.metrics]
 
     def label(run: Run) -> str:
-        is_share = SHARE.match(run.labels[axis])
-        return f"{run.metrics[TRIED]:g}" if TRIED in run.metrics and not is_share else run.labels[axis]
+        is_search = TRIED in run.metrics and SHARE_PCT not in run.metrics
+        return f"{run.metrics[TRIED]:g}" if is_search else run.labels[axis]
 
     for text, members in group((label(run), run) for run in usable).items():
         yield RatePoint(text, metric, Point(step, {axis: text}, tuple(members)))

@@ -25,7 +25,7 @@ from stepgrid.summarize.arms import ArmCase, arms, short_build
 from stepgrid.summarize.comparisons.builds import NO_VERDICT
 from stepgrid.summarize.comparisons.comparison import DOUBT, Comparison
 from stepgrid.summarize.comparisons.comparison_axes import StepPoints
-from stepgrid.summarize.comparisons.conditions import OTHER_DURABILITY, OTHER_HOST, OTHER_WORK
+from stepgrid.summarize.comparisons.conditions import OTHER_DURABILITY, OTHER_HOST, OTHER_WORK, OWN_RATES
 from stepgrid.summarize.comparisons.ladders import versions
 from stepgrid.summarize.data.points import Point
 from stepgrid.summarize.data.tables_reader import Event
@@ -172,7 +172,7 @@ def advice(report: Report) -> list[str]:
     if any(text.startswith(OTHER_DURABILITY) for text in refusals):
         way = "give them options of one class; `allow: {mixed-durability: REASON}` compares them as they are"
         lines.append(f"Arms that write with unequal durability get no verdict: {way}.")
-    if any(not text.startswith((OTHER_HOST, OTHER_WORK, OTHER_DURABILITY, NOT_STEADY)) for text in refusals):
+    if any(not text.startswith((OTHER_HOST, OTHER_WORK, OTHER_DURABILITY, OWN_RATES, NOT_STEADY)) for text in refusals):
         lines.append("Build both alike for a verdict; `allow: {mixed-quality: REASON}` gives one as shipped.")
     return lines
 

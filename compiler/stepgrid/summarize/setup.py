@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from msgspec import Struct
 
 from stepgrid.build.option_difference import same, shorten_number
+from stepgrid.expand.search import shown_settings
 from stepgrid.host.facts import pseudonym
 from stepgrid.model import units
 from stepgrid.model.plan import ALPHA, BUILD, FILES, Plan, PlannedCell, PlannedStep, is_imported
@@ -211,7 +212,7 @@ def step_settings(cells: Sequence[PlannedCell], axes: Sequence[PlannedAxis], lin
     values: dict[tuple[str, str], dict[str, dict[str, Any]]] = {}
     for step in planned_steps(cells, axes, links):
         settings = values.setdefault((step.name, step.kind), {})
-        for name, value in step.settings.items():
+        for name, value in shown_settings(step).items():
             settings.setdefault(name, {})[repr(value)] = value
     steps = []
     for (step_name, kind), settings in values.items():
@@ -222,8 +223,7 @@ def step_settings(cells: Sequence[PlannedCell], axes: Sequence[PlannedAxis], lin
             for name in settings
             if name not in of_output and (text := _setting(name, [*settings[name].values()], fields.get(name)))
         }
-        meaning = ((name, fields[name].description) for name in texts if name in fields)
-        meanings = tuple((name, text) for name, text in meaning if text)
+        meanings = tuple((name, text) for name in texts if name in fields and (text := fields[name].description))
         steps.append(ReportedStep(step_name, kind, "; ".join(texts.values()), meanings))
     return steps
 

@@ -32,6 +32,7 @@ from stepgrid.summarize.comparisons.comparison import (
     RatioIntervals,
 )
 from stepgrid.summarize.comparisons.comparison_axes import ComparisonLayout, Labels, StepPoints
+from stepgrid.summarize.comparisons.conditions import OWN_RATES
 from stepgrid.summarize.comparisons.noise_floor import NoiseFloors
 from stepgrid.summarize.data.points import Point
 from stepgrid.summarize.data.tables_reader import Series
@@ -82,6 +83,10 @@ class RatioEvidence(Struct, frozen=True):
         """Return the noise floor of two points, by the axes in which they differ."""
         differing = [axis for axis in axes if point.labels.get(axis.name) != base.labels.get(axis.name)]
         return self.noise.floor(point, base, _share_loads(differing), metric)
+
+    def refuse(self, point: Point, base: Point, metric: str) -> str | None:
+        """Say why a metric of two points gets no verdict: the points as a whole, or a rate that it follows."""
+        return self.refusal(point, base) or (OWN_RATES if point.is_asked_for_share(metric) else None)
 
     def caveat(self, point: Point, base: Point) -> str | None:
         """Say for tables and claims why two points get no verdict, or get one as shipped."""
@@ -273,13 +278,13 @@ def _judge_entry(
     losses, unpaired = _both(point.losses, base.losses), _unpaired(point, base, metric)
     doubts = (*filter(None, (losses, unpaired)), *evidence.marks(point, base, shares_loads))
     if idle := idleness(point, base, metric.name):
-        refusal = evidence.refusal(point, base)
+        refusal = evidence.refuse(point, base, metric.name)
         word = verdicts.BUSY if evidence.disturbance(metric.name, (point, base)) else _zero_verdict(point, base, metric)
         entry = replace(entry, idle=idle, losses=losses, doubts=(idle, *doubts), refusal=refusal)
         return entry if refusal else replace(entry, verdict=word)
     if entry.ratio is None:
         return replace(entry, kind=NO_BASE, losses=losses)
-    refusal = evidence.refusal(point, base)
+    refusal = evidence.refuse(point, base, metric.name)
     entry = replace(
         entry,
         losses=losses,
@@ -470,4 +475,4 @@ def _pools(section: StepPoints, axis: str, base_label: str, metric: str, evidenc
 def _is_poolable(point: Point, base: Point, metric: str, evidence: RatioEvidence) -> bool:
     if point.places == base.places or not point.values(metric).keys() & base.values(metric).keys():
         return False
-    return not idleness(point, base, metric) and not evidence.refusal(point, base)
+    return not idleness(point, base, metric) and not evidence.refuse(point, base, metric)

@@ -8,7 +8,7 @@ from functools import cached_property
 
 from msgspec import Struct
 
-from stepgrid.collect.step_figures import HOLDS, TRIED
+from stepgrid.collect.step_figures import HOLDS, SHARE_PCT, TRIED
 from stepgrid.expand.scope import Label
 from stepgrid.expand.search import Objective, Trial, boundary, knee, parse_objective, peak
 from stepgrid.model import units
@@ -17,6 +17,7 @@ from stepgrid.model.plan import BUILD, Plan
 from stepgrid.model.status import Status
 from stepgrid.model.table import group
 from stepgrid.model.units import counted
+from stepgrid.plugins.driver import TARGET
 from stepgrid.plugins.layout import STEP
 from stepgrid.summarize.data.tables_reader import Place, Run
 
@@ -37,6 +38,11 @@ class Point(Struct, frozen=True, dict=True):
     @property
     def build(self) -> str:
         return self.runs[0].build
+
+    def is_asked_for_share(self, metric: str) -> bool:
+        """Tell whether a metric is that of a rate which each arm has taken from its own maximum."""
+        is_target = metric == QPS or any(f"{TARGET}{metric}" in run.metrics for run in self.runs)
+        return is_target and bool(self.means(SHARE_PCT))
 
     @cached_property
     def places(self) -> tuple[Place, ...]:
@@ -110,7 +116,6 @@ def points(runs: Iterable[Run], step: str, axes: Sequence[str]) -> list[Point]:
 
 Wanted = Mapping[str, object]  # axis or `step` -> a label, or any of several
 
-SHARE = re.compile(r"([\d.]+)% of ")  # of a label: a rate that is a share of what another step has reached
 _GRID = re.compile(r"([^\[]+)\[(.*)\](.*)")
 
 
