@@ -8,7 +8,7 @@ from functools import cached_property
 
 from msgspec import Struct
 
-from stepgrid.collect.step_figures import HOLDS, SHARE_PCT, TRIED
+from stepgrid.collect.step_figures import BACKLOG, HOLDS, MET, SHARE_PCT, TRIED
 from stepgrid.expand.scope import Label
 from stepgrid.expand.search import Objective, Trial, boundary, knee, parse_objective, peak
 from stepgrid.model import units
@@ -49,10 +49,12 @@ class Point(Struct, frozen=True, dict=True):
         return tuple(run.place for run in self.runs)
 
     def values(self, metric: str = QPS) -> dict[int, list[float]]:
-        """Figures by load."""
+        """Figures by load; no latency that loads which missed their rate do not have."""
         if len(self.runs) == 1:
             value = self.runs[0].metrics.get(metric)
             return {} if value is None else {self.runs[0].load: [value]}
+        if metric.endswith("_us") and any(metric not in run.metrics for run in self.missed_runs):
+            return {}
         return group((run.load, run.metrics[metric]) for run in self.runs if metric in run.metrics)
 
     def spread(self, metric: str = QPS) -> tuple[float, float, float] | None:
@@ -62,6 +64,11 @@ class Point(Struct, frozen=True, dict=True):
             return None if value is None else (value, value, value)
         loads = self.means(metric)
         return (units.mean(loads), min(loads), max(loads)) if loads else None
+
+    @cached_property
+    def missed_runs(self) -> Sequence[Run]:
+        """Runs whose clients did not keep up with their rate."""
+        return [run for run in self.runs if run.metrics.get(MET) == 0 or run.metrics.get(BACKLOG)]
 
     def means(self, metric: str = QPS) -> list[float]:
         """Average the runs of each load."""
