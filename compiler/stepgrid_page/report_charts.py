@@ -304,7 +304,8 @@ def search_charts(searches: Sequence[AxisAnswers], marks: Marks) -> Iterator[Cha
             yield Chart(axis.title, chart_forms.trade_off(axis.title, axes, points, paths, marks))
 
 
-RATE_NOTE = "Vertical line: the maximum without a rate. Hollow, at the top: the rate was missed, there is no latency."
+MAXIMUM_NOTE = "Vertical line: the maximum without a rate."
+HOLLOW_NOTE = "Hollow, at the top: the rate was missed, there is no latency."
 
 
 def rate_charts(curves: Sequence[RateCurve], marks: Marks) -> Iterator[Chart]:
@@ -315,9 +316,9 @@ def rate_charts(curves: Sequence[RateCurve], marks: Marks) -> Iterator[Chart]:
             drawn = [(curve, point, point.mean(percentile)) for curve in members for point in curve.points]
             top = max((value for _, _, value in drawn if value), default=0.0)
             spots = [
-                Mark(point.served, value or top, "", curve.name, _rate_text(point, value), value is None)
+                Mark(served, value or top, "", curve.name, _rate_text(point, value), value is None)
                 for curve, point, value in drawn
-                if top
+                if top and (served := point.served) is not None
             ]
             paths = [[spot for spot in spots if spot.arm == curve.name and not spot.is_hollow] for curve in members]
             metric = members[0].points[0].metric
@@ -325,11 +326,13 @@ def rate_charts(curves: Sequence[RateCurve], marks: Marks) -> Iterator[Chart]:
             if any(paths):
                 name = f"{title}, {percentile}"
                 svg = chart_forms.trade_off(name, axes, spots, [*filter(None, paths)], marks)
-                yield Chart(name, svg, note=RATE_NOTE)
+                has_hollow = any(spot.is_hollow for spot in spots)
+                notes = [*([MAXIMUM_NOTE] if limits else []), *([HOLLOW_NOTE] if has_hollow else [])]
+                yield Chart(name, svg, note=" ".join(notes))
 
 
 def _rate_text(point: RatePoint, latency: float | None) -> str:
-    rates = f"{point.label}, {units.short_figure(point.served)} of {units.short_figure(point.requested)}"
+    rates = f"{point.label}, {units.short_figure(point.served or 0.0)} of {units.short_figure(point.requested or 0.0)}"
     return f"{rates}, " + ("rate missed" if latency is None else f"{units.short_figure(latency)} µs")
 
 

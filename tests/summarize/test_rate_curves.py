@@ -3,7 +3,9 @@
 import pytest
 
 from stepgrid.model.records import replace
-from stepgrid.summarize.rate_curves import find_rate_curves
+from stepgrid.summarize.data.points import AxisAnswers, SearchedAxis
+from stepgrid.summarize.rate_curves import find_rate_curves, rate_tables
+from stepgrid.summarize.report_tables import search_tables
 from tests.summarize import made
 
 FIXED = ({"fill": "20% of ram"}, 20), ({"fill": "50% of ram"}, 20.3)
@@ -30,3 +32,33 @@ def test_the_axis_of_a_curve(runs, curves):
         steps.append(replace(made.run(str(number), 1, 1.0, **metrics), labels=labels))
     found = find_rate_curves([], steps)
     assert [(curve.axis, [point.label for point in curve.points], curve.maximum) for curve in found] == curves
+
+
+def test_a_load_that_missed_its_rate_or_failed_is_told():
+    loads = [("10", 1, 10.0), ("10", 2, 10.0), ("20", 1, 20.0), ("20", 2, 15.0), ("40", 1, 40.0), ("40", 2, None),
+             ("80", 1, None), ("80", 2, None)]  # fmt: skip
+    runs = []
+    for rate, load, qps in loads:
+        is_met, run = qps == float(rate), made.run(rate, load, qps, target_qps=float(rate), service_p99_us=9.0)
+        latency = {"p50_us": 10.0, "p99_us": 20.0} if is_met else {}
+        metrics = {**run.metrics, "target_met": float(is_met), **latency} if qps else {}
+        runs.append(replace(run, labels={"rate": rate}, metrics=metrics, status="done" if qps else "failed"))
+    (table,) = rate_tables([*find_rate_curves([], runs)])
+    assert [[cell.text for cell in row] for row in table.rows] == [
+        ["10", "10", "10", "10", "20", "9", "-"],
+        ["20", "20", "17.3", "-", "-", "9", "1 of 2"],
+        ["40", "40", "40", "10", "20", "9", "1 failed"],
+        ["80", "-", "-", "-", "-", "-", "2 failed"],
+    ]
+    assert [note.partition(":")[0] for note in table.notes] == ["missed", "failed"]
+
+
+def test_a_search_fails_from_a_value_of_loads_that_have_an_answer():
+    axis = SearchedAxis("limit", "rate", "rate", "max rate where p99_us < 5000", 10, 500)
+    tried = [[(10, 1.0), (269, 1.0), (500, 0.0)], [(10, 0.0), (22, 0.0)]]
+    loads = {
+        (load, 0): [made.run("a", load, 1.0, tried_value=value, tried_holds=holds) for value, holds in values]
+        for load, values in enumerate(tried)
+    }
+    row = next(search_tables([AxisAnswers(axis, {}, loads)])).rows[0]
+    assert [cell.text for cell in row] == ["269", "-", "500", "1 of 2"]

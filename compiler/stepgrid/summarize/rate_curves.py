@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 
 from msgspec import Struct
 
-from stepgrid.collect.step_figures import BACKLOG, MET, SHARE_PCT, TRIED
+from stepgrid.collect.step_figures import MET, SHARE_PCT, TRIED
 from stepgrid.model import units
+from stepgrid.model.status import Status
 from stepgrid.model.table import NOTHING, Cell, Column, Table, group
 from stepgrid.plugins.driver import TARGET
 from stepgrid.summarize.comparisons.comparison import ComparedMetric, figure_text
@@ -18,7 +20,8 @@ from stepgrid.summarize.data.tables_reader import Run
 FEWEST_RATES, UNEQUAL = 2, 1.05
 INSERTS = "inserts_per_s"
 EQUAL_SHARES = "arms are compared at equal shares of their own maximum, not at equal rates"
-MISSED = "missed: in so many of the loads the clients did not keep up with the rate; no latency is shown"
+MISSED = "missed: in so many of the loads the clients did not keep up with the rate; no latency is shown but of service"
+FAILED = "failed: so many loads have no figures; the others may not be what all would have shown"
 
 
 class RatePoint(Struct, frozen=True, dict=True):
@@ -29,25 +32,33 @@ class RatePoint(Struct, frozen=True, dict=True):
     point: Point
 
     @cached_property
-    def requested(self) -> float:
-        return units.mean(self.point.means(TARGET + self.metric))
+    def requested(self) -> float | None:
+        return self.figure(TARGET + self.metric)
 
     @cached_property
-    def served(self) -> float:
-        return units.mean(self.point.means(self.metric))
+    def served(self) -> float | None:
+        return self.figure(self.metric)
+
+    def figure(self, metric: str) -> float | None:
+        means = self.point.means(metric)
+        return units.mean(means) if means else None
 
     @cached_property
     def missed_loads(self) -> int:
-        return len({run.load for run in self.point.runs if run.metrics.get(MET) == 0 or run.metrics.get(BACKLOG)})
+        return len({run.load for run in self.point.missed_runs})
+
+    @cached_property
+    def failed_loads(self) -> int:
+        return len({run.load for run in self.point.runs if run.status == Status.FAILED})
 
     def latency(self, name: str) -> ComparedMetric | None:
-        """Return the metric of a percentile, if there is a figure of it: not where the rate was missed."""
+        """Return the metric of a percentile, if there is a figure of it."""
         metric = f"insert_{name}_us" if self.metric == INSERTS else f"{name}_us"
-        return ComparedMetric(metric, "us", "lower") if not self.missed_loads and self.point.means(metric) else None
+        return ComparedMetric(metric, "us", "lower") if self.point.means(metric) else None
 
     def mean(self, name: str) -> float | None:
         metric = self.latency(name)
-        return units.mean(self.point.means(metric.name)) if metric else None
+        return self.figure(metric.name) if metric else None
 
 
 class RateCurve(Struct, frozen=True, dict=True):
@@ -69,24 +80,28 @@ class RateCurve(Struct, frozen=True, dict=True):
     @cached_property
     def maximum(self) -> float | None:
         """What was reached without a rate, of points that are a share of it."""
-        last = self.points[-1]
-        percent = last.point.means(SHARE_PCT)
-        return last.requested * 100 / units.mean(percent) if percent else None
+        shares = [(point.requested, percent) for point in self.points if (percent := point.point.means(SHARE_PCT))]
+        return next(
+            (requested * 100 / units.mean(percent) for requested, percent in reversed(shares) if requested), None
+        )
 
 
 def find_rate_curves(axes: Sequence[SearchedAxis], runs: Iterable[Run]) -> Iterator[RateCurve]:
     """Yield a curve for each step and arm that has several rates."""
-    steps = group((run.step, run) for run in runs if run.measured and any(map(_is_target, run.metrics)))
-    for step, members in steps.items():
+    steps = group((run.step, run) for run in runs if run.measured)
+    for step, all_runs in steps.items():
+        members = [run for run in all_runs if any(map(_is_target, run.metrics))]
         searched = [axis.variable for axis in axes if axis.step == step]
         names = dict.fromkeys(name for run in members for name in run.labels)
         axis = next((name for name in names if _has_rates(name, members, searched)), None)
         if axis is None:
             continue
-        arms = _arms(axis, members)
+        metric = _served_metric(members)
+        failed = [run for run in all_runs if run.status == Status.FAILED and axis not in searched]
+        arms = _arms(axis, [*members, *failed])
         same = set.intersection(*({*labels} for labels in arms))
         for labels, arm_runs in arms.items():
-            points = sorted(_points(step, axis, arm_runs), key=lambda point: point.requested)
+            points = sorted(_points(metric, axis, arm_runs), key=lambda point: point.requested or math.inf)
             if len(points) >= FEWEST_RATES:
                 yield RateCurve(step, axis, dict(pair for pair in labels if pair not in same), tuple(points))
 
@@ -119,18 +134,21 @@ def _arms(axis: str, runs: Iterable[Run]) -> Mapping[tuple[tuple[str, str], ...]
     return group((tuple(pair for pair in run.labels.items() if pair[0] != axis), run) for run in having)
 
 
-def _points(step: str, axis: str, runs: Sequence[Run]) -> Iterator[RatePoint]:
+def _served_metric(runs: Sequence[Run]) -> str:
+    """Choose the rate with the most targets."""
     targets = dict.fromkeys(name for run in runs for name in run.metrics if _is_target(name))
-    name = max(targets, key=lambda target: len({run.metrics.get(target) for run in runs}))
-    metric = name.removeprefix(TARGET)
-    usable = [run for run in runs if name in run.metrics and metric in run.metrics]
+    return max(targets, key=lambda target: len({run.metrics.get(target) for run in runs})).removeprefix(TARGET)
+
+
+def _points(metric: str, axis: str, runs: Sequence[Run]) -> Iterator[RatePoint]:
+    usable = [run for run in runs if run.status == Status.FAILED or {metric, TARGET + metric} <= {*run.metrics}]
 
     def label(run: Run) -> str:
         is_search = TRIED in run.metrics and SHARE_PCT not in run.metrics
         return f"{run.metrics[TRIED]:g}" if is_search else run.labels[axis]
 
     for text, members in group((label(run), run) for run in usable).items():
-        yield RatePoint(text, metric, Point(step, {axis: text}, tuple(members)))
+        yield RatePoint(text, metric, Point(members[0].step, {axis: text}, tuple(members)))
 
 
 def rate_tables(curves: Sequence[RateCurve]) -> Iterator[Table]:
@@ -147,8 +165,9 @@ def rate_tables(curves: Sequence[RateCurve]) -> Iterator[Table]:
         ]
         maxima = [f"{curve.name} {units.short_figure(curve.maximum)}" for curve in members if curve.maximum]
         notes = [f"maximum without a rate: {', '.join(maxima)}", EQUAL_SHARES] if maxima else []
-        if any(point.missed_loads for curve in members for point in curve.points):
-            notes.append(MISSED)
+        points = [point for curve in members for point in curve.points]
+        notes += [MISSED] if any(point.missed_loads for point in points) else []
+        notes += [FAILED] if any(point.failed_loads for point in points) else []
         columns = (*(Column(name, label=True) for name in heads), *map(Column, figures))
         yield Table(title, columns, tuple(rows), notes=tuple(notes))
 
@@ -156,12 +175,16 @@ def rate_tables(curves: Sequence[RateCurve]) -> Iterator[Table]:
 def _row(point: RatePoint) -> tuple[str, ...]:
     metrics = [point.latency(name) for name in ("p50", "p99")]
     latencies = [figure_text(point.point, metric) if metric else NOTHING for metric in metrics]
-    service = units.mean(point.point.means("service_p99_us")) if point.point.means("service_p99_us") else None
+    missed = [f"{point.missed_loads} of {point.point.loads[0]}"] if point.missed_loads else []
+    failed = [f"{point.failed_loads} failed"] if point.failed_loads else []
     return (
         point.label,
-        units.short_figure(point.requested),
-        units.short_figure(point.served),
+        *(_figure(value) for value in (point.requested, point.served)),
         *latencies,
-        NOTHING if service is None else units.short_figure(service),
-        f"{point.missed_loads} of {point.point.loads[0]}" if point.missed_loads else NOTHING,
+        _figure(point.figure("service_p99_us")),
+        ", ".join(missed + failed) or NOTHING,
     )
+
+
+def _figure(value: float | None) -> str:
+    return NOTHING if value is None else units.short_figure(value)

@@ -223,7 +223,7 @@ def step_settings(cells: Sequence[PlannedCell], axes: Sequence[PlannedAxis], lin
             for name in settings
             if name not in of_output and (text := _setting(name, [*settings[name].values()], fields.get(name)))
         }
-        meanings = tuple((name, text) for name in texts if name in fields and (text := fields[name].description))
+        meanings = tuple((name, meaning) for name in texts if name in fields and (meaning := fields[name].description))
         steps.append(ReportedStep(step_name, kind, "; ".join(texts.values()), meanings))
     return steps
 

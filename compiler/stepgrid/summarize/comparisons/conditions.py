@@ -334,14 +334,15 @@ def _counts(point: Point, base: Point, rules: Iterable[_Rule]) -> Iterator[str]:
 
 
 def missed_rate(point: Point) -> str:
-    """Return `1,113 of 2,000 rows/s`, means of the loads; nothing where clients reached the rate of the spec."""
+    """Return `1,113 of 2,000 rows/s`, means of the loads, or how many missed it; nothing where clients kept up."""
     targets = dict.fromkeys(name for run in point.runs for name in run.metrics if name.startswith(TARGET))
     for target in targets:
         metric = target.removeprefix(TARGET)
         wanted, reached = point.spread(target), point.spread(metric)
         if wanted and reached and not figures.is_sustained(reached[0], wanted[0]):
             return f"{units.rate(reached[0])} of {units.rate(wanted[0])} {unit(metric)}"
-    return ""
+    missed = {run.load for run in point.missed_runs}
+    return f"in {len(missed)} of {units.counted(point.loads[0], 'load')}" if missed else ""
 
 
 # What a step began with: files and page cache before its stage, all else before the step itself

@@ -223,8 +223,9 @@ class AxisAnswers(Struct, frozen=True, dict=True):
 
     @property
     def failing(self) -> Sequence[int]:
-        """The smallest value that failed, of each load that has one."""
-        return [value for _, value in self._boundaries if value is not None]
+        """The smallest value that failed, of each load with an answer; where none has one, of each load."""
+        having = [pair for pair in self._boundaries if pair[0] is not None or not self.answers]
+        return [value for _, value in having if value is not None]
 
     @property
     def knees(self) -> Sequence[int]:
@@ -260,5 +261,5 @@ def find_searches(axes: Iterable[SearchedAxis], runs: Sequence[Run]) -> list[Axi
 
 
 def mean(runs: Sequence[Run], metric: str) -> float | None:
-    values = [run.metrics[metric] for run in runs if metric in run.metrics]
-    return units.mean(values) if values else None
+    spread = Point("", {}, tuple(runs)).spread(metric)
+    return spread[0] if spread else None
