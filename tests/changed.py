@@ -12,15 +12,14 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 ALWAYS = "tests/test_house.py"
 HOMES = {  # whose tests stand beside those of another package
-    "stepgrid_inspect": "cli",
     "stepgrid_registries": "build",
-    "stepgrid_slurm": "workflow",
     "clients": "drivers",
     "mysqld": "engines/mysqld",
     "postgres": "engines/postgres",
     "report": "page",
     "site": "page",
 }
+WITH_COMMANDS = ("inspect", "share")  # packages whose commands have scenes in tests/cli
 
 
 def changed(since):
@@ -42,6 +41,8 @@ def tests_of(files):
         elif parts[0] == "compiler" and len(parts) > 2:
             home = HOMES.get(parts[1], parts[1].removeprefix("stepgrid").removeprefix("_"))
             yield _nearest((home, Path(file).stem) if home else (Path(file).stem,))
+            if home in WITH_COMMANDS:
+                yield "tests/cli"
         elif parts[0] == "templates" and len(parts) > 2:
             yield _nearest((HOMES.get(parts[1], "drivers"),))
         elif parts[0] == "packages" and len(parts) > 1:
