@@ -101,7 +101,7 @@ class RateTarget(NamedTuple):
 def rate_target(kind: str, settings: Mapping[str, Any], param: str) -> RateTarget | None:
     """Find what a setting asks of the clients; None if it is no rate. What stands in words is one of operations."""
     if param not in settings:
-        return RateTarget(QPS, 1.0)
+        return RateTarget(QPS, 1.0) if param.endswith("rate") else None
     plugin = driver(kind)
     if not isinstance(plugin, RateTargets):
         return None

@@ -375,6 +375,8 @@ def check_until(entry: StepEntry, settings: Mapping[str, Any], problems: Problem
 # Searches on a live grid: each stands for a number of steps whose value is chosen while they run
 
 LEAST_POINTS, MOST_PERCENT = 4, 200
+RATE = "rate"
+PACE = (RATE, "arrivals", "clients", "threads", "duration", "timeout", "latency_limit", "argv")
 
 
 def _read_points(variable: str, model: SpecSearch | SpecShare, problems: Problems) -> Mapping[Text, Chosen]:
@@ -417,7 +419,7 @@ def _find_maxima(parts: Sequence[StepEntry | Checkpoint], problems: Problems) ->
                 problems.add("undefined-name", where, message, hint, len(of))
             share = replace(part.search, of=names[-1]) if names else part.search
             part = replace(part, search=share, search_at=where if names else None)
-        if isinstance(part, StepEntry):
+        if isinstance(part, StepEntry) and part.timing is None and not part.name.endswith(f".{WARMUP}"):
             stage.append(part)
         yield part
 
@@ -487,8 +489,16 @@ def check_share(entry: StepEntry, step: StepSettings, steps: Mapping[str, StepSe
         hint = "a share is of what the same operations reach without a rate"
     elif reached.settings.get(share.param):
         message, hint = f"step `{of}` has a `{share.param}` itself: it shows no maximum", "leave it out there"
+    elif share.param == RATE and (names := _different_operations(step.settings, reached.settings)):
+        message = f"steps `{of}` and `{entry.base}` differ in {', '.join(f'`{name}`' for name in names)}"
+        hint = "a share is of what the same operations reach without a rate"
     if message:
         problems.add("rate-share", where, message, hint, len(of))
+
+
+def _different_operations(settings: Mapping[str, Any], reached: Mapping[str, Any]) -> list[str]:
+    """List settings in which two steps of a kind differ, but for how fast and how long they run."""
+    return [name for name in settings if name not in PACE and settings[name] != reached.get(name, settings[name])]
 
 
 # Steps that axes change: all, those after a checkpoint (`from`), or those that an axis names (`steps`)

@@ -21,6 +21,11 @@ class Sql(ParserMetrics, PackageRunner):
     def seed_key(self, settings: Mapping[str, Any]) -> str:
         return "sql"  # statements may differ between arms
 
+    def targets(self, settings: Mapping[str, Any]) -> Mapping[str, float]:
+        from stepgrid_databases.drivers import open_loop
+
+        return open_loop.targets(settings)
+
     def estimate(self, settings: Mapping[str, Any]) -> float:
         if settings.get("duration"):
             return float(settings["duration"])
