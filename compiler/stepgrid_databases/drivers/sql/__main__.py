@@ -40,11 +40,11 @@ def main(folder: Path) -> int:
     _limit(float(request["timeout"]))
     number, sql = 0, "(before the first)"
     try:
-        connection = engine.connect(access)
-        look = partial(_look, engine, connection, request.get("counters") or ())
         if request.get("rate"):
             _run_paced(partial(engine.connect, access), request, folder)
             return 0
+        connection = engine.connect(access)
+        look = partial(_look, engine, connection, request.get("counters") or ())
         look("before")
         for number, sql in enumerate(request["sql"], 1):
             _print(_run(connection, number, sql))
@@ -104,8 +104,9 @@ class _Clients:
 
     def __init__(self, statements: Sequence[str], moments: Iterator[float], last_start: float) -> None:
         self._statements, self._moments, self._last_start = statements, enumerate(moments), last_start
+        self.under_way: dict[int, int] = {}  # client -> its statement
         self._lock, self._over = Lock(), Event()
-        self.start, self.left = 0.0, 0
+        self.start, self.asked, self.left = 0.0, 0, 0
         self.answers: list[_Answer] = []
         self.failure: tuple[int, str, Exception] | None = None
 
@@ -113,15 +114,19 @@ class _Clients:
         while not self._over.is_set():
             with self._lock:
                 number, moment = next(self._moments, (-1, 0.0))
-            if number < 0:
-                return
+                if number < 0:
+                    return
+                self.asked += 1
             due = self.start + moment
             if time.perf_counter() > self.start + self._last_start:
                 with self._lock:
-                    self.left += 1 + sum(1 for _ in self._moments)
+                    remaining = sum(1 for _ in self._moments)
+                    self.asked += remaining
+                    self.left += 1 + remaining
                 return
             time.sleep(max(0.0, due - time.perf_counter()))
             statement = number % len(self._statements)
+            self.under_way[id(connection)] = statement
             began = time.perf_counter()
             try:
                 connection.query(self._statements[statement])
@@ -129,6 +134,7 @@ class _Clients:
                 self.failure = self.failure or (statement + 1, self._statements[statement], error)
                 self._over.set()
                 return
+            del self.under_way[id(connection)]
             self.answers.append(_Answer(statement, due, began, time.perf_counter()))
 
 
@@ -137,19 +143,22 @@ def _run_paced(connect: Callable[[], Connection], request: Mapping[str, Any], fo
     length, file = float(request["duration"]), folder / open_loop.FILE
     schedule = open_loop.parse_text(file.read_text(encoding="utf-8") if file.exists() else str(request["rate"]))
     moments = open_loop.moments(schedule, request.get("arrivals"), request["seed"])
-    due = list(takewhile(lambda moment: moment < length, moments))
-    clients = _Clients(request["sql"], iter(due), length + open_loop.grace(length))
-    connections = [connect() for _ in range(request.get("clients") or 1)]
+    due = takewhile(lambda moment: moment < length, moments)
+    clients = _Clients(request["sql"], due, length + open_loop.grace(length))
+    connections = _connect_all(connect, request.get("clients") or 1)
     threads = [Thread(target=clients.run, args=(connection,), daemon=True) for connection in connections]
     with ReportFile(folder) as report:
         clients.start = time.perf_counter()
         for thread in threads:
             thread.start()
-        _report_intervals(report, clients, threads)
+        try:
+            _report_intervals(report, clients, threads)
+        except DeadlinePassed:
+            raise _StatementError(_late_text(clients, request)) from None
         if clients.failure:
             number, sql, error = clients.failure
             raise _StatementError(f"statement {number} failed: {error}\n{sql}")
-        report.write("schedule", asked=len(due), length=length, left=clients.left)
+        report.write("schedule", asked=clients.asked, length=length, left=clients.left)
         for statement, answers in sorted(_by_statement(clients.answers).items()):
             times = _distribution([answer.ended - answer.due for answer in answers])
             ends = {"began": answers[0].began, "ended": max(answer.ended for answer in answers)}
@@ -161,7 +170,26 @@ def _run_paced(connect: Callable[[], Connection], request: Mapping[str, Any], fo
 
 
 class _StatementError(Exception):
-    """What a server said of a statement, with the statement."""
+    """What a server said of a statement, with the statement; or why there is no answer."""
+
+
+def _connect_all(connect: Callable[[], Connection], count: int) -> list[Connection]:
+    connections: list[Connection] = []
+    try:
+        while len(connections) < count:
+            connections.append(connect())
+    except DeadlinePassed:
+        raise _StatementError(f"{len(connections)} of {count} clients had connected when the time was over") from None
+    except Exception as error:
+        raise _StatementError(f"client {len(connections) + 1} of {count} could not connect: {error}") from error
+    return connections
+
+
+def _late_text(clients: _Clients, request: Mapping[str, Any]) -> str:
+    counts = Counter(clients.under_way.values())
+    texts = (f"statement {at + 1} of {count} clients: {request['sql'][at]}" for at, count in sorted(counts.items()))
+    end = f"after {request['timeout']:g} s not all statements had an answer"
+    return "\n".join((f"{end}, {len(clients.answers)} had", *texts))
 
 
 def _report_intervals(report: ReportFile, clients: _Clients, threads: Sequence[Thread]) -> None:

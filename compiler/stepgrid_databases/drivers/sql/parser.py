@@ -9,6 +9,7 @@ from typing import Any
 
 from stepgrid.model.figures import Figures, ParseError
 from stepgrid.model.metrics import Metric, MetricSet
+from stepgrid.model.records import replace
 from stepgrid_databases.drivers import client_report
 
 SHOWN = 60  # characters of a statement in a fact
@@ -48,14 +49,16 @@ def _parse_paced(folder: Path, statements: Sequence[str]) -> Figures:
     roles = [line for lines in groups.values() for line in lines]
     count, seconds = client_report.total_count(roles), client_report.run_seconds(report, roles)
     metrics = {"operations": count, "seconds": seconds, "qps": count / seconds, **client_report.latencies(roles)}
+    histogram = client_report.histogram("", client_report.bucket_counts(roles))
+    series = client_report.series(report.intervals)
+    figures = client_report.rated(report, Figures(metrics, {}, series, histograms=[histogram]))
     facts = {}
     for number, sql in enumerate(statements, 1):
         if lines := groups.get(f"statement {number}"):
-            p99 = client_report.latencies(lines)["p99_us"]
-            facts[f"statement {number}"] = f"p99 {p99:.4g} µs of {client_report.total_count(lines):g}: {_excerpt(sql)}"
-    histogram = client_report.histogram("", client_report.bucket_counts(roles))
-    series = client_report.series(report.intervals)
-    return client_report.rated(report, Figures(metrics, facts, series, histograms=[histogram]))
+            p99 = client_report.latencies(lines)["p99_us"]  # of a missed rate there is none
+            text = f"p99 {p99:.4g} µs of " if "p99_us" in figures.metrics else ""
+            facts[f"statement {number}"] = f"{text}{client_report.total_count(lines):g}: {_excerpt(sql)}"
+    return replace(figures, facts=facts)
 
 
 def _excerpt(sql: str) -> str:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import Annotated, ClassVar, Literal
 
-from pydantic import AfterValidator, Field, StringConstraints
+from pydantic import AfterValidator, Field, StringConstraints, ValidationInfo
 from pydantic_core import PydanticCustomError
 
+from stepgrid.language.validation import sentence_error
 from stepgrid.plugins.settings import (
     COUNT,
     DURATION,
@@ -28,6 +29,17 @@ def require_statement(statements: tuple[str, ...]) -> tuple[str, ...]:
     if not statements:
         raise PydanticCustomError("no_statement", "at least one statement is needed")
     return statements
+
+
+MOST_STATEMENTS = 10_000_000  # of a step at a rate: more than its clients can send in hours
+
+
+def check_count(duration: int | None, info: ValidationInfo) -> int | None:
+    rate = info.data.get("rate")
+    if duration and isinstance(rate, int) and rate * duration > MOST_STATEMENTS:
+        message = f"{rate:,} statements/s for {duration:,g} s are more than {MOST_STATEMENTS:,} statements"
+        raise sentence_error("too_many_statements", message)
+    return duration
 
 
 class SqlSettings(ActionSettings):
@@ -51,9 +63,13 @@ class SqlSettings(ActionSettings):
     ] = 600.0
     rate: Rate = None
     arrivals: Arrivals = None
-    duration: Annotated[WholeSeconds | None, DURATION, Late(), Field(description="how long statements become due")] = (
-        None
-    )
+    duration: Annotated[
+        WholeSeconds | None,
+        AfterValidator(check_count),
+        DURATION,
+        Late(),
+        Field(description="how long statements become due"),
+    ] = None
     clients: Annotated[
         Count | None,
         COUNT,
