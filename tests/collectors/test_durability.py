@@ -32,7 +32,8 @@ def test_the_lag_of_a_log_that_is_flushed_each_fifth_of_a_second(tmp_path):
         ([], {}),
         ([[0.0, 0.1, 7, 7], [1.0, 1.1, 7, 7]], {}),  # nothing was written
         ([[0, 0.1, 5, 7], [1, 1.1, 5, 8], [1.2, 1.3, 5], [2, 2.1, 5, 8]], {"max": 1.1, "resolution": 1}),  # never
-        ([[0, 0, 5, 5], [1, 1.1, 5, 8], [1.2, 1.3, 8], [2, 2.1, 8, 8]], dict.fromkeys(("p50", "p99", "max"), 0.3)),
+        ([[0, 0, 5, 5], [1, 1.1, 5, 8], [1.2, 1.3, 8], [2, 2.1, 8, 8]], dict.fromkeys(("p50", "max"), 0.3)),
+        ([[0, 0, 5, 5], [1, 1.1, 5, 8], [2, 2.1, 6, 6], [3, 3.1, 9, 9]], dict.fromkeys(("p50", "max"), 0.1)),  # crash
     ],
 )
 def test_what_cannot_be_told_is_missing(tmp_path, readings, lags):

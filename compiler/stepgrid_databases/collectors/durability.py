@@ -7,7 +7,7 @@ import signal
 import sys
 import time
 from collections import deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, suppress
 from itertools import pairwise
 from math import inf
@@ -24,6 +24,7 @@ from stepgrid.plugins.server import Access, Connection, SessionWaits
 
 EVERY = 0.02  # seconds between readings
 SOON = (0.002, 0.006)  # seconds, one after the other, to the readings behind one that found log that was not flushed
+FEWEST_OF_P99 = 100
 ASKING = 0.05  # of a processor, at most, for the server and its client together
 
 _LAG = "Time from a reading that found new log until all log of that moment was flushed to the disk"
@@ -79,7 +80,9 @@ def lag_figures(readings: Sequence[LogReading]) -> dict[str, float]:
     lags, pending, last = list[float](), deque[tuple[float, float]](), inf
     for reading in readings:
         if reading.written is not None:
-            if reading.written > last:
+            if reading.written < last:
+                pending.clear()  # a server that crashed has lost that log
+            elif reading.written > last:
                 pending.append((reading.began, reading.written))
             last = reading.written
         while pending and pending[0][1] <= reading.flushed:
@@ -91,7 +94,9 @@ def lag_figures(readings: Sequence[LogReading]) -> dict[str, float]:
     gaps = [after - before for before, after in pairwise(reading.began for reading in readings if reading.written)]
     figures = {"max": max((*lags[-1:], *ages[:1])), "resolution": median(gaps)}
     if lags:
-        figures |= {"p50": lags[(len(lags) - 1) // 2], "p99": lags[-(-99 * len(lags) // 100) - 1]}
+        figures["p50"] = lags[(len(lags) - 1) // 2]
+    if len(lags) >= FEWEST_OF_P99:
+        figures["p99"] = lags[-(-99 * len(lags) // 100) - 1]
     return {f"durable_lag_{name}_us": value * 1e6 for name, value in figures.items()}
 
 
@@ -116,15 +121,34 @@ def main(folder: Path) -> int:
         print(f"{access.engine if access else 'the engine'} does not tell what of its log is flushed", file=sys.stderr)
         return 1
     try:
-        connect = engine.connect_aside if isinstance(engine, SessionWaits) else engine.connect
-        with closing(connect(access)) as connection:
-            _read_on(engine, connection, access, float(settings.get("every") or EVERY))
+        _keep_reading(engine, access, float(settings.get("every") or EVERY))
     except LookupError as error:
         print(error.args[0], file=sys.stderr)
         return 1
     except KeyboardInterrupt:
         pass
     return 0
+
+
+def _keep_reading(engine: DurableLog, access: Access, interval_s: float) -> None:
+    """Read until the step ends; connect again to a server that restarts beside it."""
+    connect = engine.connect_aside if isinstance(engine, SessionWaits) else engine.connect
+    connection = connect(access)
+    while True:
+        try:
+            with closing(connection):
+                _read_on(engine, connection, access, interval_s)
+        except (LookupError, KeyboardInterrupt):
+            raise
+        except Exception:  # whatever the client's library raises, until the server is back
+            connection = _connect_again(connect, access)
+
+
+def _connect_again(connect: Callable[[Access], Connection], access: Access) -> Connection:
+    while True:
+        with suppress(Exception):
+            return connect(access)
+        time.sleep(EVERY)
 
 
 def _read_on(engine: DurableLog, connection: Connection, access: Access, interval_s: float) -> None:

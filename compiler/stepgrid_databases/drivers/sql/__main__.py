@@ -38,7 +38,7 @@ def main(folder: Path) -> int:
     engine = server_engine(access.engine)
     assert engine is not None
     _limit(float(request["timeout"]))
-    number, sql = 0, "(before the first)"
+    number, sql = 0, "its clients were not ready"
     try:
         if request.get("rate"):
             _run_paced(partial(engine.connect, access), request, folder)
@@ -51,7 +51,8 @@ def main(folder: Path) -> int:
         if request["sql"]:
             look("after")
     except DeadlinePassed:
-        print(f"statement {number} was not through after {request['timeout']:g} s: {sql}", file=sys.stderr)
+        begun = f"statement {number} was not through" if number else "no statement was sent"
+        print(f"{begun} after {request['timeout']:g} s: {sql}", file=sys.stderr)
         return 1
     except _StatementError as error:
         print(error, file=sys.stderr)
@@ -106,7 +107,7 @@ class _Clients:
         self._statements, self._moments, self._last_start = statements, enumerate(moments), last_start
         self.under_way: dict[int, int] = {}  # client -> its statement
         self._lock, self._over = Lock(), Event()
-        self.start, self.asked, self.left = 0.0, 0, 0
+        self.start = 0.0
         self.answers: list[_Answer] = []
         self.failure: tuple[int, str, Exception] | None = None
 
@@ -116,13 +117,8 @@ class _Clients:
                 number, moment = next(self._moments, (-1, 0.0))
                 if number < 0:
                     return
-                self.asked += 1
             due = self.start + moment
             if time.perf_counter() > self.start + self._last_start:
-                with self._lock:
-                    remaining = sum(1 for _ in self._moments)
-                    self.asked += remaining
-                    self.left += 1 + remaining
                 return
             time.sleep(max(0.0, due - time.perf_counter()))
             statement = number % len(self._statements)
@@ -142,9 +138,13 @@ def _run_paced(connect: Callable[[], Connection], request: Mapping[str, Any], fo
     """Run for the duration, write the report; raise what the first statement that failed raised."""
     length, file = float(request["duration"]), folder / open_loop.FILE
     schedule = open_loop.parse_text(file.read_text(encoding="utf-8") if file.exists() else str(request["rate"]))
-    moments = open_loop.moments(schedule, request.get("arrivals"), request["seed"])
-    due = takewhile(lambda moment: moment < length, moments)
-    clients = _Clients(request["sql"], due, length + open_loop.grace(length))
+
+    def due() -> Iterator[float]:
+        moments = open_loop.moments(schedule, request.get("arrivals"), request["seed"])
+        return takewhile(lambda moment: moment < length, moments)
+
+    asked = sum(1 for _ in due())  # a list of all would be gigabytes
+    clients = _Clients(request["sql"], due(), length + open_loop.grace(length))
     connections = _connect_all(connect, request.get("clients") or 1)
     threads = [Thread(target=clients.run, args=(connection,), daemon=True) for connection in connections]
     with ReportFile(folder) as report:
@@ -158,7 +158,7 @@ def _run_paced(connect: Callable[[], Connection], request: Mapping[str, Any], fo
         if clients.failure:
             number, sql, error = clients.failure
             raise _StatementError(f"statement {number} failed: {error}\n{sql}")
-        report.write("schedule", asked=clients.asked, length=length, left=clients.left)
+        report.write("schedule", asked=asked, length=length, left=asked - len(clients.answers))
         for statement, answers in sorted(_by_statement(clients.answers).items()):
             times = _distribution([answer.ended - answer.due for answer in answers])
             ends = {"began": answers[0].began, "ended": max(answer.ended for answer in answers)}
