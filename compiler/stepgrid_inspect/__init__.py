@@ -3,6 +3,8 @@
 from stepgrid.cli.commands import BESIDE_SPEC, HERE, Command
 
 # fmt: off
+COMPARE = Command("its results", "compare", "compare two sets of results: specs, plans, dates, exported files",
+                  "stepgrid_inspect.compare", HERE)
 DOCTOR = Command("a run", "doctor", "check this host, and show how to fix what it finds", "stepgrid_inspect.doctor")
 EXPLAIN = Command("a spec", "explain",
                   "show the settings and options of one cell, and the line of the spec that sets each",

@@ -27,14 +27,15 @@ from stepgrid.pipeline import compile_spec
 from stepgrid.plan import identity, plan_file
 from stepgrid.plan.assembly import scales
 from stepgrid.plan.plan_file import DAMAGED
-from stepgrid.store import plans, trash
+from stepgrid.store import plans
 from stepgrid.store.images import Image, evict_image, last_use, list_images, read_image_record
 from stepgrid.store.paths import folder_bytes
 from stepgrid.store.plans import Request, StoredPlan, StoredRequest, requests, secret_digests
 from stepgrid.store.store import Store
-from stepgrid.store.trash import KINDS, NeededNames, TrashEntry, UnmovedPath, list_entries, unreferenced_entries
 from stepgrid.summarize.formats import aligned
 from stepgrid.workflow import host_plan
+from stepgrid_inspect import trash
+from stepgrid_inspect.trash import KINDS, NeededNames, TrashEntry, UnmovedPath, list_entries, unreferenced_entries
 
 SPECS = "specs/**/*.yaml"
 

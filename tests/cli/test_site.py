@@ -10,10 +10,10 @@ from stepgrid.cli import main
 from stepgrid.host import facts
 from stepgrid.language.problems import Problems, SpecError
 from stepgrid.run.images import live_database
-from stepgrid.store import trash
 from stepgrid.store.store import Store
-from stepgrid.store.trash import NeededNames, list_entries, unreferenced_entries
 from stepgrid.workflow import host_plan, run_request
+from stepgrid_inspect import trash
+from stepgrid_inspect.trash import NeededNames, list_entries, unreferenced_entries
 
 Capture = pytest.CaptureFixture[str]
 SPEC = """\

@@ -7,7 +7,7 @@ from stepgrid.collect.job import collect
 from stepgrid.model.plan import Option
 from stepgrid.model.records import StepSetup, replace
 from stepgrid.summarize import summary_text
-from stepgrid.summarize.compare import compare_sets, stored_results
+from stepgrid_inspect.compare import compare_sets, stored_results
 from tests.summarize.scenario import LEVELS
 from tests.summarize.synthetic import Experiment
 

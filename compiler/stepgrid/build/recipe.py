@@ -16,7 +16,8 @@ from msgspec import Struct
 
 from stepgrid.build.commands import Commands
 from stepgrid.build.error import BuildError
-from stepgrid.language.sources import SOURCES, default_program, source_key
+from stepgrid.language.flags import read_flags
+from stepgrid.language.sources import SOURCES, TREES, default_program, source_key, source_kind
 from stepgrid.model.plan import Json, PlannedBuild
 from stepgrid.model.records import Artifact as Artifact  # for plug-ins
 from stepgrid.model.records import replace
@@ -198,6 +199,25 @@ class Recipe(Protocol):
     def make(self, order: Order, material: Material) -> BuiltPrograms:
         """Make the programs, and remove all that they do not need: a tree of 2 GB does not stay."""
         ...
+
+
+class SourceRecipe:
+    """A recipe that compiles a tree, by the build system that it is named after."""
+
+    name: str
+    tools: tuple[str, ...]
+
+    def takes(self, build: PlannedBuild) -> bool:
+        """Tell whether the build is a tree and asks for this build system, or leaves the choice to its engine."""
+        return source_kind(build.source) in TREES and read_flags(build.recipe).system in (None, self.name)
+
+    def needed_tools(self, build: PlannedBuild) -> tuple[str, ...]:
+        """List the programs of the machine that this build will want, as far as its source tells."""
+        return self.tools
+
+    def needed_sources(self, build: PlannedBuild) -> tuple[Mapping[str, Json], ...]:
+        """List what this build fetches beside its source and Debian's headers, as far as its source tells."""
+        return ()
 
 
 @runtime_checkable

@@ -34,9 +34,7 @@ _TABLE: tuple[Command | str, ...] = (  # in the order of help; a name alone is a
     Command("a run", "run", "measure the missing stages through Snakemake, then summarize", "run"),
     "status", "watch",
     Command("its results", "report", "print the report of the results, or one of its tables", "report", BESIDE_SPEC),
-    Command("its results", "compare", "compare two sets of results: specs, plans, dates, exported files",
-            "report", HERE),
-    "plans", "site", "results", "redo", "retract", "export", "import", "images", "gc",
+    "compare", "plans", "site", "results", "redo", "retract", "export", "import", "images", "gc",
     Command("other programs", "snakefile", "print the path of the Snakefile, for snakemake -s", "new"),
     Command("other programs", "completion", "print the shell completion script", "new"),
 )

@@ -1,12 +1,12 @@
-"""stepgrid report and compare: results as one report, two sets of results side by side."""
+"""stepgrid report: the report of results, and results by the names that a person gives them."""
 
 from __future__ import annotations
 
 import argparse
 import re
 import sys
-from collections.abc import Sequence
 from contextlib import ExitStack
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -22,14 +22,13 @@ from stepgrid.cli.spec_arguments import (
     quiet_plan,
     warn_of_other_results,
 )
-from stepgrid.errors import FINE, USAGE
+from stepgrid.errors import USAGE
 from stepgrid.host.terminal_output import Paint
 from stepgrid.language.problems import nearest
 from stepgrid.model.plan import Plan
-from stepgrid.model.records import replace
 from stepgrid.model.status import Status
 from stepgrid.plan import plan_file
-from stepgrid.plugins.registry import EXPORTS, FORMS, PICTURES
+from stepgrid.plugins.registry import COMMANDS, EXPORTS, FORMS, PICTURES
 from stepgrid.store import plans
 from stepgrid.store.store import PastStore, Store, SummaryFiles, brief_width, time_name_prefix
 from stepgrid.summarize.formats import FORMATS
@@ -81,7 +80,8 @@ def run_report(args: argparse.Namespace) -> int:
         report, page = current_report(store, plan), SummaryFiles.of(store, plan.digest).page
     else:
         base = f"{args.spec}@{args.against}" if time_name_prefix(args.against) else args.against
-        report = _compare(args, (base, args.spec))
+        compare = import_module(COMMANDS.get("compare").module)
+        report = compare.compare_results(args, (base, args.spec))
     if args.chart is not None:
         _write_chart(args, report)
         return gate_status(report, gate, args.strict)
@@ -118,39 +118,6 @@ def _write_chart(args: argparse.Namespace, report: Report) -> None:
     with ending_with(USAGE, NoForm):
         content = PICTURES.get(ending)(report, args.chart)
     write_file(lambda file: file.write_bytes(content), args.output, args.replace)
-
-
-def add_compare_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("first", metavar="FIRST", help=f"the base: {RESULTS_HELP}")
-    parser.add_argument("second", metavar="SECOND", help="the results to compare with the base, named the same way")
-    add_where(parser)
-    parser.add_argument("--format", choices=FORMATS, default="text", help="the output format (text)")
-    add_output(parser)
-    add_narrowing(parser)
-
-
-def run_compare(args: argparse.Namespace) -> int:
-    from stepgrid.summarize.report_formats import report_text
-
-    report = _compare(args, (args.first, args.second))
-    write_output(report_text(report, args.format), args.output, args.replace)
-    return FINE
-
-
-def _compare(args: argparse.Namespace, names: Sequence[str]) -> Report:
-    """Make one report of two sets of results, in which the first is the base."""
-    from stepgrid.summarize.compare import NotComparable, compare_sets, stored_results
-
-    selected = [condition.partition("=") for condition in args.where]
-    for axis, equals, _ in selected:
-        if not equals:
-            raise CommandError(f"--where {axis}: wanted AXIS=LABEL")
-    with ExitStack() as temporary_folders, ending_with(USAGE, NotComparable):
-        located = [locate_results(args, name, temporary_folders) for name in names]
-        first, second = (stored_results(results.store, results.plan.digest, results.name) for results in located)
-        if first.name == second.name:
-            first, second = replace(first, name=f"{first.name} (1)"), replace(second, name=f"{second.name} (2)")
-        return compare_sets(first, second, [(axis, label) for axis, _, label in selected])
 
 
 # Sets of results as a person names them: a spec, a stored plan, either of them at some date, or an exported file.

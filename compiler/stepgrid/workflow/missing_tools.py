@@ -55,8 +55,8 @@ def placement(plan: Plan) -> str:
 
 def build_tools(build: PlannedBuild) -> Iterator[str]:
     """List the programs of this machine that make a build."""
-    from stepgrid.build.compilation import SourceRecipe
     from stepgrid.build.ready_programs import recipe_of
+    from stepgrid.build.recipe import SourceRecipe
 
     recipe = recipe_of(build, engine(build.engine))
     yield from (SOURCE_TOOLS[key] for part in source_parts(build.source) for key in part if key in SOURCE_TOOLS)
@@ -66,8 +66,8 @@ def build_tools(build: PlannedBuild) -> Iterator[str]:
 
 def build_downloads(build: PlannedBuild) -> Iterator[tuple[str, str]]:
     """List kind and name of what a build takes from the network, less Debian's headers."""
-    from stepgrid.build.compilation import SourceRecipe
     from stepgrid.build.ready_programs import recipe_of
+    from stepgrid.build.recipe import SourceRecipe
 
     yield from network_sources(build.source)
     recipe = recipe_of(build, engine(build.engine))

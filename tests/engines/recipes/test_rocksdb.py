@@ -5,13 +5,13 @@ from pathlib import Path
 
 import pytest
 
-from stepgrid.build.compilation import Compile, Development, find_toolchain
 from stepgrid.build.error import BuildError
 from stepgrid.build.recipe import Material
 from stepgrid.language.flags import Flags
 from stepgrid.model.plan import PlannedBuild
 from stepgrid.model.site import Site
 from stepgrid_databases.engines.recipes import rocksdb
+from stepgrid_databases.engines.recipes.compilation import Compile, Development, find_toolchain
 from stepgrid_databases.engines.recipes.rocksdb import compile_bench, find_library
 from tests.build.compilers import needs_cmake, needs_compiler
 from tests.build.compilers import tree as small_tree

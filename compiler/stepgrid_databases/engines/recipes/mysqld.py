@@ -7,8 +7,6 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-from stepgrid.build import compilation
-from stepgrid.build.compilation import COMPILERS, PREFIX, RUN_PATH, SourceRecipe, move_installed, prepare
 from stepgrid.build.elf import codegen
 from stepgrid.build.error import BuildError
 from stepgrid.build.ready_programs import find_server_programs, make_startable
@@ -19,12 +17,15 @@ from stepgrid.build.recipe import (
     Material,
     Order,
     SearchFolder,
+    SourceRecipe,
     source_of,
 )
 from stepgrid.language.flags import read_flags
 from stepgrid.language.scalars import Version
 from stepgrid.language.sources import source_kind
 from stepgrid.model.plan import Json, PlannedBuild
+from stepgrid_databases.engines.recipes import compilation
+from stepgrid_databases.engines.recipes.compilation import COMPILERS, PREFIX, RUN_PATH, move_installed, prepare
 
 # Programs are installed below a staging folder, to this prefix, and told where their files are when they are started.
 STAGED_HOME = "/stepgrid"
@@ -99,7 +100,7 @@ class MySQLdCMake(SourceRecipe):
         configuration = compilation.cmake_settings(folder, re.compile("WITH_|CMAKE_BUILD_TYPE|PLUGIN_ROCKSDB"))
         prefix = move_installed(compiled, home, ("bin", "sbin", "lib", "lib64", "share"))
         programs = find_server_programs(prefix, engine, "the compiled tree")
-        compilation.prune(order.folder, (PREFIX,))
+        compilation.prune(order, (PREFIX,))
         ready = make_startable(order, programs)
         return BuiltPrograms(
             ready.programs,

@@ -8,14 +8,14 @@ import shutil
 from collections.abc import Mapping
 from pathlib import Path
 
-from stepgrid.build import compilation
-from stepgrid.build.compilation import COMPILERS, PREFIX, RUN_PATH, Compile, SourceRecipe, move_installed, prepare
 from stepgrid.build.elf import codegen
 from stepgrid.build.error import BuildError
 from stepgrid.build.ready_programs import find_server_programs
-from stepgrid.build.recipe import Artifact, BuiltPrograms, Material, Order, source_of
+from stepgrid.build.recipe import Artifact, BuiltPrograms, Material, Order, SourceRecipe, source_of
 from stepgrid.language.sources import source_kind
 from stepgrid.model.plan import Json, PlannedBuild
+from stepgrid_databases.engines.recipes import compilation
+from stepgrid_databases.engines.recipes.compilation import COMPILERS, PREFIX, RUN_PATH, Compile, move_installed, prepare
 from stepgrid_databases.engines.recipes.mysqld import STAGED_HOME
 
 _MARK = "src/include/access/xlog.h"  # by which a tree is known
@@ -144,7 +144,7 @@ def _finish(compiled: Compile, staging: Path, system: str) -> BuiltPrograms:
             path.unlink()
     for folder in (*prefix.rglob("pgxs"), *prefix.rglob("pkgconfig")):
         shutil.rmtree(folder)  # for compiles of extensions; they name folders that are gone
-    compilation.prune(order.folder, (PREFIX,))
+    compilation.prune(order, (PREFIX,))
     return BuiltPrograms(
         {name: (str(path.relative_to(order.folder)),) for name, path in programs.items()},
         quality={"route": "source", **quality, **extensions},

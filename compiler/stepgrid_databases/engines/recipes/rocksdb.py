@@ -12,23 +12,22 @@ from typing import NamedTuple
 
 from msgspec import Struct
 
-from stepgrid.build import compilation
-from stepgrid.build.compilation import (
+from stepgrid.build.elf import codegen, published_codegen, strings
+from stepgrid.build.error import BuildError
+from stepgrid.build.recipe import Artifact, BuiltPrograms, Material, Order, SourceRecipe, source_of
+from stepgrid.build.record import absolute
+from stepgrid.language.flags import read_flags
+from stepgrid.model.plan import Json, PlannedBuild
+from stepgrid_databases.engines.recipes import compilation
+from stepgrid_databases.engines.recipes.compilation import (
     COMPILERS,
     FOLDER_MAP,
     Compile,
-    SourceRecipe,
     development,
     find_toolchain,
     prepare,
     tree_root,
 )
-from stepgrid.build.elf import codegen, published_codegen, strings
-from stepgrid.build.error import BuildError
-from stepgrid.build.recipe import Artifact, BuiltPrograms, Material, Order, source_of
-from stepgrid.build.record import absolute
-from stepgrid.language.flags import read_flags
-from stepgrid.model.plan import Json, PlannedBuild
 
 MARK = "include/rocksdb/version.h"  # by which a tree of RocksDB or of a fork is known
 _PACKAGES = ("libgflags-dev", "libsnappy-dev", "liblz4-dev", "libzstd-dev", "zlib1g-dev", "libbz2-dev")

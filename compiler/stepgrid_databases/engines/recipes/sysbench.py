@@ -7,11 +7,19 @@ import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
-from stepgrid.build import compilation, ready_programs
-from stepgrid.build.compilation import COMPILERS, PREFIX, Compile, SourceRecipe, host_suite, move_installed, prepare
+from stepgrid.build import ready_programs
 from stepgrid.build.elf import codegen
 from stepgrid.build.ready_programs import SharedLibraries, find_server_programs, library_folders, make_startable
-from stepgrid.build.recipe import BuiltPrograms, InstalledPrograms, Material, Order, SearchFolder
+from stepgrid.build.recipe import BuiltPrograms, InstalledPrograms, Material, Order, SearchFolder, SourceRecipe
+from stepgrid_databases.engines.recipes import compilation
+from stepgrid_databases.engines.recipes.compilation import (
+    COMPILERS,
+    PREFIX,
+    Compile,
+    host_suite,
+    move_installed,
+    prepare,
+)
 from stepgrid_databases.engines.recipes.mysqld import STAGED_HOME, client_plugins
 
 _PACKAGES = ("libmariadb-dev", "libpq-dev", "libaio-dev")
@@ -45,9 +53,9 @@ class SysbenchConfigure(SourceRecipe):
         home = _install(compiled, libraries, bundled)
         quality = codegen(home / "bin" / "sysbench")
         prefix = move_installed(compiled, home, ("bin", "share"))
-        compilation.prune(prefix / "share", ("sysbench",))
+        compilation.prune(order, ("sysbench",), prefix / "share")
         shutil.rmtree(prefix / "share" / "sysbench" / "tests", ignore_errors=True)
-        compilation.prune(order.folder, (PREFIX, ready_programs.LIBRARY_FOLDER))
+        compilation.prune(order, (PREFIX, ready_programs.LIBRARY_FOLDER))
         programs = make_startable(
             order, find_server_programs(prefix, order.engine, "the compiled tree"), libraries.system
         )

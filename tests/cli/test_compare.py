@@ -7,10 +7,10 @@ import pytest
 from stepgrid.collect.job import collect
 from stepgrid.model.records import replace
 from stepgrid.summarize import summary_text
-from stepgrid.summarize.compare import NotComparable, compare_sets, reproduction_sentences, stored_results
 from stepgrid.summarize.comparisons.comparison import BASE, RATIO, ArmEntry, ComparedMetric, ComparedPoint, Comparison
 from stepgrid.summarize.comparisons.comparison_axes import ComparisonLayout
 from stepgrid.summarize.statistics.confidence_intervals import Interval
+from stepgrid_inspect.compare import NotComparable, compare_sets, reproduction_sentences, stored_results
 from stepgrid_page import html_page
 from tests.summarize import made
 from tests.summarize.synthetic import Experiment

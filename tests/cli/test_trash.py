@@ -6,9 +6,14 @@ import signal
 import pytest
 
 from stepgrid.host.locks import LockBusy, locked
-from stepgrid.store import trash
 from stepgrid.store.store import Store
-from stepgrid.store.trash import NeededNames, UnmovedPath, list_entries, unreferenced_entries
+from stepgrid_inspect import trash
+from stepgrid_inspect.trash import NeededNames, UnmovedPath, list_entries, unreferenced_entries
+
+
+@pytest.fixture
+def store(tmp_path):
+    return Store(tmp_path / "outputs")
 
 
 def put(store, kind, name):

@@ -1,12 +1,19 @@
-"""Two sets of results as one report, in which the sets are the arms and the first is the base."""
+"""stepgrid compare: two sets of results as one report, in which the sets are the arms and the first is the base."""
 
 from __future__ import annotations
 
+import argparse
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
 
 from msgspec import Struct
 
+from stepgrid.cli.failures import CommandError, ending_with
+from stepgrid.cli.output import add_output, write_output
+from stepgrid.cli.report import locate_results
+from stepgrid.cli.spec_arguments import RESULTS_HELP, add_narrowing, add_where
+from stepgrid.errors import FINE, USAGE
 from stepgrid.model import units
 from stepgrid.model.plan import Plan, PlannedAxis, PlannedCell
 from stepgrid.model.records import replace
@@ -18,8 +25,10 @@ from stepgrid.summarize.comparisons.builds import NO_VERDICT
 from stepgrid.summarize.comparisons.comparison import Case, Comparison, ratio_text
 from stepgrid.summarize.data import tables_reader
 from stepgrid.summarize.data.tables_reader import PastFigure, Place, Run, Tables
+from stepgrid.summarize.formats import FORMATS
 from stepgrid.summarize.notes import measured_times
 from stepgrid.summarize.report import Report, ReportTables, adjust, make_report
+from stepgrid.summarize.report_formats import report_text
 from stepgrid.summarize.setup import days_text
 from stepgrid.summarize.statistics import verdicts
 
@@ -30,6 +39,35 @@ REPRODUCED, NOT_REPRODUCED = "reproduced", "not reproduced"
 OUTCOMES = (REPRODUCED, NOT_REPRODUCED, verdicts.UNDECIDED, NO_VERDICT)
 MOST_POINTS = 3  # points that are named
 MOST_INPUTS, MOST_CELLS = 12, 200  # inputs that are named, cells that are looked at
+
+
+def add_compare_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("first", metavar="FIRST", help=f"the base: {RESULTS_HELP}")
+    parser.add_argument("second", metavar="SECOND", help="the results to compare with the base, named the same way")
+    add_where(parser)
+    parser.add_argument("--format", choices=FORMATS, default="text", help="the output format (text)")
+    add_output(parser)
+    add_narrowing(parser)
+
+
+def run_compare(args: argparse.Namespace) -> int:
+    report = compare_results(args, (args.first, args.second))
+    write_output(report_text(report, args.format), args.output, args.replace)
+    return FINE
+
+
+def compare_results(args: argparse.Namespace, names: Sequence[str]) -> Report:
+    """Make one report of two sets of results, in which the first is the base."""
+    selected = [condition.partition("=") for condition in args.where]
+    for axis, equals, _ in selected:
+        if not equals:
+            raise CommandError(f"--where {axis}: wanted AXIS=LABEL")
+    with ExitStack() as temporary_folders, ending_with(USAGE, NotComparable):
+        located = [locate_results(args, name, temporary_folders) for name in names]
+        first, second = (stored_results(results.store, results.plan.digest, results.name) for results in located)
+        if first.name == second.name:
+            first, second = replace(first, name=f"{first.name} (1)"), replace(second, name=f"{second.name} (2)")
+        return compare_sets(first, second, [(axis, label) for axis, _, label in selected])
 
 
 class NotComparable(Exception):

@@ -18,9 +18,7 @@ from stepgrid.build.error import BuildError
 from stepgrid.build.recipe import Artifact, Material, Order, require
 from stepgrid.host.files import sha256
 from stepgrid.language.flags import Flags, read_flags
-from stepgrid.language.sources import TREES, source_kind
-from stepgrid.model.plan import Json, PlannedBuild
-from stepgrid.store.paths import BUILD_LOG
+from stepgrid.model.plan import Json
 
 PREFIX = "prefix"  # below the build's folder: what a build system installed
 PROGRAMS, LIBRARIES = "bin", "lib"  # likewise: single programs and their libraries
@@ -36,25 +34,6 @@ _COMPILE_SECONDS = 12 * 3600.0
 _VERSION_SECONDS = 30.0
 _STRIP_SECONDS = 300.0
 _DATE = "946684800"  # 2000-01-01: a compile's date must not make two binaries of one tree
-
-
-class SourceRecipe:
-    """A recipe that compiles a tree, by the build system that it is named after."""
-
-    name: str
-    tools: tuple[str, ...]
-
-    def takes(self, build: PlannedBuild) -> bool:
-        """Tell whether the build is a tree and asks for this build system, or leaves the choice to its engine."""
-        return source_kind(build.source) in TREES and read_flags(build.recipe).system in (None, self.name)
-
-    def needed_tools(self, build: PlannedBuild) -> tuple[str, ...]:
-        """List the programs of the machine that this build will want, as far as its source tells."""
-        return self.tools
-
-    def needed_sources(self, build: PlannedBuild) -> tuple[Mapping[str, Json], ...]:
-        """List what this build fetches beside its source and Debian's headers, as far as its source tells."""
-        return ()
 
 
 class Compile(Struct, frozen=True):
@@ -287,7 +266,7 @@ def keep_programs(
     shared = [_move(order, path, order.folder / LIBRARIES / path.name) for path in libraries]
     files = [*homes.values(), *shared]
     stripped = strip(order, files if strip_libraries else homes.values())
-    prune(order.folder, (PROGRAMS, LIBRARIES))
+    prune(order, (PROGRAMS, LIBRARIES))
     argv = {name: (str(path.relative_to(order.folder)),) for name, path in homes.items()}
     return PrunedPrograms(argv, stripped, sum(path.stat().st_size for path in files))
 
@@ -296,7 +275,7 @@ def move_installed(compiled: Compile, staged: Path, names: Iterable[str]) -> Pat
     """Move these entries of a staging folder into the build, without symbols and static libraries."""
     prefix = compiled.order.folder / PREFIX
     shutil.move(staged, prefix)
-    prune(prefix, names)
+    prune(compiled.order, names, prefix)
     for archive in prefix.rglob("*.a"):
         archive.unlink()
     files = [path for path in prefix.rglob("*") if path.is_file() and not path.is_symlink()]
@@ -318,10 +297,10 @@ def strip(order: Order, files: Iterable[Path]) -> bool:
     return True
 
 
-def prune(folder: Path, names: Iterable[str]) -> None:
-    """Remove all of a build's folder but these entries and its log."""
-    lasting = {*names, BUILD_LOG}
-    for entry in folder.iterdir():
+def prune(order: Order, names: Iterable[str], folder: Path | None = None) -> None:
+    """Remove all of a build's folder, or of one below it, but these entries and its log."""
+    lasting = {*names, order.commands.log.name}
+    for entry in (folder or order.folder).iterdir():
         if entry.name in lasting:
             continue
         if entry.is_dir() and not entry.is_symlink():

@@ -5,13 +5,14 @@ import subprocess
 
 import pytest
 
-from stepgrid.build import apt, compilation
+from stepgrid.build import apt
 from stepgrid.build.apt import Mirror
-from stepgrid.build.compilation import development
 from stepgrid.build.elf import SWITCHES, codegen, published_codegen, read_elf, strings
 from stepgrid.build.error import BuildError
 from stepgrid.build.recipe import require
 from stepgrid.model.site import Site
+from stepgrid_databases.engines.recipes import compilation
+from stepgrid_databases.engines.recipes.compilation import development
 from tests.build.compilers import needs_compiler
 from tests.build.ordering import order
 from tests.needs import needs
