@@ -28,7 +28,7 @@ from stepgrid.summarize.claims import FAILS, HOLDS, ORDER, Assignment, ClaimCase
 from stepgrid.summarize.comparisons.builds import AS_SHIPPED, NO_VERDICT
 from stepgrid.summarize.comparisons.comparison import DOUBT
 from stepgrid.summarize.data.points import Point, choose_points, label
-from stepgrid.summarize.grid_answers import GridEvidence
+from stepgrid.summarize.report import GridEvidence
 from stepgrid.summarize.report_tables import Caveat
 from stepgrid.summarize.statistics.verdicts import UNDECIDED
 from stepgrid_answers.claim_judgement import ClaimEvidence, ClaimOutcome, Leaf, decide, label_words, make_leaf

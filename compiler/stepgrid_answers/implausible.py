@@ -28,8 +28,8 @@ from stepgrid.plugins.work import FEWEST_ROWS, FOUND_ROWS, client_count, must_wr
 from stepgrid.summarize.comparisons.builds import ReportedBuild
 from stepgrid.summarize.data.points import Point
 from stepgrid.summarize.data.tables_reader import Place, Run, Tables
-from stepgrid.summarize.grid_answers import GridEvidence
 from stepgrid.summarize.notes import MOST_NAMED, Doubt
+from stepgrid.summarize.report import GridEvidence
 from stepgrid.summarize.setup import Links, planned_steps
 from stepgrid.summarize.statistics.confidence_intervals import special
 from stepgrid_answers.levels import TwoLevels, two_levels, two_levels_of_loads

@@ -16,7 +16,7 @@ from stepgrid.summarize.comparisons.judgement import RatioEvidence, idleness, is
 from stepgrid.summarize.comparisons.ladders import Ladder, LevelChange, RungChange, versions
 from stepgrid.summarize.data.points import Point
 from stepgrid.summarize.data.tables_reader import PastFigure, Place, Tables
-from stepgrid.summarize.grid_answers import GridEvidence
+from stepgrid.summarize.report import GridEvidence
 from stepgrid.summarize.statistics.confidence_intervals import Values, log_mean
 from stepgrid_answers.levels import changes
 

@@ -29,8 +29,7 @@ from stepgrid.summarize.data.functions import Growth
 from stepgrid.summarize.data.points import Point
 from stepgrid.summarize.data.tables_reader import StepDetails
 from stepgrid.summarize.findings import DOT, WIDEST
-from stepgrid.summarize.grid_answers import GridEvidence
-from stepgrid.summarize.report import Explanation, Report
+from stepgrid.summarize.report import Explanation, GridEvidence, Report
 from stepgrid.summarize.setup import Facts, ReportSetup
 from stepgrid.summarize.statistics.verdicts import BUSY, UNDECIDED
 from stepgrid_answers.causes import (

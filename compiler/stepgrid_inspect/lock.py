@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import argparse
+import re
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
 
-from stepgrid.build.pins import PinAnswers, ReleaseAnswers, moving_sources, outlooks, resolve_all, write_lock
+from msgspec import Struct
+
+from stepgrid.build.error import BuildError
+from stepgrid.build.pins import ReleaseAnswers, around_expression, list_releases, resolve, write_lock
 from stepgrid.cli.failures import CommandError
 from stepgrid.cli.spec_arguments import SPEC_HELP, add_site, spec_error, use_site
 from stepgrid.errors import FAILED, FINE, PROBLEMS
@@ -14,8 +19,19 @@ from stepgrid.host.limits import limited, unlimited
 from stepgrid.language import lock_file
 from stepgrid.language.problems import Problems, SpecError, format_problems, nearest
 from stepgrid.language.requirements import HASH
+from stepgrid.language.scalars import Version
 from stepgrid.language.site import current_site
-from stepgrid.model.plan import Plan
+from stepgrid.language.sources import (
+    LISTED_KINDS,
+    can_move,
+    open_source,
+    release_text,
+    source_key,
+    source_kind,
+    source_parts,
+)
+from stepgrid.model.plan import LINK, Plan, PlannedBuild
+from stepgrid.model.site import Site
 from stepgrid.model.units import counted
 from stepgrid.plan.assembly import CompileContext, compile_spec, scales
 from stepgrid.summarize.formats import aligned
@@ -181,3 +197,102 @@ def _write(
         write_lock(spec, pins, versions)
     except OSError as error:
         raise CommandError(f"{file} cannot be written: {error.strerror}", FAILED) from error
+
+
+# Sources that move, and what they are now
+
+
+class MovingSource(NamedTuple):
+    """A source that moves, one build of it, and the names of all its builds and of their families."""
+
+    source: Mapping[str, Any]
+    build: PlannedBuild
+    names: Collection[str]
+
+
+class PinAnswers(Struct, frozen=True):
+    """Answers of the sources by their names in a lock file."""
+
+    pinned: dict[str, str] = {}  # that were not held before
+    moved: dict[str, str] = {}  # that are not what they are held to
+    failed: dict[str, str] = {}  # that gave no answer, and why
+
+
+def moving_sources(plans: Iterable[Plan]) -> dict[str, MovingSource]:
+    sources: dict[str, MovingSource] = {}
+    for plan in plans:
+        for build in (build for build in plan.builds if LINK not in build.recipe):
+            names = {build.name, *(cell.labels["build"] for cell in plan.cells if cell.build == build.id)}
+            names |= {name.removesuffix(f"-{build.version}") for name in names}
+            for source in filter(can_move, source_parts(build.source)):
+                earlier = sources[source_key(source)].names if source_key(source) in sources else ()
+                sources[source_key(source)] = MovingSource(source, build, {*earlier, *names})
+    return dict(sorted(sources.items()))
+
+
+def resolve_all(
+    sources: Mapping[str, MovingSource], pins: Mapping[str, str], site: Site, report: Callable[[str], None]
+) -> PinAnswers:
+    """Ask sources what they are now; `report` gets the name of each before it is asked, which may take a while."""
+    answers = PinAnswers()
+    for name, moving in sources.items():
+        report(name)
+        try:
+            current = resolve(moving.source, moving.build, site)
+        except (BuildError, OSError) as error:
+            answers.failed[name] = str(error)
+            continue
+        if name not in pins:
+            answers.pinned[name] = current
+        elif pins[name] != current:
+            answers.moved[name] = current
+    return answers
+
+
+# Builds that a spec has, beside the newest release of their registry
+
+
+class Outlook(NamedTuple):
+    """Builds of one registry, the newest version that they use, and the newest that there is."""
+
+    builds: Sequence[str]
+    used: str
+    newest: str  # empty: nobody lists any, or the registry failed
+    registry: str
+    failure: str = ""
+
+    @property
+    def is_outdated(self) -> bool:
+        return bool(self.newest and self.used) and Version(self.newest) > self.used
+
+
+def outlooks(builds: Iterable[PlannedBuild], site: Site, report: Callable[[str], None]) -> Iterator[Outlook]:
+    """Ask the registry of each build for its newest release; `report` gets its name before."""
+    groups: dict[str, list[PlannedBuild]] = {}
+    for build in builds:
+        groups.setdefault(source_key(_reopen(build)), []).append(build)
+    for group in groups.values():
+        source, newest, failure = _reopen(group[0]), "", ""
+        kind, text = source_kind(source) or "", release_text(source)
+        registry = source_key({key: source[key] for key in (kind, "suite") if key in source}).removesuffix(f":{text}")
+        if kind in LISTED_KINDS and (not text or around_expression(text)):
+            report(registry)
+            try:
+                newest = max(list_releases(source, site), key=Version, default="")
+            except (BuildError, OSError) as error:
+                failure = str(error)
+        versions = {build.name: build.version for build in group}
+        names = sorted(versions, key=lambda name: Version(versions[name]))
+        used = versions[names[-1]]  # Debian's releases are series: 1.0 holds 1.0.20
+        yield Outlook(names, used, used if used.startswith(f"{newest}.") else newest, registry, failure)
+
+
+def _reopen(build: PlannedBuild) -> dict[str, Any]:
+    """Leave the version of a resolved source open again: v{{ _ }}."""
+    source, text = open_source(build.source), release_text(build.source)
+    pattern = re.escape(build.version).replace(r"\.", "[._]")
+    key = {"git": "ref", "maven": "maven"}.get(source_kind(source) or "", "version")
+    if build.version and (match := re.search(rf"(?<!\d){pattern}(?!\d)", text)):
+        opened = f"{text[: match.start()]}{{{{ _ }}}}{text[match.end() :]}"
+        source[key] = f"{str(source[key]).removesuffix(text)}{opened}"
+    return source

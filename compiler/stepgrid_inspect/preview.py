@@ -11,9 +11,10 @@ from pathlib import Path
 from statistics import fmean, median, variance
 from typing import Any, NamedTuple, TypeAlias, TypeVar
 
-from msgspec import Struct
+from msgspec import MsgspecError, Struct, msgpack
 
 from stepgrid.collect.result_figures import figures_file
+from stepgrid.model.metrics import QPS
 from stepgrid.model.plan import DIFFERENCE, Json, Plan, PlannedCell, PlannedRepeat, PlannedStage
 from stepgrid.model.records import replace
 from stepgrid.model.status import Action, Eta, NodeStatus, PlanStatus, Status
@@ -24,8 +25,8 @@ from stepgrid.plugins.registry import read_settings
 from stepgrid.store.attempts import attempt_record
 from stepgrid.store.builds import build_catalogue
 from stepgrid.store.images import image_bytes
-from stepgrid.store.paths import folder_bytes
-from stepgrid.store.plans import earlier_plans, is_of_spec, past_figures
+from stepgrid.store.paths import FIGURES_DIGEST, folder_bytes
+from stepgrid.store.plans import earlier_plans, is_of_spec
 from stepgrid.store.results import result_record
 from stepgrid.store.status import StatusReader
 from stepgrid.store.store import Store
@@ -43,7 +44,7 @@ class _Previewer(Struct, frozen=True, dict=True):  # no slots: cached_property n
         nodes = [self._node(node) for node in self._nodes.values()]
         estimates = {stage.id: self._nodes[stage.id].seconds for stage in self.plan.stages}
         total = None if None in estimates.values() else sum(estimate or 0.0 for estimate in estimates.values())
-        power = estimate_power(past_figures(self.store, self.plan), self.plan, total)
+        power = estimate_power(_past_figures(self.store, self.plan), self.plan, total)
         saved = saved_seconds(self.plan, estimates)
         unread = self._unread_results()
         metrics = sorted({name for stage, folder in unread for name in self._changed_metrics(stage, folder)})
@@ -508,3 +509,36 @@ def _pooled_spread(cells: Iterable[Sequence[float]]) -> float | None:
     variances = [(variance(values), len(values) - 1) for values in logs if len(values) > 1]
     freedom = sum(count for _, count in variances)
     return math.sqrt(sum(value * count for value, count in variances) / freedom) if variances else None
+
+
+MOST_RESULTS = 200  # that are read: the spread is known well enough by then
+
+
+def _past_figures(store: Store, plan: Plan) -> dict[str, list[Sequence[float]]]:
+    """Map each step to the figures of every load that has one, for each cell."""
+    figures: dict[str, list[Sequence[float]]] = defaultdict(list)
+    budget = MOST_RESULTS
+    for cell in plan.cells:
+        chains = [repeat.stages for repeat in cell.repeats if repeat.run == 0]
+        if len(chains) < 2 or budget < len(chains):
+            continue
+        budget -= len(chains)
+        for step in cell.steps:
+            if step.measured and (step.stage > 0 or len(chains[0]) == 1):  # cells share their loads
+                stages = [chain[step.stage] for chain in chains]
+                values = [value for stage in stages if (value := _figure(store, stage, step.index)) is not None]
+                figures[step.name].append(values)
+    return dict(figures)
+
+
+def _figure(store: Store, stage: str, index: int) -> float | None:
+    """Read the figure of a step from the newest reading of the result."""
+    result = store.result(stage)
+    paths = result.glob("figures.*.msgpack") if result else ()
+    for path in sorted(paths, key=lambda path: path.stat().st_mtime, reverse=True):
+        try:
+            value = msgpack.decode(path.read_bytes()[FIGURES_DIGEST:])["steps"][index]["metrics"].get(QPS)
+        except (OSError, MsgspecError, LookupError, TypeError, AttributeError):
+            continue  # by an earlier version
+        return float(value) if isinstance(value, int | float) and value > 0 else None
+    return None

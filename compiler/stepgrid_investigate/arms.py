@@ -12,7 +12,7 @@ from stepgrid.model.units import counted
 from stepgrid.plan import expectations
 from stepgrid.summarize.comparisons.comparison_axes import StepPoints
 from stepgrid.summarize.data.points import Point
-from stepgrid.summarize.grid_answers import GridEvidence
+from stepgrid.summarize.report import GridEvidence
 
 MOST_NAMED = 4
 OPEN = (Status.MISSING, Status.RUNNING, Status.WAITING, Status.INTERRUPTED)

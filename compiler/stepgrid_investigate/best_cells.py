@@ -19,7 +19,7 @@ from stepgrid.model.units import counted, percent
 from stepgrid.summarize.comparisons.comparison import ComparedMetric, figure_text
 from stepgrid.summarize.comparisons.comparison_axes import StepPoints
 from stepgrid.summarize.data.points import Point
-from stepgrid.summarize.grid_answers import GridAnswer, GridEvidence
+from stepgrid.summarize.report import GridAnswer, GridEvidence
 from stepgrid.summarize.statistics import confidence_intervals, verdicts
 from stepgrid.summarize.statistics.confidence_intervals import log_mean
 from stepgrid_investigate.arms import OPEN, Arms, comparable_arms, listed, nearest_miss

@@ -5,6 +5,10 @@ from __future__ import annotations
 import argparse
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
+from fnmatch import fnmatchcase
+from pathlib import Path
+from statistics import mean
+from typing import NamedTuple
 
 from stepgrid.cli.failures import CommandError
 from stepgrid.cli.output import add_output, write_output
@@ -18,8 +22,8 @@ from stepgrid.cli.spec_arguments import (
     select_cells,
     spec_request,
 )
-from stepgrid.collect import query
 from stepgrid.collect.counts import profiled_cpu
+from stepgrid.collect.query import open_tables
 from stepgrid.collect.result_figures import stored_figures
 from stepgrid.collect.step_figures import ENGINE, StepFigures
 from stepgrid.errors import FINE
@@ -72,13 +76,13 @@ def _counter_tables(args: argparse.Namespace, plan: Plan, cells: Sequence[Planne
     if not (folder / STEPS_TABLE).is_file():
         words = shlex.join(spec_request(args).words(args.site))
         raise CommandError(f"{args.spec} has no tables yet: `stepgrid run {words}` makes them")
-    probes = query.counter_places(folder)
+    probes = counter_places(folder)
     for probe in args.probe:
         if probe not in probes:
             raise CommandError(f"nothing was counted around a probe `{probe}`: {nearest(probe, probes)}")
-    wanted = query.CounterFilter(args.step, args.probe or [ENGINE], args.name)
+    wanted = CounterFilter(args.step, args.probe or [ENGINE], args.name)
     labels = _distinct_labels(plan, cells)
-    for (step, source), growth in query.counter_growth(folder, [cell.id for cell in cells], wanted).items():
+    for (step, source), growth in counter_growth(folder, [cell.id for cell in cells], wanted).items():
         title = step if source == ENGINE else f"{step}, around {source}"
         yield from _growth_tables(title, {labels[cell]: growth[cell] for cell in growth}, args)
 
@@ -162,3 +166,49 @@ def _recorded_operations(figures: StepFigures) -> float | None:
     times = {name: count for _, name, count in figures.counts}
     recorded, cpu = times.get(RECORDED), profiled_cpu(times, figures.metrics)
     return recorded / cpu if recorded is not None and cpu else figures.metrics.get("operations")
+
+
+# By how much counters grew in the cells of a plan, over a step or around a probe.
+
+Place = tuple[str, str]  # step, and engine or the probe
+_QUERY = """
+SELECT s.step, c.source, s.cell, c.name, min(s.position) AS place, list(c.grown), list(DISTINCT s.stage)
+FROM counters AS c JOIN steps AS s USING (stage, attempt, position)
+GROUP BY s.step, c.source, s.cell, c.name ORDER BY place, s.step, c.source, c.name
+"""
+
+
+class CounterFilter(NamedTuple):
+    """Patterns; none stands for all."""
+
+    steps: Sequence[str] = ()
+    sources: Sequence[str] = ()  # engine, or names of probes
+    names: Sequence[str] = ()  # of counters
+
+    def takes(self, step: str, source: str, name: str) -> bool:
+        pairs = ((step, self.steps), (source, self.sources), (name, self.names))
+        return all(not patterns or any(fnmatchcase(value, p) for p in patterns) for value, patterns in pairs)
+
+
+def counter_growth(
+    folder: Path, cells: Sequence[str], wanted: CounterFilter
+) -> dict[Place, dict[str, dict[str, float]]]:
+    """Step and source -> cell -> counter -> growth, the mean of the loads; cells with the same runs are one."""
+    growth: dict[Place, dict[str, dict[str, float]]] = {}
+    runs: dict[tuple[Place, tuple[str, ...]], str] = {}
+    with open_tables(folder) as connection:
+        rows = connection.execute(_QUERY).fetchall()
+    order = {cell: index for index, cell in enumerate(cells)}
+    for step, source, cell, name, _, values, stages in sorted(rows, key=lambda row: order.get(row[2], 0)):
+        if cell in order and wanted.takes(step, source, name):
+            first = runs.setdefault(((step, source), tuple(sorted(stages))), cell)
+            if first == cell:
+                growth.setdefault((step, source), {}).setdefault(cell, {})[name] = mean(values)
+    return growth
+
+
+def counter_places(folder: Path) -> Mapping[str, Sequence[str]]:
+    """Source -> the steps that it is of."""
+    with open_tables(folder) as connection:
+        rows = connection.execute("SELECT source, list(DISTINCT step) FROM counters GROUP BY source").fetchall()
+    return {source: sorted(steps) for source, steps in rows}

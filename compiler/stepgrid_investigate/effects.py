@@ -23,7 +23,7 @@ from stepgrid.model.units import counted, percent
 from stepgrid.summarize.comparisons.comparison import ComparedMetric, ratio_text
 from stepgrid.summarize.comparisons.judgement import verdict_of
 from stepgrid.summarize.data.points import Point
-from stepgrid.summarize.grid_answers import GridAnswer, GridEvidence
+from stepgrid.summarize.report import GridAnswer, GridEvidence
 from stepgrid.summarize.statistics import confidence_intervals
 from stepgrid.summarize.statistics.confidence_intervals import Interval, LogRatios, log_mean, special
 from stepgrid.summarize.statistics.verdicts import BUSY, DIFFERENCES, ONE_LOAD

@@ -19,7 +19,7 @@ from stepgrid.plugins.design import Row
 from stepgrid.summarize.comparisons.comparison import ComparedMetric
 from stepgrid.summarize.comparisons.comparison_axes import StepPoints
 from stepgrid.summarize.data.points import Point
-from stepgrid.summarize.grid_answers import GridAnswer, GridEvidence
+from stepgrid.summarize.report import GridAnswer, GridEvidence
 from stepgrid.summarize.statistics import verdicts
 from stepgrid.summarize.statistics.confidence_intervals import Interval, intervals, sample, special
 from stepgrid_investigate.arms import OPEN, Arms, comparable_arms

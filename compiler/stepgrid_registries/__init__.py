@@ -1,1 +1,1 @@
-"""Sources that registries of languages and Debian have, asked by their own clients alone; found by entry points."""
+"""Sources that registries of languages and Debian have, asked by their own clients alone, and those of this machine."""

@@ -16,7 +16,7 @@ from itertools import chain
 from pathlib import Path
 from types import MappingProxyType
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from stepgrid.cli.failures import CommandError
 from stepgrid.cli.output import WIDTH
@@ -34,7 +34,9 @@ from stepgrid.model.units import seconds as seconds_text
 from stepgrid.package import INTERPRETER, PACKAGE
 from stepgrid.plugins.engine import release_numbers
 from stepgrid.store import builds, plans
-from stepgrid.store.builds import StoredBuild
+from stepgrid.store.paths import BUILD_LOG, folder_bytes
+from stepgrid.store.plans import stored_plans
+from stepgrid.store.status import build_status
 from stepgrid.store.store import Store
 from stepgrid.workflow import host_plan
 
@@ -149,6 +151,15 @@ def _value_text(value: Json) -> str:
 # stepgrid builds [SPEC]
 
 
+class StoredBuild(Struct, frozen=True):
+    id: str
+    status: Status
+    record: BuildRecord = field(default_factory=BuildRecord)
+    bytes: int | None = None
+    why: str = ""  # there is none
+    log: Path | None = None
+
+
 class _Entry(Struct, frozen=True):
     names: Sequence[str]
     engine: str
@@ -177,20 +188,20 @@ def _list_builds(args: argparse.Namespace, spec: str | None) -> None:
 
 
 def _entries_of_plan(store: Store, plan: Plan) -> list[_Entry]:
-    names, planned = _names_in_plan(plan), builds.planned_uses(store)
+    names, planned = _names_in_plan(plan), planned_uses(store)
     entries = []
     for build in plan.builds:
-        stored = builds.read_build(store, build.id)
+        stored = read_build(store, build.id)
         version = stored.record.version or build.version
-        specs = sorted(planned.get(build.id, builds.PlannedUse()).specs - {plan.spec})
+        specs = sorted(planned.get(build.id, PlannedUse()).specs - {plan.spec})
         entries.append(_Entry(names[build.id], build.engine, version, build.source, build.recipe, stored, specs))
     return entries
 
 
 def _entries_of_store(store: Store) -> list[_Entry]:
-    planned, entries = builds.planned_uses(store), []
+    planned, entries = planned_uses(store), []
     for build in builds.build_ids(store):
-        stored, use = builds.read_build(store, build), planned.get(build, builds.PlannedUse())
+        stored, use = read_build(store, build), planned.get(build, PlannedUse())
         record, specs = stored.record, sorted(use.specs)
         planned_build = use.build or PlannedBuild(build, "", "", "", {})
         recipe = (record.declared.recipe if record.declared else {}) or planned_build.recipe
@@ -437,3 +448,36 @@ def _file_error(error: OSError) -> CommandError:
 _VERBS: Mapping[str, tuple[Callable[..., None], int]] = MappingProxyType(
     {"diff": (_compare_builds, 2), "export": (_export_build, 2), "import": (_import_build, 1)}
 )
+
+
+# Builds of a store, and what plans say of them
+
+
+class PlannedUse(Struct, frozen=True):
+    """A build in plans: as the newest has it, and the specs that need it."""
+
+    build: PlannedBuild | None = None
+    specs: frozenset[str] = frozenset()
+
+
+def planned_uses(store: Store) -> dict[str, PlannedUse]:
+    """Map builds to what stored plans say of them."""
+    uses: dict[str, PlannedUse] = {}
+    for plan in stored_plans(store):
+        for build in plan.head.builds:
+            specs = uses[build.id].specs if build.id in uses else frozenset()
+            uses[build.id] = PlannedUse(build, specs | {plan.spec})
+    return uses
+
+
+def read_build(store: Store, build: str) -> StoredBuild:
+    node, folder = build_status(store, build), store.build(build)
+    if node.status is Status.DONE:
+        record = builds.read_build_record(folder) or BuildRecord()
+        return StoredBuild(build, node.status, record, folder_bytes(folder), log=_log(folder))
+    attempts = store.attempts(build)
+    return StoredBuild(build, node.status, why=node.reason, log=_log(attempts[-1]) if attempts else None)
+
+
+def _log(folder: Path) -> Path | None:
+    return folder / BUILD_LOG if (folder / BUILD_LOG).is_file() else None

@@ -6,11 +6,11 @@ import pytest
 
 from stepgrid.collect import job
 from stepgrid.collect.job import collect
-from stepgrid.collect.query import CounterFilter, counter_growth, counter_places
 from stepgrid.model.records import replace
 from stepgrid.plan import plan_file
 from stepgrid.store import plans
 from stepgrid.summarize.data.tables_reader import load
+from stepgrid_investigate.causes import CounterFilter, counter_growth, counter_places
 from tests.summarize.synthetic import Experiment
 
 BUILD = "rocksdb-7.8.3"

@@ -26,8 +26,7 @@ from stepgrid.plugins.registry import DESIGNS
 from stepgrid.summarize import report_formats, summary_text
 from stepgrid.summarize.comparisons.decisions import LoadCosts
 from stepgrid.summarize.data.tables_reader import Run
-from stepgrid.summarize.grid_answers import GridAnswer
-from stepgrid.summarize.report import Report, make_report
+from stepgrid.summarize.report import GridAnswer, Report, make_report
 from stepgrid_investigate.effects import PAIRS, fit_effects
 from stepgrid_page import json_document, markdown_post
 from tests.golden import Golden

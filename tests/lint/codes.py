@@ -9,7 +9,7 @@ _COLLECTORS = ("problems", "_problems", "found")
 
 def reported():
     """Code -> the files that report it."""
-    from stepgrid.lint.runner import all_rules
+    from stepgrid.lint.spec_rules import all_rules
 
     codes = {rule.code: {"lint"} for rule in all_rules()}
     for path in sorted((ROOT / "compiler").rglob("*.py")):

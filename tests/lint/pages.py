@@ -15,7 +15,7 @@ from stepgrid.language import lock_file
 from stepgrid.language.problems import Problems, SpecError, _source, format_problems
 from stepgrid.language.site import read_site
 from stepgrid.language.spec_file import read_spec
-from stepgrid.lint.runner import check
+from stepgrid.lint.spec_rules import check
 from stepgrid.model.records import OptionInfo
 from stepgrid.model.site import Site
 from stepgrid.plan import checks

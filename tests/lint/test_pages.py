@@ -1,7 +1,7 @@
 import pytest
 
 from scripts.problems_page import index
-from stepgrid.lint.runner import all_rules
+from stepgrid.lint.spec_rules import all_rules
 from tests.lint.codes import reported
 from tests.lint.pages import FOLDER, pages, shown
 

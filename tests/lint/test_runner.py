@@ -8,7 +8,7 @@ from pathlib import Path
 from stepgrid.expand.cells import expand
 from stepgrid.language.problems import Problems
 from stepgrid.language.spec_file import read_spec
-from stepgrid.lint.runner import all_rules, applicable_rules, check
+from stepgrid.lint.spec_rules import all_rules, applicable_rules, check
 from tests.lint.pages import HOST, SPEC, problems_of
 
 GRID = """\
@@ -96,7 +96,7 @@ def test_each_code_stands_once_in_the_list_of_all():
 
 
 def test_rules_of_other_kinds_are_not_even_imported():
-    code = "import sys; from stepgrid.lint import runner; runner.applicable_rules(['mysql'], ['sysbench'])"
+    code = "import sys; from stepgrid.lint import spec_rules; runner.applicable_rules(['mysql'], ['sysbench'])"
     shown = "print([name for name in sys.modules if 'db_bench' in name or 'rocksdb' in name])"
     done = subprocess.run([sys.executable, "-c", f"{code}; {shown}"], capture_output=True, text=True, check=True)
     assert done.stdout == "[]\n"

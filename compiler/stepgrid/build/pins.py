@@ -9,11 +9,11 @@ import re
 import shutil
 import sys
 import time
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from fnmatch import fnmatch
 from pathlib import Path, PurePosixPath
-from typing import Any, NamedTuple
+from typing import Any
 
 from msgspec import Struct
 
@@ -27,19 +27,14 @@ from stepgrid.language.lock_file import Releases
 from stepgrid.language.problems import Problems, SpecError
 from stepgrid.language.scalars import Version
 from stepgrid.language.sources import (
-    LISTED_KINDS,
     WHOLE,
     ReleaseQuestion,
-    can_move,
     local_files,
-    open_source,
     release_text,
     source_faults,
     source_key,
-    source_kind,
-    source_parts,
 )
-from stepgrid.model.plan import LINK, Plan, PlannedBuild
+from stepgrid.model.plan import PlannedBuild
 from stepgrid.model.site import Site
 from stepgrid.store.paths import StorePaths
 
@@ -152,53 +147,6 @@ def keep_apart(source: Mapping[str, Any], outputs: Path) -> str:
 # Pins of a lock file: commits and checksums of sources that move
 
 
-class MovingSource(NamedTuple):
-    """A source that moves, one build of it, and the names of all its builds and of their families."""
-
-    source: Mapping[str, Any]
-    build: PlannedBuild
-    names: Collection[str]
-
-
-class PinAnswers(Struct, frozen=True):
-    """Answers of the sources by their names in a lock file."""
-
-    pinned: dict[str, str] = {}  # that were not held before
-    moved: dict[str, str] = {}  # that are not what they are held to
-    failed: dict[str, str] = {}  # that gave no answer, and why
-
-
-def moving_sources(plans: Iterable[Plan]) -> dict[str, MovingSource]:
-    sources: dict[str, MovingSource] = {}
-    for plan in plans:
-        for build in (build for build in plan.builds if LINK not in build.recipe):
-            names = {build.name, *(cell.labels["build"] for cell in plan.cells if cell.build == build.id)}
-            names |= {name.removesuffix(f"-{build.version}") for name in names}
-            for source in filter(can_move, source_parts(build.source)):
-                earlier = sources[source_key(source)].names if source_key(source) in sources else ()
-                sources[source_key(source)] = MovingSource(source, build, {*earlier, *names})
-    return dict(sorted(sources.items()))
-
-
-def resolve_all(
-    sources: Mapping[str, MovingSource], pins: Mapping[str, str], site: Site, report: Callable[[str], None]
-) -> PinAnswers:
-    """Ask sources what they are now; `report` gets the name of each before it is asked, which may take a while."""
-    answers = PinAnswers()
-    for name, moving in sources.items():
-        report(name)
-        try:
-            current = resolve(moving.source, moving.build, site)
-        except (BuildError, OSError) as error:
-            answers.failed[name] = str(error)
-            continue
-        if name not in pins:
-            answers.pinned[name] = current
-        elif pins[name] != current:
-            answers.moved[name] = current
-    return answers
-
-
 def resolve(source: Mapping[str, Any], build: PlannedBuild, site: Site) -> str:
     """Return the pin that a lock file holds for a source now. A BuildError says why there is no answer."""
     route = source_of(source)
@@ -283,7 +231,7 @@ def choose(versions: Iterable[str], question: ReleaseQuestion) -> list[str]:
 def list_releases(source: Mapping[str, Any], site: Site) -> Releases:
     """List all releases of an open source, without release candidates and the like; of Debian, series by suite."""
     prefix, suffix, separators = "", "", "."
-    if parts := _around_expression(release_text(source)):
+    if parts := around_expression(release_text(source)):
         prefix, expression, suffix = parts
         separators = "._" if "_" in expression else "."  # REL_{{ version | replace('.', '_') }}
     release = re.compile(rf"{re.escape(prefix)}(\d+(?:[{separators}]\d+)*){re.escape(suffix)}", re.ASCII)
@@ -296,7 +244,7 @@ def list_releases(source: Mapping[str, Any], site: Site) -> Releases:
     return releases
 
 
-def _around_expression(text: str) -> tuple[str, str, str] | None:
+def around_expression(text: str) -> tuple[str, str, str] | None:
     """Split a text at its first {{ and its last }}; None where there is no expression."""
     before, begin, remainder = text.partition("{{")
     expression, end, after = remainder.rpartition("}}")
@@ -307,7 +255,7 @@ def _names(source: Mapping[str, Any], site: Site) -> Sequence[str]:
     """Ask a registry for the names of a source's releases."""
     sample = dict(source)
     for key, value in source.items():
-        if isinstance(value, str) and (parts := _around_expression(value)):
+        if isinstance(value, str) and (parts := around_expression(value)):
             sample[key] = f"{parts[0]}1{parts[2]}"
     for fault in source_faults(sample):  # these words reach a command line
         raise BuildError(f"the source cannot be used: {fault.message}")
@@ -315,52 +263,3 @@ def _names(source: Mapping[str, Any], site: Site) -> Sequence[str]:
     assert isinstance(route, ListedSource)
     with asking(PlannedBuild("", source_key(sample), "program", "", sample), site) as order:
         return route.list_versions(sample, order)
-
-
-# Builds that a spec has, beside the newest release of their registry
-
-
-class Outlook(NamedTuple):
-    """Builds of one registry, the newest version that they use, and the newest that there is."""
-
-    builds: Sequence[str]
-    used: str
-    newest: str  # empty: nobody lists any, or the registry failed
-    registry: str
-    failure: str = ""
-
-    @property
-    def is_outdated(self) -> bool:
-        return bool(self.newest and self.used) and Version(self.newest) > self.used
-
-
-def outlooks(builds: Iterable[PlannedBuild], site: Site, report: Callable[[str], None]) -> Iterator[Outlook]:
-    """Ask the registry of each build for its newest release; `report` gets its name before."""
-    groups: dict[str, list[PlannedBuild]] = {}
-    for build in builds:
-        groups.setdefault(source_key(_reopen(build)), []).append(build)
-    for group in groups.values():
-        source, newest, failure = _reopen(group[0]), "", ""
-        kind, text = source_kind(source) or "", release_text(source)
-        registry = source_key({key: source[key] for key in (kind, "suite") if key in source}).removesuffix(f":{text}")
-        if kind in LISTED_KINDS and (not text or _around_expression(text)):
-            report(registry)
-            try:
-                newest = max(list_releases(source, site), key=Version, default="")
-            except (BuildError, OSError) as error:
-                failure = str(error)
-        versions = {build.name: build.version for build in group}
-        names = sorted(versions, key=lambda name: Version(versions[name]))
-        used = versions[names[-1]]  # Debian's releases are series: 1.0 holds 1.0.20
-        yield Outlook(names, used, used if used.startswith(f"{newest}.") else newest, registry, failure)
-
-
-def _reopen(build: PlannedBuild) -> dict[str, Any]:
-    """Leave the version of a resolved source open again: v{{ _ }}."""
-    source, text = open_source(build.source), release_text(build.source)
-    pattern = re.escape(build.version).replace(r"\.", "[._]")
-    key = {"git": "ref", "maven": "maven"}.get(source_kind(source) or "", "version")
-    if build.version and (match := re.search(rf"(?<!\d){pattern}(?!\d)", text)):
-        opened = f"{text[: match.start()]}{{{{ _ }}}}{text[match.end() :]}"
-        source[key] = f"{str(source[key]).removesuffix(text)}{opened}"
-    return source

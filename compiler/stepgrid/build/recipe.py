@@ -26,12 +26,10 @@ from stepgrid.plugins.engine import Built, DeclaredBuilds
 from stepgrid.plugins.registry import Registry, engine
 from stepgrid.plugins.server import ServerDescription
 
-# the module and the class of each route, imported when a build asks for it; registries of languages are beside the core
+# the module and the class of each route, imported when a build asks for it; others are beside the core
 _CLASSES = {
-    "system": ("local", "System"),
     "git": ("git", "GitSource"),
     "tarball": ("archive", "Tarball"),
-    "path": ("local", "LocalTree"),
     "server": ("external_server", "RunningServer"),
 }
 REGISTRIES: Registry[type[SourceKind]] = Registry("sources", "source", "stepgrid.build.recipe:SourceKind")

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
 from stepgrid.collect import parquet
 from stepgrid.language.problems import nearest
 from stepgrid.model.result_schema import SCHEMA
-from stepgrid.model.units import mean
 from stepgrid.store.paths import STEPS_TABLE
 
 if TYPE_CHECKING:
@@ -183,49 +181,3 @@ def _instead(connection: DuckDBPyConnection, sql: str, name: str) -> str:
 
 def _either(word: str, tables: Sequence[str]) -> str:
     return f" {word} ".join(f"`{table}`" for table in tables)
-
-
-# By how much counters grew in the cells of a plan, over a step or around a probe.
-
-Place = tuple[str, str]  # step, and engine or the probe
-_QUERY = """
-SELECT s.step, c.source, s.cell, c.name, min(s.position) AS place, list(c.grown), list(DISTINCT s.stage)
-FROM counters AS c JOIN steps AS s USING (stage, attempt, position)
-GROUP BY s.step, c.source, s.cell, c.name ORDER BY place, s.step, c.source, c.name
-"""
-
-
-class CounterFilter(NamedTuple):
-    """Patterns; none stands for all."""
-
-    steps: Sequence[str] = ()
-    sources: Sequence[str] = ()  # engine, or names of probes
-    names: Sequence[str] = ()  # of counters
-
-    def takes(self, step: str, source: str, name: str) -> bool:
-        pairs = ((step, self.steps), (source, self.sources), (name, self.names))
-        return all(not patterns or any(fnmatchcase(value, p) for p in patterns) for value, patterns in pairs)
-
-
-def counter_growth(
-    folder: Path, cells: Sequence[str], wanted: CounterFilter
-) -> dict[Place, dict[str, dict[str, float]]]:
-    """Step and source -> cell -> counter -> growth, the mean of the loads; cells with the same runs are one."""
-    growth: dict[Place, dict[str, dict[str, float]]] = {}
-    runs: dict[tuple[Place, tuple[str, ...]], str] = {}
-    with open_tables(folder) as connection:
-        rows = connection.execute(_QUERY).fetchall()
-    order = {cell: index for index, cell in enumerate(cells)}
-    for step, source, cell, name, _, values, stages in sorted(rows, key=lambda row: order.get(row[2], 0)):
-        if cell in order and wanted.takes(step, source, name):
-            first = runs.setdefault(((step, source), tuple(sorted(stages))), cell)
-            if first == cell:
-                growth.setdefault((step, source), {}).setdefault(cell, {})[name] = mean(values)
-    return growth
-
-
-def counter_places(folder: Path) -> Mapping[str, Sequence[str]]:
-    """Source -> the steps that it is of."""
-    with open_tables(folder) as connection:
-        rows = connection.execute("SELECT source, list(DISTINCT step) FROM counters GROUP BY source").fetchall()
-    return {source: sorted(steps) for source, steps in rows}

@@ -24,7 +24,7 @@ from stepgrid.language.problems import Location, Problem, Problems, SpecError, n
 from stepgrid.language.sources import ReleaseQuestion, can_move, source_key, source_parts
 from stepgrid.language.spec_file import Document, Tried, read_spec
 from stepgrid.language.yaml import MOST_FILE_BYTES, Map, key_location, load
-from stepgrid.lint import runner as lint
+from stepgrid.lint import spec_rules as lint
 from stepgrid.lint.subject import Places
 from stepgrid.model.plan import (
     ALL,

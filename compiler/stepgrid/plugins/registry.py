@@ -140,7 +140,7 @@ MEMORIES: Registry[Any] = Registry("memories", "memory", "stepgrid.summarize.rep
 DESIGNS: Registry[Design] = Registry("designs", "design", "stepgrid.plugins.design:Design")
 FORMS: Registry[Any] = Registry("forms", "form of a report", "stepgrid.summarize.report_formats:ReportForm")
 PICTURES: Registry[Any] = Registry("pictures", "file of a chart", "stepgrid.summarize.report_formats:PictureForm")
-ANSWERS: Registry[Any] = Registry("answers", "answer", "stepgrid.summarize.grid_answers:AnswerGrid")
+ANSWERS: Registry[Any] = Registry("answers", "answer", "stepgrid.summarize.report:AnswerGrid")
 EXPORTS: Registry[Any] = Registry("exports", "file of results", "stepgrid.summarize.report_files:ReadExport")
 COMMANDS: Registry[Any] = Registry("commands", "command", "stepgrid.cli.commands:Command")
 

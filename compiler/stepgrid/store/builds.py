@@ -5,27 +5,15 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from msgspec import Struct, field
-
 from stepgrid.host.files import find_record
-from stepgrid.model.plan import BUILD_PREFIX, PlannedBuild
+from stepgrid.model.plan import BUILD_PREFIX
 from stepgrid.model.records import BuildRecord, Catalogue, OptionInfo, parse_record
-from stepgrid.model.status import Status
-from stepgrid.store.paths import BUILD_FILE, BUILD_LOG, CATALOGUE_FILE, folder_bytes, subfolders
-from stepgrid.store.plans import read_input, stored_plans
+from stepgrid.store.paths import BUILD_FILE, CATALOGUE_FILE, subfolders
+from stepgrid.store.plans import read_input
 from stepgrid.store.store import Store
 
 if TYPE_CHECKING:
     from stepgrid.plan.assembly import ExistingBuild
-
-
-class StoredBuild(Struct, frozen=True):
-    id: str
-    status: Status
-    record: BuildRecord = field(default_factory=BuildRecord)
-    bytes: int | None = None
-    why: str = ""  # there is none
-    log: Path | None = None
 
 
 def build_ids(store: Store) -> list[str]:
@@ -33,21 +21,6 @@ def build_ids(store: Store) -> list[str]:
     builds = {folder.name for folder in subfolders(store.build("_").parent)}
     attempted = {folder.name for folder in subfolders(store.attempts_of("_").parent)}
     return sorted(builds | {name for name in attempted if name.startswith(BUILD_PREFIX) and store.attempts(name)})
-
-
-def read_build(store: Store, build: str) -> StoredBuild:
-    from stepgrid.store.status import build_status  # not for whoever compiles a spec
-
-    node, folder = build_status(store, build), store.build(build)
-    if node.status is Status.DONE:
-        record = read_build_record(folder) or BuildRecord()
-        return StoredBuild(build, node.status, record, folder_bytes(folder), log=_log(folder))
-    attempts = store.attempts(build)
-    return StoredBuild(build, node.status, why=node.reason, log=_log(attempts[-1]) if attempts else None)
-
-
-def _log(folder: Path) -> Path | None:
-    return folder / BUILD_LOG if (folder / BUILD_LOG).is_file() else None
 
 
 def read_build_record(folder: Path) -> BuildRecord | None:
@@ -85,20 +58,3 @@ def _digests(text: bytes) -> frozenset[str]:
     except ValueError:
         return frozenset()
     return frozenset([*(artifact.digest for artifact in record.artifacts), *(file.sha256 for file in record.files)])
-
-
-class PlannedUse(Struct, frozen=True):
-    """A build in plans: as the newest has it, and the specs that need it."""
-
-    build: PlannedBuild | None = None
-    specs: frozenset[str] = frozenset()
-
-
-def planned_uses(store: Store) -> dict[str, PlannedUse]:
-    """Map builds to what stored plans say of them."""
-    uses: dict[str, PlannedUse] = {}
-    for plan in stored_plans(store):
-        for build in plan.head.builds:
-            specs = uses[build.id].specs if build.id in uses else frozenset()
-            uses[build.id] = PlannedUse(build, specs | {plan.spec})
-    return uses

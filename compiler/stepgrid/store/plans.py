@@ -3,24 +3,20 @@
 from __future__ import annotations
 
 import json
-from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import NamedTuple
 
-from msgspec import MsgspecError, msgpack
-
 from stepgrid.host.files import find_record, make_folder, read_bytes
 from stepgrid.language.files import InputRecord, digest, record_file
-from stepgrid.model.metrics import QPS
 from stepgrid.model.plan import Json, Plan, is_imported
 from stepgrid.model.records import Record
 from stepgrid.model.secret_variables import Secret, is_digest, mask_settings, secret_name
 from stepgrid.plan import plan_file
 from stepgrid.plan.plan_file import DAMAGED, Head, is_intact
-from stepgrid.store.paths import FIGURES_DIGEST, TIME_FORMAT, subfolders
+from stepgrid.store.paths import TIME_FORMAT, subfolders
 from stepgrid.store.store import Store
 
 
@@ -145,38 +141,6 @@ def is_of_spec(earlier: Plan, plan: Plan) -> bool:
 
 
 # How far the loads of a cell lie apart, from figures that are stored in their results.
-
-MOST_RESULTS = 200  # that are read: the spread is known well enough by then
-
-
-def past_figures(store: Store, plan: Plan) -> dict[str, list[Sequence[float]]]:
-    """Map each step to the figures of every load that has one, for each cell."""
-    figures: dict[str, list[Sequence[float]]] = defaultdict(list)
-    budget = MOST_RESULTS
-    for cell in plan.cells:
-        chains = [repeat.stages for repeat in cell.repeats if repeat.run == 0]
-        if len(chains) < 2 or budget < len(chains):
-            continue
-        budget -= len(chains)
-        for step in cell.steps:
-            if step.measured and (step.stage > 0 or len(chains[0]) == 1):  # cells share their loads
-                stages = [chain[step.stage] for chain in chains]
-                values = [value for stage in stages if (value := _figure(store, stage, step.index)) is not None]
-                figures[step.name].append(values)
-    return dict(figures)
-
-
-def _figure(store: Store, stage: str, index: int) -> float | None:
-    """Read the figure of a step from the newest reading of the result."""
-    result = store.result(stage)
-    paths = result.glob("figures.*.msgpack") if result else ()
-    for path in sorted(paths, key=lambda path: path.stat().st_mtime, reverse=True):
-        try:
-            value = msgpack.decode(path.read_bytes()[FIGURES_DIGEST:])["steps"][index]["metrics"].get(QPS)
-        except (OSError, MsgspecError, LookupError, TypeError, AttributeError):
-            continue  # by an earlier version
-        return float(value) if isinstance(value, int | float) and value > 0 else None
-    return None
 
 
 def read_input(path: Path) -> bytes | None:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from functools import cache, partial
 from itertools import chain
-from typing import Any, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 from msgspec import Struct, field
 
@@ -25,7 +25,7 @@ from stepgrid.summarize import report_tables
 from stepgrid.summarize.claims import JudgedClaim
 from stepgrid.summarize.comparisons import builds, comparison_axes, decisions
 from stepgrid.summarize.comparisons.builds import ReportedBuild
-from stepgrid.summarize.comparisons.comparison import Case, ComparedMetric, Comparison, ratio_intervals
+from stepgrid.summarize.comparisons.comparison import Case, ComparedMetric, Comparison, RatioIntervals, ratio_intervals
 from stepgrid.summarize.comparisons.comparison_axes import StepPoints
 from stepgrid.summarize.comparisons.conditions import Conditions
 from stepgrid.summarize.comparisons.decisions import Decision, LoadCosts
@@ -44,7 +44,6 @@ from stepgrid.summarize.comparisons.noise_floor import noise_floors
 from stepgrid.summarize.comparisons.work_beside import JUDGED, beside_tables
 from stepgrid.summarize.data.points import AxisAnswers, Point, find_searches, points, searched_axes
 from stepgrid.summarize.data.tables_reader import Place, Run, Tables
-from stepgrid.summarize.grid_answers import GridAnswer, GridEvidence
 from stepgrid.summarize.notes import Doubt, Notes, coverage, doubts, measured_times, operation_coverage, quiet_times
 from stepgrid.summarize.rate_curves import RateCurve, find_rate_curves
 from stepgrid.summarize.report_tables import TableInputs
@@ -124,6 +123,36 @@ class ReportTables(Struct, frozen=True):
             (table.name, report_tables.TOO_LONG) for table in self.prepared if not self.are_chosen and table.is_long
         ]
         return [*long, *((table.name, table.why) for table in self.long)]
+
+
+class GridAnswer(Struct, frozen=True):
+    key: str  # best, pareto, effects: by which programs find it
+    title: str
+    sentences: tuple[str, ...]  # the first one is the answer
+    tables: tuple[Table, ...] = ()
+    charts: tuple[str, ...] = ()  # SVG
+    loads: tuple[tuple[str, int, str], ...] = ()  # that would tell more: cell, loads, why
+    points: tuple[Mapping[str, str], ...] = ()  # that a search would try next
+    why: str = ""  # it would
+    finalists: tuple[str, ...] = ()  # of a search, by the last stages of their first loads
+
+
+class GridEvidence(Struct, frozen=True):
+    """A report before its answers."""
+
+    plan: Plan
+    setup: ReportSetup
+    sections: Sequence[StepPoints]  # the points of each measured step
+    ratios: RatioEvidence
+    intervals: RatioIntervals  # of the tables
+    tables: Tables  # without what searches tried
+    links: Links
+    durability: Callable[[Place], Mapping[str, str] | None]  # what a step that writes promises to its class
+    costs: LoadCosts = LoadCosts()
+
+
+# answers: a GridAnswer, a JudgedClaim, a Ladder, a Doubt, or an Explanation
+AnswerGrid: TypeAlias = Callable[[GridEvidence], Iterable[Any]]
 
 
 class Report(Struct, frozen=True, eq=False):
