@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import argparse
+import os
 import shlex
 import sys
 import time
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, suppress
+from functools import partial
 from pathlib import Path
 
-from msgspec import field
+from msgspec import Struct, field
 
 from stepgrid.cli.failures import CommandError, unless_busy
 from stepgrid.cli.spec_arguments import add_narrowing, add_site, quiet_plan, spec_error, use_site
 from stepgrid.errors import FAILED, FINE, PROBLEMS, USAGE
+from stepgrid.host.files import make_folder, remove_tree, sync
 from stepgrid.host.locks import LockBusy, locked
 from stepgrid.host.terminal_output import cut, text_width
 from stepgrid.language.problems import Location, Problem, Problems, SpecError, format_problems
@@ -29,15 +32,17 @@ from stepgrid.plan.assembly import scales
 from stepgrid.plan.plan_file import DAMAGED
 from stepgrid.store import plans
 from stepgrid.store.images import Image, evict_image, last_use, list_images, read_image_record
-from stepgrid.store.paths import folder_bytes
-from stepgrid.store.plans import Request, StoredPlan, StoredRequest, requests, secret_digests
+from stepgrid.store.paths import RUN_LOCK, folder_bytes, next_time_name, subfolders
+from stepgrid.store.plans import Request, StoredPlan, StoredRequest, outdate_summaries, requests, secret_digests
 from stepgrid.store.store import Store
 from stepgrid.summarize.formats import aligned
 from stepgrid.workflow import host_plan
-from stepgrid_inspect import trash
-from stepgrid_inspect.trash import KINDS, NeededNames, TrashEntry, UnmovedPath, list_entries, unreferenced_entries
 
 SPECS = "specs/**/*.yaml"
+FILE_KINDS = ("asked", "learnt", "loads", "secrets")  # a small file each
+KINDS = ("results", "attempts", "images", "builds", "records", "plans", "summary", *FILE_KINDS)
+IMPORTS = ("import", "import-legacy")  # the locks and attempts of imports: the next one sweeps what a killed one left
+TRASH = "trash"  # a folder and a lock
 
 
 def add_images_arguments(parser: argparse.ArgumentParser) -> None:
@@ -143,18 +148,18 @@ def run_gc(args: argparse.Namespace) -> int:
     store = host_plan.store()
     with unless_busy("this checkout is in use (pid {}): nothing was changed; try again later"):
         if args.restore:
-            return _restore_trash(store)
+            return _print_restored(store)
         if args.empty:
-            number, _ = trash.trash_size(store)
-            print(f"deleted {counted(number, 'place')} of the trash, {size(trash.empty(store))}")
+            number, _ = trash_size(store)
+            print(f"deleted {counted(number, 'place')} of the trash, {size(empty_trash(store))}")
         else:
             _collect_garbage(store, args)
     return FINE
 
 
-def _restore_trash(store: Store) -> int:
-    with trash.lock_trash(store):
-        number, unmoved = trash.restore(store)
+def _print_restored(store: Store) -> int:
+    with lock_trash(store):
+        number, unmoved = restore_trash(store)
     _print_unmoved(unmoved)
     print(f"restored {counted(number, 'place')} from the trash")
     return FAILED if unmoved else FINE
@@ -169,7 +174,7 @@ def _collect_garbage(store: Store, args: argparse.Namespace) -> None:
     """List what no spec needs; with `--yes`, move it to the trash."""
     with ExitStack() as lock:
         if args.yes and store.root.is_dir():
-            lock.enter_context(trash.lock_trash(store))  # before the first look: a run changes what is needed
+            lock.enter_context(lock_trash(store))  # before the first look: a run changes what is needed
         present = list_entries(store)  # before the plans: an import publishes its plan first
         specs = [*args.specs, *(str(path) for path in sorted(Path().glob(SPECS)) if _is_spec(path))]
         needed = references(store, list(map(host_plan.spec_name, specs)), list(map(host_plan.spec_name, args.forget)))
@@ -177,7 +182,7 @@ def _collect_garbage(store: Store, args: argparse.Namespace) -> None:
         unneeded = unreferenced_entries(present, needed)
         print("\n".join(_garbage_lines(store, needed, unneeded, args)), flush=True)
         if args.yes and unneeded:
-            unmoved = trash.move(store, unneeded)
+            unmoved = move_to_trash(store, unneeded)
             _print_unmoved(unmoved)
             hint = "`stepgrid gc --restore` puts them back, `stepgrid gc --empty` deletes them"
             print(f"moved {counted(len(unneeded) - len(unmoved), 'place')} to the trash; {hint}")
@@ -223,7 +228,7 @@ def _garbage_lines(
                     rows = [(*row[:2], f"used {duration(now - last_use(Path(row[0])))} ago") for row in rows]
                 yield from aligned(rows, "    ", right=[1])
         yield f"{size(sum(sizes.values()))} in {counted(len(unneeded), 'place')}{_hint(args)}"
-    number, total = trash.trash_size(store)
+    number, total = trash_size(store)
     if total:
         yield f"the trash holds {counted(number, 'place')}, {size(total)}: `stepgrid gc --empty` deletes them"
 
@@ -238,6 +243,185 @@ def _hint(args: argparse.Namespace) -> str:
 
 
 # The results that are needed: by the named specs, and by the specs of stored plans, wherever these lie.
+
+
+# Entries of the store that no spec needs, and the trash: they come back by rename, until the trash is emptied.
+
+
+class NeededNames(Struct):
+    """Names of what specs need."""
+
+    plans: set[str] = set()
+    builds: set[str] = set()
+    stages: set[str] = set()
+    shapes: set[str] = set()  # of stages: sizes of databases are named by them
+    secrets: set[str] = set()  # names of files with values of variables
+
+    def has(self, kind: str, name: str) -> bool:
+        if kind in ("plans", "summary"):
+            return name in self.plans
+        if kind == "secrets":
+            return name in self.secrets
+        if kind == "learnt":
+            return name in self.shapes
+        return name in self.builds or name in self.stages
+
+
+class TrashEntry(Struct, frozen=True):
+    """A folder or file of the store."""
+
+    kind: str
+    path: Path
+    root: Path  # that it must be inside of: outputs/, or the data folder
+
+    @property
+    def name(self) -> str:
+        return self.path.stem
+
+    @property
+    def bytes(self) -> int:
+        return folder_bytes(self.path) if self.path.is_dir() else self.path.lstat().st_blocks * 512
+
+    @property
+    def is_inside(self) -> bool:
+        """Tell whether it is no link, and not below one: what lies elsewhere is somebody else's."""
+        is_there = self.path.is_file() if self.kind in FILE_KINDS else self.path.is_dir()
+        return is_there and not self.path.is_symlink() and self.path.resolve().is_relative_to(self.root.resolve())
+
+
+def list_entries(store: Store) -> list[TrashEntry]:
+    entries = []
+    for kind in KINDS:
+        parents = [store.records()] if kind == "records" else store.folders(kind)
+        for parent in parents:
+            root = store.root if kind == "records" else parent.parent
+            for path in sorted(parent.iterdir()) if parent.is_dir() else ():
+                entry = TrashEntry(kind, path, root)
+                if not path.name.startswith(".") and path.name not in IMPORTS and entry.is_inside:
+                    entries.append(entry)
+    return entries
+
+
+def unreferenced_entries(entries: Collection[TrashEntry], needed: NeededNames) -> list[TrashEntry]:
+    return [entry for entry in entries if not needed.has(entry.kind, entry.name)]
+
+
+class UnmovedPath(Struct, frozen=True):
+    path: Path
+    why: str
+
+
+@contextmanager
+def lock_trash(store: Store) -> Iterator[None]:
+    """Hold the locks of runs, imports and the trash. LockBusy: one of them goes on in this checkout."""
+    with ExitStack() as locks:
+        for name in (RUN_LOCK, *IMPORTS, TRASH):
+            locks.enter_context(locked(store.lock(name), wait=False))
+        yield
+
+
+def move_to_trash(store: Store, entries: Iterable[TrashEntry]) -> list[UnmovedPath]:
+    """Move entries to the trash, each by one rename: a kill in between loses nothing. Return what stays."""
+    listed = list(entries)
+    batch = next_time_name(folder.name for root in _roots(store) for folder in subfolders(root / TRASH))
+    outdate_summaries(store, {entry.name for entry in listed if entry.kind == "results"})
+    faults = [_change(store, entry.name, entry.path, partial(_move_entry, store, entry, batch)) for entry in listed]
+    return [fault for fault in faults if fault]
+
+
+def _move_entry(store: Store, entry: TrashEntry, batch: str) -> str:
+    trash = entry.root / TRASH
+    if trash.is_symlink() or not entry.is_inside:
+        return f"{trash if trash.is_symlink() else entry.path} is a link"
+    if entry.kind in ("results", "builds"):
+        store.drop_mark(entry.name)
+    _rename(entry.path, trash / batch / entry.path.relative_to(entry.root))
+    return ""
+
+
+def restore_trash(store: Store) -> tuple[int, list[UnmovedPath]]:
+    """Move everything back, the newest first: count what came back, and list what stays in the trash."""
+    listed = list(_contents(store))
+    outdate_summaries(store, {home.name for _, home in listed if home.parent.name == "results"})
+    faults = [_change(store, home.stem, path, partial(_restore_path, path, home)) for path, home in listed]
+    unmoved = [fault for fault in faults if fault]
+    for root in _roots(store):
+        _remove_empty_folders(root / TRASH)
+    return len(listed) - len(unmoved), unmoved
+
+
+def _restore_path(path: Path, home: Path) -> str:
+    """Restore a path, never over what was made since. Attempts and results of one stage join those that were."""
+    if not home.exists():
+        _rename(path, home)
+        return ""
+    if home.parent.name in ("results", "attempts"):
+        for child in path.iterdir():
+            if not (home / child.name).exists():
+                _rename(child, home / child.name)
+        _remove_empty_folders(path)
+    return f"{home} is there already" if path.exists() else ""
+
+
+def trash_size(store: Store) -> tuple[int, int]:
+    """Count folders and files, and the bytes of them and of what an interrupted `empty` left."""
+    return len(list(_contents(store))), sum(folder_bytes(root / TRASH) for root in _roots(store))
+
+
+def empty_trash(store: Store) -> int:
+    """Delete the trash and return its bytes. Hide it first: what is deleted in part cannot be restored."""
+    freed = 0
+    with locked(store.lock(TRASH), wait=False):
+        for root in _roots(store):
+            for batch in subfolders(root / TRASH):
+                os.rename(batch, batch.with_name(f".{batch.name}"))
+            sync(root / TRASH)
+            freed += folder_bytes(root / TRASH)
+            remove_tree(root / TRASH)
+    return freed
+
+
+def _contents(store: Store) -> Iterator[tuple[Path, Path]]:
+    """List folders and files of the trash, each with its path in the store."""
+    for root in _roots(store):
+        for batch in reversed(subfolders(root / TRASH)):
+            for kind in subfolders(batch):
+                for path in sorted(kind.iterdir()):
+                    paths = sorted(path.iterdir()) if path.name == store.records().name else [path]
+                    yield from ((entry, root / entry.relative_to(batch)) for entry in paths)
+
+
+def _roots(store: Store) -> list[Path]:
+    """List folders with a trash: what is renamed stays on its file system. A link leads to somebody else's folder."""
+    roots = dict.fromkeys((store.root, store.data))
+    return [root for root in roots if (root / TRASH).is_dir() and not (root / TRASH).is_symlink()]
+
+
+def _change(store: Store, name: str, path: Path, change: Callable[[], str]) -> UnmovedPath | None:
+    """Change something under the lock of a stage or build; `change` says why it changed nothing."""
+    lock = store.lock(name)
+    try:
+        with locked(lock, wait=False):
+            why = change()
+            lock.unlink(missing_ok=True)
+    except LockBusy:  # a job that outlived its run
+        why = "it is in use"
+    except OSError as error:
+        why = error.strerror or str(error)
+    return UnmovedPath(path, why) if why else None
+
+
+def _rename(path: Path, target: Path) -> None:
+    make_folder(target.parent)
+    os.rename(path, target)
+    sync(target.parent)
+    sync(path.parent)
+
+
+def _remove_empty_folders(folder: Path) -> None:
+    for parent, _, _ in os.walk(folder, topdown=False):
+        with suppress(OSError):
+            Path(parent).rmdir()
 
 
 class References(NeededNames):

@@ -12,8 +12,8 @@ from stepgrid.language.problems import Problems, SpecError
 from stepgrid.run.images import live_database
 from stepgrid.store.store import Store
 from stepgrid.workflow import host_plan, run_request
-from stepgrid_inspect import trash
-from stepgrid_inspect.trash import NeededNames, list_entries, unreferenced_entries
+from stepgrid_inspect import disk
+from stepgrid_inspect.disk import NeededNames, list_entries, unreferenced_entries
 
 Capture = pytest.CaptureFixture[str]
 SPEC = """\
@@ -72,7 +72,7 @@ def test_gc_sees_images_in_both_places_and_nothing_of_other_checkouts(folder):
         each.publish_image("s-1", each.new_image("s-1"))
     found = unreferenced_entries(list_entries(store), NeededNames((), (), ()))
     assert [each.path for each in found] == [Path("outputs/images/s-1"), store.image("s-1")]
-    assert trash.move(store, found) == []
+    assert disk.move_to_trash(store, found) == []
     assert not store.image("s-1").exists()
     assert other.image("s-1").is_dir()
 

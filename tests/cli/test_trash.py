@@ -7,8 +7,8 @@ import pytest
 
 from stepgrid.host.locks import LockBusy, locked
 from stepgrid.store.store import Store
-from stepgrid_inspect import trash
-from stepgrid_inspect.trash import NeededNames, UnmovedPath, list_entries, unreferenced_entries
+from stepgrid_inspect import disk
+from stepgrid_inspect.disk import NeededNames, UnmovedPath, list_entries, unreferenced_entries
 
 
 @pytest.fixture
@@ -59,7 +59,7 @@ NOTHING = NeededNames((), (), ())
 
 
 def moved(store, needed=NOTHING):
-    return trash.move(store, unreferenced_entries(list_entries(store), needed))
+    return disk.move_to_trash(store, unreferenced_entries(list_entries(store), needed))
 
 
 def tree(folder):
@@ -85,8 +85,8 @@ def test_all_of_it_comes_back(store):
     assert len(gone) == len(before)
     assert {path.split("/")[0] for path in gone} == {"trash"}
     assert list_entries(store) == []
-    assert trash.trash_size(store)[0] == len(before)
-    assert trash.restore(store) == (len(before), [])
+    assert disk.trash_size(store)[0] == len(before)
+    assert disk.restore_trash(store) == (len(before), [])
     assert tree(store.root) == before
     assert not (store.root / "trash").exists()
 
@@ -106,7 +106,7 @@ def test_results_join_those_that_were_measured_since(store):
     put(store, "results/s-1", "20260101T000000.000000Z")
     moved(store)
     put(store, "results/s-1", "20260102T000000.000000Z")
-    assert trash.restore(store) == (1, [])
+    assert disk.restore_trash(store) == (1, [])
     there = [path.name for path in (store.root / "results" / "s-1").iterdir()]
     assert sorted(there) == ["20260101T000000.000000Z", "20260102T000000.000000Z"]
 
@@ -116,7 +116,7 @@ def test_nothing_that_was_made_since_is_replaced(store):
     (old / "inner" / "file").write_text("old")
     moved(store)
     put(store, "builds", "b-1")
-    number, left = trash.restore(store)
+    number, left = disk.restore_trash(store)
     assert (number, [each.why for each in left]) == (0, [f"{old} is there already"])
     assert (old / "inner" / "file").read_text() != "old"
     assert (left[0].path / "inner" / "file").read_text() == "old"
@@ -127,7 +127,7 @@ def test_of_two_the_newer_comes_back(store):
         file = put(store, "builds", "b-1") / "inner" / "file"
         file.write_text(text)
         moved(store)
-    number, left = trash.restore(store)
+    number, left = disk.restore_trash(store)
     assert (number, len(left)) == (1, 1)
     assert file.read_text() == "new"
 
@@ -135,12 +135,12 @@ def test_of_two_the_newer_comes_back(store):
 def test_emptying_deletes_and_counts(store):
     fill(store)
     moved(store)
-    held = trash.trash_size(store)[1]
+    held = disk.trash_size(store)[1]
     assert held >= 5000 * 7
-    assert trash.empty(store) == held
-    assert trash.trash_size(store) == (0, 0)
-    assert trash.restore(store) == (0, [])
-    assert trash.empty(store) == 0
+    assert disk.empty_trash(store) == held
+    assert disk.trash_size(store) == (0, 0)
+    assert disk.restore_trash(store) == (0, [])
+    assert disk.empty_trash(store) == 0
 
 
 def test_an_interrupted_emptying_restores_nothing_in_part(store):
@@ -148,8 +148,8 @@ def test_an_interrupted_emptying_restores_nothing_in_part(store):
     moved(store)
     (batch,) = (store.root / "trash").iterdir()
     batch.rename(batch.with_name(f".{batch.name}"))  # what `empty` does first
-    assert trash.restore(store) == (0, [])
-    assert trash.empty(store) > 0
+    assert disk.restore_trash(store) == (0, [])
+    assert disk.empty_trash(store) > 0
     assert not (store.root / "trash").exists()
 
 
@@ -159,7 +159,7 @@ def test_images_stay_on_their_file_system(tmp_path):
     (store.image("s-1") / "file").write_text("x" * 5000)
     assert moved(store) == []
     assert [path.parts[-3:-2] for path in (store.data / "trash").rglob("file")] == [("images",)]
-    assert trash.restore(store) == (1, [])
+    assert disk.restore_trash(store) == (1, [])
     assert (store.image("s-1") / "file").is_file()
 
 
@@ -173,9 +173,9 @@ def test_what_a_job_uses_is_left_and_named(store):
 
 @pytest.mark.parametrize("held", ["run", "import", "import-legacy", "trash"])
 def test_it_is_alone(held, store):
-    with locked(store.lock(held)), pytest.raises(LockBusy), trash.lock_trash(store):
+    with locked(store.lock(held)), pytest.raises(LockBusy), disk.lock_trash(store):
         pass
-    with trash.lock_trash(store):
+    with disk.lock_trash(store):
         pass
 
 
@@ -184,7 +184,7 @@ def test_a_trash_that_is_a_link_is_not_used(store, tmp_path):
     (tmp_path / "elsewhere" / "precious" / "results" / "s-2").mkdir(parents=True)
     (store.root / "trash").symlink_to(tmp_path / "elsewhere")
     assert moved(store) == [UnmovedPath(folder, f"{store.root / 'trash'} is a link")]
-    assert (trash.restore(store), trash.empty(store)) == ((0, []), 0)
+    assert (disk.restore_trash(store), disk.empty_trash(store)) == ((0, []), 0)
     assert (tmp_path / "elsewhere" / "precious" / "results" / "s-2").is_dir()
 
 
@@ -194,19 +194,19 @@ def test_links_inside_are_not_followed(store, tmp_path):
     (outside / "file").write_text("x")
     (put(store, "builds", "b-1") / "link").symlink_to(outside)
     moved(store)
-    trash.empty(store)
+    disk.empty_trash(store)
     assert (outside / "file").read_text() == "x"
 
 
-@pytest.mark.parametrize("change", [moved, trash.restore])
+@pytest.mark.parametrize("change", [moved, disk.restore_trash])
 def test_a_kill_at_any_rename_loses_nothing(change, tmp_path):
     for renames in range(20):
         store = Store(tmp_path / str(renames) / "outputs")
         before = fill(store)
-        if change is trash.restore:
+        if change is disk.restore_trash:
             moved(store)
         survived = _killed_after(renames, lambda store=store: change(store))
-        trash.restore(store)
+        disk.restore_trash(store)
         assert tree(store.root) == before
         if survived:
             break
