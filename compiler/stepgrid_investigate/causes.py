@@ -7,7 +7,6 @@ import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
 from pathlib import Path
-from statistics import mean
 from typing import NamedTuple
 
 from stepgrid.cli.failures import CommandError
@@ -31,6 +30,7 @@ from stepgrid.host import files
 from stepgrid.language.problems import nearest
 from stepgrid.model.plan import Plan, PlannedCell, PlannedReport
 from stepgrid.model.table import NOTHING, Table
+from stepgrid.model.units import mean
 from stepgrid.plan.actions import arms
 from stepgrid.plugins.collector import RECORDED, ComparingCollector, Recording
 from stepgrid.plugins.layout import Block, LayoutCell
