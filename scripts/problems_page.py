@@ -18,7 +18,7 @@ silenced with a reason, in a spec or within a scale: `allow: {step-short: "only 
 
 
 def index(folder: Path) -> str:
-    from stepgrid.lint.runner import all_rules
+    from stepgrid.lint.spec_rules import all_rules
 
     lints = {rule.code for rule in all_rules()}
     heads = [head for path in sorted(folder.glob("*.md")) if (head := _HEAD.match(path.read_text(encoding="utf-8")))]

@@ -96,7 +96,7 @@ def test_each_code_stands_once_in_the_list_of_all():
 
 
 def test_rules_of_other_kinds_are_not_even_imported():
-    code = "import sys; from stepgrid.lint import spec_rules; runner.applicable_rules(['mysql'], ['sysbench'])"
+    code = "import sys; from stepgrid.lint import spec_rules; spec_rules.applicable_rules(['mysql'], ['sysbench'])"
     shown = "print([name for name in sys.modules if 'db_bench' in name or 'rocksdb' in name])"
     done = subprocess.run([sys.executable, "-c", f"{code}; {shown}"], capture_output=True, text=True, check=True)
     assert done.stdout == "[]\n"
