@@ -52,9 +52,9 @@ class RatePoint(Struct, frozen=True, dict=True):
         return len({run.load for run in self.point.runs if run.status == Status.FAILED})
 
     def latency(self, name: str) -> ComparedMetric | None:
-        """Return the metric of a percentile, if there is a figure of it."""
+        """Return the metric of a percentile, if there is a figure of it: not where the rate was missed."""
         metric = f"insert_{name}_us" if self.metric == INSERTS else f"{name}_us"
-        return ComparedMetric(metric, "us", "lower") if self.point.means(metric) else None
+        return ComparedMetric(metric, "us", "lower") if not self.missed_loads and self.point.means(metric) else None
 
     def mean(self, name: str) -> float | None:
         metric = self.latency(name)
