@@ -26,7 +26,6 @@ __all__ = ["golden"]
 os.environ.pop("COLUMNS", None)  # pytest gives the processes that it starts the width of its terminal
 
 Compile = Callable[..., Plan]
-Complaints = Callable[..., str]
 
 # the machines that run this are busy: an example that takes long says nothing about the code
 settings.register_profile("stepgrid", deadline=None, derandomize=bool(os.environ.get("CI")), max_examples=25)

@@ -21,7 +21,6 @@ import re
 import shlex
 import subprocess
 import sys
-from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
@@ -39,7 +38,6 @@ NAMED = (
     (re.compile(r"\b202[4-9]-\d\d-\d\d[ T]\d\d:\d\d(:\d\d)?([.\d]+)?(\+00:00|Z| UTC)?"), "TIME"),
     (re.compile(r"(\bpid |\bprocess |/proc/)\d+"), r"\1N"),
 )
-Worlds = Mapping[str, Callable[..., str | None]]
 
 
 class Scene(NamedTuple):

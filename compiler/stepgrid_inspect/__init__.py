@@ -5,6 +5,7 @@ from stepgrid.cli.commands import BESIDE_SPEC, HERE, Command
 # fmt: off
 COMPARE = Command("its results", "compare", "compare two sets of results: specs, plans, dates, exported files",
                   "stepgrid_inspect.compare", HERE)
+COMPLETION = Command("other programs", "completion", "print the shell completion script", "stepgrid_inspect.new")
 DOCTOR = Command("a run", "doctor", "check this host, and show how to fix what it finds", "stepgrid_inspect.doctor")
 EXPLAIN = Command("a spec", "explain",
                   "show the settings and options of one cell, and the line of the spec that sets each",
@@ -16,6 +17,7 @@ IMAGES = Command("its disk", "images", "list saved databases (images), verify or
                  "stepgrid_inspect.disk", HERE)
 LOCK = Command("a spec", "lock", "pin the refs and artifacts of a spec to commits and checksums",
                "stepgrid_inspect.lock")
+NEW = Command("a spec", "new", "write a commented example spec", "stepgrid_inspect.new")
 OUTDATED = Command("a spec", "outdated", "show which builds of a spec have newer releases", "stepgrid_inspect.lock")
 PARSE = Command("its results", "parse", "show every figure of an existing output file", "stepgrid_inspect.query")
 PLAN = Command("a spec", "plan", "show what a run would measure, why and for how long, and which results exist",
@@ -31,6 +33,8 @@ RESULTS = Command("its results", "results",
 RETRACT = Command("its results", "retract", "exclude a result from reports; its files are kept",
                   "stepgrid_inspect.results", BESIDE_SPEC)
 SCHEMA = Command("other programs", "schema", "print the JSON Schema of specs, for editors", "stepgrid_inspect.schema")
+SNAKEFILE = Command("other programs", "snakefile", "print the path of the Snakefile, for snakemake -s",
+                    "stepgrid_inspect.new")
 STATUS = Command("a run", "status", "show the status of every stage, during a run or after it",
                  "stepgrid_inspect.status", BESIDE_SPEC)
 WATCH = Command("a run", "watch", "show the status live, with the speed of the running step",

@@ -18,10 +18,10 @@ from stepgrid.cli.spec_arguments import (
     select_cell,
 )
 from stepgrid.errors import FAILED, FINE, USAGE
-from stepgrid.host.products import check_folder
 from stepgrid.host.terminal_output import folded
 from stepgrid.model.units import counted, duration
 from stepgrid.workflow import host_plan
+from stepgrid_page.folders import check_folder
 
 WITHIN = "20m"  # to shrink a script
 

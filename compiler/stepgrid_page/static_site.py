@@ -20,7 +20,6 @@ from stepgrid.cli.report import locate_results
 from stepgrid.cli.spec_arguments import RESULTS_HELP, add_narrowing, use_site
 from stepgrid.errors import FAILED, FINE
 from stepgrid.host.files import make_folder, write_text
-from stepgrid.host.products import check_folder, fill_folder
 from stepgrid.model import units
 from stepgrid.model.plan import BUILD, Plan, is_imported
 from stepgrid.model.table import group
@@ -40,6 +39,7 @@ from stepgrid.summarize.statistics.verdicts import BAD, GOOD
 from stepgrid.workflow import host_plan
 from stepgrid_page import html_page, report_charts
 from stepgrid_page.drawing import PageMarks
+from stepgrid_page.folders import check_folder, fill_folder
 from stepgrid_page.step_charts import Chart
 
 INDEX, FEED, TABLES, HISTORIES = "index.html", "feed.xml", "tables", "history"

@@ -10,27 +10,11 @@ from bench import verdicts, verdicts_made
 from bench.verdicts_rows import KINDS
 
 
-def test_every_second_table_has_four_comparisons():
-    tables = verdicts.judged(verdicts_made.Kind(0.01, 3), 12)
-    assert [len(table) for table in tables] == [1, 4, 1, 4, 1, 1]
-    assert all(entry.verdict and entry.interval for table in tables for entry in table)
-
-
 def test_the_figures_are_as_noisy_as_they_say():
     kind = verdicts_made.Kind(0.1, 1)
     made = verdicts_made.experiments(kind, 400, 1)
     logs = [math.log(run.metrics["qps"]) for each in made for run in each.tables.runs if run.build == "base"]
     assert stdev(logs) == pytest.approx(0.1, rel=0.15)
-
-
-def test_a_difference_is_one_to_the_base():
-    kind = verdicts_made.Kind(0.00001, 2, shift=0.1)
-    ratios = [[round(entry.ratio or 0.0, 2) for entry in table] for table in verdicts.judged(kind, 5)]
-    assert ratios == [[1.11], [1.11] * 4]
-
-
-def test_a_rate_has_its_exact_bounds():
-    assert str(verdicts.Rate(0, 100)) == "  0.00% of 100 (one-sided 95 %: at least 0.00%, at most 2.95%)"
 
 
 @pytest.mark.parametrize("loads", [3, 5])

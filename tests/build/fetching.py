@@ -1,13 +1,8 @@
 """What the tests of the git source ask of a fetch."""
 
-from collections.abc import Callable
-
 import pytest
 
 from stepgrid.build.error import BuildError
-from stepgrid.build.recipe import Material
-
-Fetch = Callable[..., Material]
 
 
 def log(tmp_path):

@@ -5,8 +5,6 @@ import json
 import tarfile
 from pathlib import Path
 
-import pytest
-
 from stepgrid.cli import main
 from stepgrid.host.files import make_folder, write_json
 from stepgrid.model.records import plain
@@ -17,8 +15,6 @@ from stepgrid_share import commands as transfer
 from tests.cli.samples import SPEC
 
 SUMMARIZED = transfer.update_report
-Capture = pytest.CaptureFixture[str]
-Members = dict[str, tuple[tarfile.TarInfo, bytes]]
 
 
 def measured(tmp_path, monkeypatch):

@@ -10,7 +10,6 @@ from stepgrid.host.locks import locked
 from stepgrid.store.store import Store
 from tests.cli.worlds import built, kept, measured
 
-Capture = pytest.CaptureFixture[str]
 pytestmark = pytest.mark.usefixtures("folder", "account")
 TIME = "20260101T000000.000000Z"
 

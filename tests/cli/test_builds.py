@@ -14,7 +14,6 @@ import pytest
 from stepgrid.cli import main
 from stepgrid.store.store import Store
 
-Capture = pytest.CaptureFixture[str]
 ROOT = Path(__file__).resolve().parents[2]
 SPEC = """\
 title: t

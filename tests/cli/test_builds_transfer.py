@@ -17,7 +17,6 @@ from stepgrid.workflow import host_plan
 from stepgrid_share import build_bundle
 from tests.cli.bundles import rewrite
 
-Capture = pytest.CaptureFixture[str]
 SPEC = """\
 title: t
 builds:

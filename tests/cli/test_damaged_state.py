@@ -14,7 +14,6 @@ from stepgrid.cli import main
 from stepgrid.plan.plan_file import is_intact
 from tests.cli import samples, worlds
 
-Capture = pytest.CaptureFixture[str]
 WRONG = ["", "{", "[]", "null", "[" * 100_000, "[" + "1" * 5000 + "]", '{"id": {}}']
 
 

@@ -3,14 +3,10 @@
 import json
 from hashlib import sha256
 
-import pytest
-
 from stepgrid.cli import main
 from stepgrid.model.records import replace
 from stepgrid.plan import plan_file
 from tests.cli import bundles
-
-Capture = pytest.CaptureFixture[str]
 
 
 def forged(file, change):

@@ -11,8 +11,6 @@ from stepgrid.host.locks import locked
 from stepgrid.store.store import Store
 from tests.cli.samples import SPEC
 
-Capture = pytest.CaptureFixture[str]
-
 
 @pytest.fixture(autouse=True)
 def folder(tmp_path, monkeypatch):

@@ -15,7 +15,6 @@ from stepgrid.store.store import Store
 from stepgrid.workflow import host_plan
 from tests.build.repository import Repository
 
-Capture = pytest.CaptureFixture[str]
 SPEC = """\
 title: t
 builds: {{r: {{engine: rocksdb, versions: [1.0.1, 1.0.2], source: {{git: "{url}", ref: "v{{{{ version }}}}"}}}}}}

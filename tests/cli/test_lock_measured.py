@@ -11,7 +11,6 @@ from stepgrid.workflow import host_plan
 from tests.build.repository import Repository
 from tests.cli.worlds import kept, measured
 
-Capture = pytest.CaptureFixture[str]
 SPEC = """\
 title: t
 builds:

@@ -3,11 +3,10 @@ from pathlib import Path
 
 import pytest
 
-from stepgrid.cli import main, new
+from stepgrid.cli import main
 from stepgrid.plugins import registry
 from stepgrid.plugins.registry import ENGINES
-
-Capture = pytest.CaptureFixture[str]
+from stepgrid_inspect import new
 
 
 @pytest.fixture(autouse=True)

@@ -18,7 +18,6 @@ from tests.build.repository import Repository
 from tests.cli.worlds import kept
 from tests.needs import needs
 
-Capture = pytest.CaptureFixture[str]
 TAGS = ("v1.0.1", "v1.0.2", "v1.9.0", "v1.10.0", "v2.0.0", "v2.1.0-rc1", "other-9.9.9", "v3")
 SPEC = """\
 title: t

@@ -10,7 +10,6 @@ from stepgrid.cli import main
 from stepgrid.workflow import run_request
 from tests.needs import needs
 
-Capture = pytest.CaptureFixture[str]
 SPEC = """\
 title: a gate
 builds: {mine: {engine: program, version: 1.0.0, source: SOURCE, flags: {command: 'true', programs: say.sh}}}

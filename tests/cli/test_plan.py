@@ -13,7 +13,6 @@ from tests.cli.samples import SPEC
 from tests.cli.worlds import built, kept, measured
 
 ROOT = Path(__file__).resolve().parents[2]
-Capture = pytest.CaptureFixture[str]
 pytestmark = pytest.mark.usefixtures("folder")
 
 

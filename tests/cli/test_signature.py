@@ -12,7 +12,6 @@ from tests.cli import bundles
 from tests.cli.test_import import listed
 from tests.needs import needs
 
-Capture = pytest.CaptureFixture[str]
 pytestmark = needs("ssh-keygen")
 
 

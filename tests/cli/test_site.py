@@ -15,7 +15,6 @@ from stepgrid.workflow import host_plan, run_request
 from stepgrid_inspect import disk
 from stepgrid_inspect.disk import NeededNames, list_entries, unreferenced_entries
 
-Capture = pytest.CaptureFixture[str]
 SPEC = """\
 title: "t"
 hardware: {id: big, cores: 4000}

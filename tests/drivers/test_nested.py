@@ -48,7 +48,7 @@ def test_what_is_nested_says_so():
         "tpcc.mix",
         "vector_search.dataset",
         "command.metrics",
-        *(f"{kind}.rate" for kind in ("insert_benchmark", "linkbench", "tpcc")),
+        *(f"{kind}.rate" for kind in ("insert_benchmark", "linkbench", "sql", "tpcc")),
         "command.series",
     }
     assert nested == known

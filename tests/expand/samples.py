@@ -5,7 +5,6 @@ from collections.abc import Callable
 from stepgrid.model.plan import Plan
 
 Compile = Callable[..., Plan]
-Complaints = Callable[..., str]
 BASE = """\
 title: t
 builds: {rocksdb: {engine: rocksdb, versions: [7.8.3, 9.10.0], source: {system: db_bench}}}

@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from stepgrid.host.files import sha256
-from stepgrid.host.products import MANIFEST, OccupiedError, check_folder, fill_folder, write_file
+from stepgrid.host.products import OccupiedError, write_file
+from stepgrid_page.folders import MANIFEST, check_folder, fill_folder
 
 
 def filled(**texts):

@@ -9,7 +9,6 @@ from stepgrid.cli import main
 from stepgrid.host.failure import StageError, end_of_log, explaining_log, is_from_outside
 from stepgrid.host.terminal_output import TextBlock, folded, visible
 
-Capture = pytest.CaptureFixture[str]
 CLIPBOARD = "\x1b]52;c;cm0gLXJmIH4K\x07"
 
 

@@ -15,7 +15,6 @@ from tests.build.repository import Repository
 from tests.cli.samples import SPEC
 from tests.needs import needs
 
-Capture = pytest.CaptureFixture[str]
 ROOT = Path(__file__).resolve().parents[2]
 
 

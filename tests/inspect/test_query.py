@@ -13,7 +13,6 @@ from stepgrid.collect.job import collect
 from stepgrid.collect.query import SCHEMA
 from tests.summarize.synthetic import Experiment
 
-Capture = pytest.CaptureFixture[str]
 BUILD = "rocksdb-7.8.3"
 
 

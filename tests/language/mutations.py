@@ -2,7 +2,6 @@
 
 import random
 import re
-from collections.abc import Callable
 
 WORDS = [
     "null", "~", "[]", "{}", "{a: 1}", "[1, 2]", "-1", "0", "1e400", "0x10", "yes", "'", '"', "{{", "{{ }}",
@@ -31,7 +30,6 @@ KEYS = [
     "abstract", "version", "versions", "source", "engine", "when", "when_unsupported", "as", "for", "times", "name",
     "kind", "points", "values",
 ]  # fmt: skip
-Damage = Callable[[list[str], int, random.Random], None]
 
 
 def mutated(text, seed):

@@ -5,8 +5,9 @@ import xml.etree.ElementTree as ET
 
 import pytest
 
-from stepgrid.host.products import MANIFEST, OccupiedError
+from stepgrid.host.products import OccupiedError
 from stepgrid_page import static_site
+from stepgrid_page.folders import MANIFEST
 from stepgrid_page.static_site import SiteEntry as Entry
 from stepgrid_page.static_site import folder_names
 from tests.browser import PHONE, browser

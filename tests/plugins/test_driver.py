@@ -98,9 +98,6 @@ def test_the_password_is_not_kept(access, tmp_path):
     assert read_request(tmp_path) == (access._replace(password=""), {"sql": []})
 
 
-Capture = pytest.CaptureFixture[str]
-
-
 def test_what_is_not_read(tmp_path):
     os.mkfifo(tmp_path / "pipe")
     (tmp_path / "zeros").write_bytes(bytes(1 << 20))

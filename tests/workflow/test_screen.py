@@ -20,8 +20,6 @@ from tests.run import finished
 from tests.store.test_status import LOAD, PLAN, STAGES
 from tests.waiting import until
 
-Capture = pytest.CaptureFixture[str]
-
 
 @pytest.fixture
 def store(tmp_path, monkeypatch):

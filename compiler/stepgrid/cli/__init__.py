@@ -44,13 +44,14 @@ def _run(arguments: Sequence[str] | None) -> int:
     if arguments is None:
         is_completing = _COMPLETING in os.environ
     if is_completing:
-        from stepgrid.cli.new import complete, typed_words
+        from importlib import import_module
 
-        words = typed_words()
+        completion = import_module(every_command()["completion"].module)
+        words = completion.typed_words()
     name = words[0] if words and find(words[0]) else ""
     parser = _parser(name)
     if is_completing:
-        complete(parser)
+        completion.complete(parser)
     if words and not name and not words[0].startswith("-"):
         parser.error(_unknown_command(words[0]))
     try:

@@ -28,15 +28,14 @@ class Command(NamedTuple):
 
 # fmt: off
 _TABLE: tuple[Command | str, ...] = (  # in the order of help; a name alone is a command of a package
-    Command("a spec", "new", "write a commented example spec", "new"),
+    "new",
     Command("a spec", "check", "compile a spec and show every problem in it", "check"),
     "plan", "lock", "outdated", "builds",
     Command("a run", "run", "measure the missing stages through Snakemake, then summarize", "run"),
     "status", "watch",
     Command("its results", "report", "print the report of the results, or one of its tables", "report", BESIDE_SPEC),
     "compare", "plans", "site", "results", "redo", "retract", "export", "import", "images", "gc",
-    Command("other programs", "snakefile", "print the path of the Snakefile, for snakemake -s", "new"),
-    Command("other programs", "completion", "print the shell completion script", "new"),
+    "snakefile", "completion",
 )
 # fmt: on
 

@@ -15,7 +15,6 @@ from typing import Any, NamedTuple
 from msgspec import Struct
 
 from stepgrid.host import files
-from stepgrid.host.products import fill_folder
 from stepgrid.model.plan import Command, PlannedStage, PlannedStep, Value, runs_already
 from stepgrid.model.records import LaunchRequest
 from stepgrid.model.secret_variables import is_digest
@@ -28,6 +27,7 @@ from stepgrid.run.attempt import InstalledBuild
 from stepgrid.run.server_process import storage_engine
 from stepgrid.summarize.formats import escape_markdown
 from stepgrid_investigate.repro.finding import CPU, OPERATIONS, ReproArm, ReproError, ReproFinding, printed_figures
+from stepgrid_page.folders import fill_folder
 
 SCRIPT, README, BIN = "repro.sh", "README.md", "bin"
 PREFIX = "STEPGRID_"  # of each variable of the environment that the script reads

@@ -143,7 +143,7 @@ def _run_paced(connect: Callable[[], Connection], request: Mapping[str, Any], fo
         moments = open_loop.moments(schedule, request.get("arrivals"), request["seed"])
         return takewhile(lambda moment: moment < length, moments)
 
-    asked = sum(1 for _ in due())  # a list of all would be gigabytes
+    due_count = sum(1 for _ in due())  # a list of all would be gigabytes
     clients = _Clients(request["sql"], due(), length + open_loop.grace(length))
     connections = _connect_all(connect, request.get("clients") or 1)
     threads = [Thread(target=clients.run, args=(connection,), daemon=True) for connection in connections]
@@ -158,7 +158,7 @@ def _run_paced(connect: Callable[[], Connection], request: Mapping[str, Any], fo
         if clients.failure:
             number, sql, error = clients.failure
             raise _StatementError(f"statement {number} failed: {error}\n{sql}")
-        report.write("schedule", asked=asked, length=length, left=asked - len(clients.answers))
+        report.write("schedule", asked=due_count, length=length, left=due_count - len(clients.answers))
         for statement, answers in sorted(_by_statement(clients.answers).items()):
             times = _distribution([answer.ended - answer.due for answer in answers])
             ends = {"began": answers[0].began, "ended": max(answer.ended for answer in answers)}
