@@ -12,12 +12,6 @@ def test_a_clear_difference_takes_the_fewest_loads():
     assert (found.loads, found.runs, found.found) == (3.0, 0.25, 1.0)
 
 
-def test_a_fixed_number_takes_all_of_them():
-    found = row(Sweep("normal", 0.01, 0, 1, fixed=True), 80)
-    assert (found.loads, found.runs) == (12.0, 1.0)
-    assert found.same > 0.9
-
-
 def test_at_the_edge_few_tables_are_called_different():
     """Fewer than 5 in 100 in the long run: 160 tables have at most 12, but once in ten thousand."""
     assert row(Sweep("normal", 0.01, 2, 1), 160).different <= 12 / 160

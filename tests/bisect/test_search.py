@@ -9,21 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stepgrid_investigate.bisect.search import (
-    LEAST,
-    MOST,
-    NOISE,
-    WEIGHT,
-    Evidence,
-    Found,
-    Measure,
-    Question,
-    Unanswered,
-    change_point,
-    groups,
-    information,
-    next_step,
-)
+from stepgrid_investigate.bisect import search
 
 FIVE = math.log1p(0.05)
 
@@ -44,7 +30,7 @@ class Made:
 
     def search(self, question):
         dice = np.random.default_rng(self.seed)
-        while isinstance(step := next_step(question, self.evidence), Measure):
+        while isinstance(step := search.next_step(question, self.evidence), search.Measure):
             for place in step.candidates:
                 self.tried += [place] * (place not in self.tried)
                 if place not in self.broken:
@@ -57,7 +43,7 @@ class Made:
     @property
     def evidence(self):
         broken = frozenset(self.broken).intersection(self.tried)
-        return Evidence(self.samples, broken)
+        return search.Evidence(self.samples, broken)
 
     @property
     def loads(self):
@@ -69,8 +55,8 @@ def test_planted_anywhere():
     right = builds = loads = 0
     for seed in range(40):
         made = Made(change=1 + seed * 63 // 39, seed=seed, broken=(11, 40))
-        answer = made.search(Question(65, FIVE))
-        right += isinstance(answer, Found) and answer.low < made.change <= answer.high and len(made.tried) <= 12
+        answer = made.search(search.Question(65, FIVE))
+        right += isinstance(answer, search.Found) and answer.low < made.change <= answer.high and len(made.tried) <= 12
         builds += len(made.tried)
         loads += made.loads
     assert right >= 38
@@ -80,46 +66,50 @@ def test_planted_anywhere():
 
 def test_what_does_not_build_stands_in_the_answer():
     made = Made(change=20, broken=(19, 20))
-    assert made.search(Question(65, FIVE)) == Found(18, 21, pytest.approx(1, abs=0.05))
+    assert made.search(search.Question(65, FIVE)) == search.Found(18, 21, pytest.approx(1, abs=0.05))
 
 
 def test_ends_that_are_alike():
-    right = [Made(fall=0.0, seed=seed).search(Question(65, FIVE)) for seed in range(40)]
-    assert sum(isinstance(each, Unanswered) for each in right) >= 38
-    assert Unanswered("the two ends do not differ as asked") in right
+    right = [Made(fall=0.0, seed=seed).search(search.Question(65, FIVE)) for seed in range(40)]
+    assert sum(isinstance(each, search.Unanswered) for each in right) >= 38
+    assert search.Unanswered("the two ends do not differ as asked") in right
 
 
 def test_a_noise_that_hides_it():
     made = Made(noise=0.5)
-    answer = made.search(Question(65, FIVE))
-    assert answer == Unanswered("12 loads of each do not tell whether the two ends differ")
-    assert made.loads == 2 * MOST
+    answer = made.search(search.Question(65, FIVE))
+    assert answer == search.Unanswered("12 loads of each do not tell whether the two ends differ")
+    assert made.loads == 2 * search.MOST
 
 
 @pytest.mark.parametrize(("place", "end"), [(0, "good"), (64, "bad")])
 def test_an_end_that_does_not_build(place, end):
-    assert Made(broken=(place,)).search(Question(65, FIVE)) == Unanswered(f"the {end} end cannot be measured")
+    assert Made(broken=(place,)).search(search.Question(65, FIVE)) == search.Unanswered(
+        f"the {end} end cannot be measured"
+    )
 
 
 def test_a_threshold_must_lie_between():
-    assert isinstance(Made().search(Question(65, FIVE, threshold=0.0)), Found)
-    wrong = Made(middle=1.0).search(Question(65, FIVE, threshold=0.0))
-    assert wrong == Unanswered("the two ends do not differ as asked")
+    assert isinstance(Made().search(search.Question(65, FIVE, threshold=0.0)), search.Found)
+    wrong = Made(middle=1.0).search(search.Question(65, FIVE, threshold=0.0))
+    assert wrong == search.Unanswered("the two ends do not differ as asked")
 
 
 def test_neighbours_are_measured_in_turn():
     made = Made(change=1, fall=0.2, count=3)
-    assert made.search(Question(3, FIVE)) == Found(0, 1, pytest.approx(1, abs=0.05))
-    assert len(made.samples[0]) >= LEAST
-    assert len(made.samples[1]) >= LEAST
+    assert made.search(search.Question(3, FIVE)) == search.Found(0, 1, pytest.approx(1, abs=0.05))
+    assert len(made.samples[0]) >= search.LEAST
+    assert len(made.samples[1]) >= search.LEAST
 
 
 def test_dear_builds_are_few():
     cheap, dear = Made(seed=4), Made(seed=4)
-    cheap.search(Question(65, FIVE, build_cost=0.01))
-    dear.search(Question(65, FIVE, build_cost=50.0))
+    cheap.search(search.Question(65, FIVE, build_cost=0.01))
+    dear.search(search.Question(65, FIVE, build_cost=50.0))
     assert len(dear.tried) <= len(cheap.tried)
-    assert next_step(Question(3, FIVE), Evidence({0: (0.0,), 2: (-0.1,)})) == Measure((0, 2), 3, "the two ends")
+    assert search.next_step(search.Question(3, FIVE), search.Evidence({0: (0.0,), 2: (-0.1,)})) == search.Measure(
+        (0, 2), 3, "the two ends"
+    )
 
 
 # The place of the change, against plain sums over the same model
@@ -129,7 +119,7 @@ LOGS = st.lists(st.floats(-0.5, 0.5), min_size=1, max_size=4)
 
 
 def test_the_change_is_where_the_level_falls():
-    found = change_point(10, SAMPLES)
+    found = search.change_point(10, SAMPLES)
     assert found.probability.sum() == pytest.approx(1)
     assert found.most_probable() + 1 in (4, 5)
     assert found.probability[3] == pytest.approx(found.probability[4])  # nothing parts 4 from 5
@@ -150,7 +140,7 @@ def test_by_integrating_the_levels_out():
         total = 0.0
         for noise in noises:
             # of the scaled inverse chi-square that the guess is; dv/v = 2 d(log noise)
-            prior = noise ** (-WEIGHT) * math.exp(-WEIGHT * NOISE**2 / (2 * noise**2))
+            prior = noise ** (-search.WEIGHT) * math.exp(-search.WEIGHT * search.NOISE**2 / (2 * noise**2))
             likelihood = 1.0
             for side in sides:
                 logs = np.array(side)[:, None]
@@ -158,33 +148,35 @@ def test_by_integrating_the_levels_out():
             total += prior * likelihood
         weights.append(total)
     expected = np.array(weights) / sum(weights)
-    assert change_point(3, samples).probability == pytest.approx(expected, rel=0.02)
+    assert search.change_point(3, samples).probability == pytest.approx(expected, rel=0.02)
 
 
 @given(st.dictionaries(st.integers(1, 8), LOGS), LOGS, LOGS, st.floats(-5, 5))
 def test_another_unit_changes_nothing(between, good, bad, shift):
     samples = {0: good, 9: bad, **between}
     moved = {place: [log + shift for log in logs] for place, logs in samples.items()}
-    assert change_point(10, moved).probability == pytest.approx(change_point(10, samples).probability, abs=1e-6)
+    assert search.change_point(10, moved).probability == pytest.approx(
+        search.change_point(10, samples).probability, abs=1e-6
+    )
 
 
 @given(st.dictionaries(st.integers(1, 8), LOGS), LOGS, LOGS)
 def test_seen_from_the_other_end(between, good, bad):
     samples = {0: good, 9: bad, **between}
     mirrored = {9 - place: logs for place, logs in samples.items()}
-    back = change_point(10, mirrored).probability[::-1]
-    assert back == pytest.approx(change_point(10, samples).probability, abs=1e-9)
+    back = search.change_point(10, mirrored).probability[::-1]
+    assert back == pytest.approx(search.change_point(10, samples).probability, abs=1e-9)
 
 
 def test_information_is_where_it_is_open():
-    found = change_point(10, {0: (0.0, 0.01, -0.01), 9: (-0.1, -0.11, -0.09)})
-    gains = information(found, list(range(10)))
+    found = search.change_point(10, {0: (0.0, 0.01, -0.01), 9: (-0.1, -0.11, -0.09)})
+    gains = search.information(found, list(range(10)))
     assert gains.argmax() in (4, 5)
     assert gains.max() == pytest.approx(math.log(2), rel=0.1)  # far apart: a load tells the side, which is one bit
     assert gains[0] == pytest.approx(0, abs=0.01)
 
 
 def test_what_cannot_be_measured_parts_nothing():
-    found = change_point(6, {0: (0.0,), 5: (-0.1,)})
-    assert [(low, high) for low, high, _ in groups(found, {2, 3})] == [(0, 1), (1, 4), (4, 5)]
-    assert sum(share for *_, share in groups(found, {2, 3})) == pytest.approx(1)
+    found = search.change_point(6, {0: (0.0,), 5: (-0.1,)})
+    assert [(low, high) for low, high, _ in search.groups(found, {2, 3})] == [(0, 1), (1, 4), (4, 5)]
+    assert sum(share for *_, share in search.groups(found, {2, 3})) == pytest.approx(1)

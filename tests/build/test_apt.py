@@ -4,16 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from stepgrid.build.apt import (
-    Mirror,
-    PrivateApt,
-    architecture,
-    configured_mirrors,
-    explain_update,
-    merge_usr,
-    relink,
-    unpack_packages,
-)
+from stepgrid.build import apt
 from stepgrid.build.commands import Commands
 from stepgrid.build.error import BuildError
 from tests.cases import rows
@@ -39,7 +30,7 @@ def test_the_distribution_comes_first_and_security_archives_never(etc):
         "Signed-By: /usr/share/keyrings/debian-archive-keyring.gpg\n"
     )
     (etc / "sources.list.d" / "off.sources.disabled").write_text("Types: deb\nURIs: http://off.example\n")
-    assert [mirror.uri for mirror in configured_mirrors(etc)] == [DEBIAN, "http://vendor.example/apt"]
+    assert [mirror.uri for mirror in apt.configured_mirrors(etc)] == [DEBIAN, "http://vendor.example/apt"]
 
 
 needs_private_apt = needs("apt-get")
@@ -59,14 +50,14 @@ def mirror(tmp_path):
         "Suite: one\nCodename: uno\nDate: Fri, 20 Nov 2026 00:00:00 UTC\n"
         f"Architectures: {arch}\nComponents: main\nSHA256:\n {digest} {len(index)} main/binary-{arch}/Packages\n"
     )
-    return Mirror(f"copy:{root}", ("one",), ("main",), (("trusted", "yes"),))
+    return apt.Mirror(f"copy:{root}", ("one",), ("main",), (("trusted", "yes"),))
 
 
 @pytest.fixture
 def tree(tmp_path):
     (tmp_path / "build").mkdir()
     commands = Commands(tmp_path / "log", tmp_path / "build")
-    return PrivateApt(tmp_path / "build" / "apt", commands, _architecture(tmp_path))
+    return apt.PrivateApt(tmp_path / "build" / "apt", commands, _architecture(tmp_path))
 
 
 @needs_private_apt
@@ -83,7 +74,7 @@ def test_a_package_and_what_it_needs(tree, mirror):
 
 @needs_private_apt
 def test_the_next_mirror_is_asked(tree, mirror, tmp_path):
-    empty = Mirror(f"copy:{tmp_path / 'empty'}", ("one",), ("main",), mirror.trust)
+    empty = apt.Mirror(f"copy:{tmp_path / 'empty'}", ("one",), ("main",), mirror.trust)
     tree.update([empty, mirror], "one")
     assert len(tree.download(["tool"], "one")) == 2
 
@@ -127,7 +118,7 @@ def _package(root, name, depends):
 
 
 def _architecture(folder):
-    return architecture(Commands(folder / "log", folder))
+    return apt.architecture(Commands(folder / "log", folder))
 
 
 debian = needs("dpkg-deb")
@@ -139,8 +130,8 @@ def test_files_of_an_unmerged_suite_end_in_usr(tmp_path):
     _write(tmp_path / "usr/lib/multi/liba.so.1.0", "a")
     _link(tmp_path / "lib64/ld-linux.so.2", "/lib/multi/ld-2.31.so")
     _link(tmp_path / "lib/multi/liba.so.1", "../../usr/lib/multi/liba.so.1.0")
-    merge_usr(tmp_path)
-    relink(tmp_path)
+    apt.merge_usr(tmp_path)
+    apt.relink(tmp_path)
     assert (tmp_path / "lib").readlink() == Path("usr/lib")
     assert (tmp_path / "lib64/ld-linux.so.2").read_text() == "loader"
     assert (tmp_path / "usr/lib/multi/liba.so.1").read_text() == "a"
@@ -150,7 +141,7 @@ def test_files_of_an_unmerged_suite_end_in_usr(tmp_path):
 def test_what_is_no_package(tmp_path):
     (tmp_path / "x.deb").write_text("no package")
     with pytest.raises(BuildError, match=r"^x\.deb cannot be unpacked: dpkg-deb: error: "):
-        unpack_packages([tmp_path / "x.deb"], tmp_path / "prefix", Commands(tmp_path / "log", tmp_path))
+        apt.unpack_packages([tmp_path / "x.deb"], tmp_path / "prefix", Commands(tmp_path / "log", tmp_path))
 
 
 def _write(path, text):
@@ -165,4 +156,4 @@ def _link(path, target):
 
 @pytest.mark.parametrize(("said", "message"), rows(__file__, "update"))
 def test_update(said, message):
-    assert explain_update("nosuch", said) == message
+    assert apt.explain_update("nosuch", said) == message

@@ -6,17 +6,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from stepgrid.expand.search import (
-    KNEE,
-    Objective,
-    Trial,
-    boundary,
-    knee,
-    next_boundary,
-    next_peak,
-    parse_objective,
-    peak,
-)
+from stepgrid.expand import search
 from stepgrid.language.expressions import ExpressionError
 
 MIB = 2**20
@@ -25,8 +15,8 @@ MIB = 2**20
 def bounded(least, most, points, limit):
     trials = []
     for _ in range(points):
-        value = next_boundary(least, most, trials)
-        trials.append(Trial(value, value <= limit, float(value)))
+        value = search.next_boundary(least, most, trials)
+        trials.append(search.Trial(value, value <= limit, float(value)))
     return trials
 
 
@@ -36,7 +26,7 @@ def test_a_limit_is_between_what_holds_and_what_fails(least, factor, place):
     most = least * factor
     limit = least * factor**place
     trials = bounded(least, most, 16, limit)
-    held, failed = boundary(least, most, trials)
+    held, failed = search.boundary(least, most, trials)
     assert all(least <= trial.value <= most for trial in trials)
     assert held is None or held <= limit
     assert failed is None or failed > limit
@@ -45,17 +35,17 @@ def test_a_limit_is_between_what_holds_and_what_fails(least, factor, place):
 
 
 def test_from_1_to_512_mib_in_nine_points():
-    held, failed = boundary(MIB, 512 * MIB, bounded(MIB, 512 * MIB, 9, 8 * MIB))
+    held, failed = search.boundary(MIB, 512 * MIB, bounded(MIB, 512 * MIB, 9, 8 * MIB))
     assert 7.2 * MIB < (held or 0) <= 8 * MIB < (failed or 0) < 8.8 * MIB
 
 
 def test_a_try_that_was_wrong_is_made_good():
     """Of a limit of 500 the first tries say that 100 is too much."""
-    trials = [Trial(100, False, 100.0)]
+    trials = [search.Trial(100, False, 100.0)]
     for _ in range(14):
-        value = next_boundary(1, 1000, trials)
-        trials.append(Trial(value, value <= 500, float(value)))
-    held, failed = boundary(1, 1000, trials)
+        value = search.next_boundary(1, 1000, trials)
+        trials.append(search.Trial(value, value <= 500, float(value)))
+    held, failed = search.boundary(1, 1000, trials)
     assert held is not None
     assert failed is not None
     assert 400 < held <= 500 < failed < 600
@@ -63,49 +53,49 @@ def test_a_try_that_was_wrong_is_made_good():
 
 def test_ends_of_the_range():
     nothing, everything = bounded(10, 1000, 12, 5), bounded(10, 1000, 12, 5000)
-    assert boundary(10, 1000, nothing) == (None, 10)
-    assert boundary(10, 1000, everything) == (1000, None)
-    assert next_boundary(10, 1000, ()) == 99
+    assert search.boundary(10, 1000, nothing) == (None, 10)
+    assert search.boundary(10, 1000, everything) == (1000, None)
+    assert search.next_boundary(10, 1000, ()) == 99
 
 
 def climbed(least, most, points, top):
     """A curve that rises to `top` and falls from there."""
     trials = []
     for _ in range(points):
-        value = next_peak(least, most, points, trials)
-        trials.append(Trial(value, True, 1000.0 / (1 + math.log(value / top) ** 2)))
+        value = search.next_peak(least, most, points, trials)
+        trials.append(search.Trial(value, True, 1000.0 / (1 + math.log(value / top) ** 2)))
     return trials
 
 
 @given(st.floats(1, 64))
 def test_a_peak_is_nearly_found(top):
     trials = climbed(1, 64, 12, top)
-    best = peak(trials)
+    best = search.peak(trials)
     assert abs(math.log(best.value / top)) <= math.log(1.5)
     assert all(1 <= trial.value <= 64 for trial in trials)
 
 
 def test_the_knee_is_the_first_value_that_is_nearly_the_best():
-    trials = [Trial(value, True, min(value, 10) * 100.0 + value) for value in (1, 4, 9, 10, 16, 64)]
-    assert peak(trials) == Trial(64, True, 1064.0)
-    assert knee(trials) == 16
-    assert knee([Trial(1, False, 5.0)]) is None
-    assert KNEE == 0.95
+    trials = [search.Trial(value, True, min(value, 10) * 100.0 + value) for value in (1, 4, 9, 10, 16, 64)]
+    assert search.peak(trials) == search.Trial(64, True, 1064.0)
+    assert search.knee(trials) == 16
+    assert search.knee([search.Trial(1, False, 5.0)]) is None
+    assert search.KNEE == 0.95
 
 
 def test_where_a_condition_fails_there_is_no_peak():
-    trials = [Trial(1, True, 10.0), Trial(8, True, 40.0), Trial(64, False, 90.0)]
-    assert peak(trials) == Trial(8, True, 40.0)
+    trials = [search.Trial(1, True, 10.0), search.Trial(8, True, 40.0), search.Trial(64, False, 90.0)]
+    assert search.peak(trials) == search.Trial(8, True, 40.0)
 
 
 def test_a_figure_alone():
-    assert parse_objective("max qps") == Objective("qps", "")
-    assert parse_objective("max qps").holds({})
+    assert search.parse_objective("max qps") == search.Objective("qps", "")
+    assert search.parse_objective("max qps").holds({})
 
 
 def test_with_a_condition():
-    found = parse_objective("max rate where stall_pct < 1 and p99_us < 5000")
-    assert found == Objective("rate", "stall_pct < 1 and p99_us < 5000")
+    found = search.parse_objective("max rate where stall_pct < 1 and p99_us < 5000")
+    assert found == search.Objective("rate", "stall_pct < 1 and p99_us < 5000")
     assert found.names == {"rate", "stall_pct", "p99_us"}
     assert found.holds({"stall_pct": 0.5, "p99_us": 100.0})
     assert not found.holds({"stall_pct": 0.5, "p99_us": 9000.0})
@@ -122,12 +112,12 @@ def test_with_a_condition():
 )
 def test_refused(text, why):
     with pytest.raises(ExpressionError) as caught:
-        parse_objective(text)
+        search.parse_objective(text)
     assert str(caught.value) == why
 
 
 def test_a_condition_is_true_or_false():
     with pytest.raises(ExpressionError, match="`p99_us` is neither true nor false"):
-        parse_objective("max qps where p99_us").holds({"p99_us": 1.0})
+        search.parse_objective("max qps where p99_us").holds({"p99_us": 1.0})
     with pytest.raises(ExpressionError, match="`p99_us` is not defined"):
-        parse_objective("max qps where p99_us < 1").holds({})
+        search.parse_objective("max qps where p99_us < 1").holds({})

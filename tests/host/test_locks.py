@@ -12,38 +12,27 @@ from pathlib import Path
 
 import pytest
 
-from stepgrid.host.locks import (
-    HOST_LOCK_OVERRIDE,
-    HeldLock,
-    LockBusy,
-    LockFileError,
-    describe_processes,
-    host_lock,
-    host_wait,
-    lock_holders,
-    locked,
-    user_folder,
-)
+from stepgrid.host import locks
 from stepgrid.model.records import HostUse
 from tests.waiting import LONG
 
 
 def test_a_lock_excludes_and_names_its_holder(tmp_path):
     path = tmp_path / "locks" / "run"
-    with locked(path):
-        assert lock_holders(path) == [os.getpid()]
-        with pytest.raises(LockBusy) as busy, locked(path, wait=False):
+    with locks.locked(path):
+        assert locks.lock_holders(path) == [os.getpid()]
+        with pytest.raises(locks.LockBusy) as busy, locks.locked(path, wait=False):
             pass
         assert busy.value.holders == [os.getpid()]
-    assert lock_holders(path) == []
-    with locked(path, wait=False):
+    assert locks.lock_holders(path) == []
+    with locks.locked(path, wait=False):
         pass
 
 
 def test_shared_locks_exclude_exclusive_ones_only(tmp_path):
     path = tmp_path / "lock"
-    both = locked(path, shared=True), locked(path, shared=True, wait=False)
-    with both[0], both[1], pytest.raises(LockBusy), locked(path, wait=False):
+    both = locks.locked(path, shared=True), locks.locked(path, shared=True, wait=False)
+    with both[0], both[1], pytest.raises(locks.LockBusy), locks.locked(path, wait=False):
         pass
 
 
@@ -57,7 +46,7 @@ def test_a_removed_file_protects_nothing_so_its_successor_is_locked(tmp_path):
 
     first = path.open("w")
     fcntl.flock(first, fcntl.LOCK_EX)
-    with locked(path, waiting=replaced), pytest.raises(LockBusy), locked(path, wait=False):
+    with locks.locked(path, waiting=replaced), pytest.raises(locks.LockBusy), locks.locked(path, wait=False):
         pass
 
 
@@ -68,14 +57,14 @@ def test_a_removed_file_protects_nothing_so_its_successor_is_locked(tmp_path):
 def test_what_is_in_its_place_is_not_followed_or_waited_for(tmp_path, make, said):
     make(tmp_path / "lock")
     said = f"the lock file `{tmp_path}/lock` is {said} of user {getpass.getuser()}: remove it"
-    with pytest.raises(LockFileError, match=f"^{re.escape(said)}$"), locked(tmp_path / "lock"):
+    with pytest.raises(locks.LockFileError, match=f"^{re.escape(said)}$"), locks.locked(tmp_path / "lock"):
         pass
     assert not (tmp_path / "other").exists()
 
 
 def _add(path, counter, times):
     for _ in range(times):
-        with locked(path):
+        with locks.locked(path):
             counter.write_text(str(int(counter.read_text()) + 1))
 
 
@@ -96,7 +85,7 @@ def test_a_job_is_told_by_what_it_does_and_where(tmp_path):
     argv = [sys.executable, "-c", code, "stepgrid.pipeline", "run-stage", "p", "s-load\x1b[2J" + "x" * 999]
     with subprocess.Popen(argv, cwd=tmp_path, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as job:
         job.stdout.readline()
-        said = describe_processes([job.pid])
+        said = locks.describe_processes([job.pid])
         job.stdin.close()
     assert said == f"process {job.pid}, which measures s-load\\u001b[2J{'x' * 65} in {tmp_path}"
 
@@ -106,14 +95,14 @@ HOLD = "import sys; from stepgrid.host.locks import host_lock\nwith host_lock(Fa
 
 @pytest.fixture
 def lock(tmp_path, monkeypatch):
-    monkeypatch.setenv(HOST_LOCK_OVERRIDE, str(tmp_path / "lock"))
+    monkeypatch.setenv(locks.HOST_LOCK_OVERRIDE, str(tmp_path / "lock"))
     return tmp_path / "lock"
 
 
 def test_every_user_may_lock_it_whatever_the_umask(lock):
     old = os.umask(0o077)
     try:
-        with host_lock(shared=True):
+        with locks.host_lock(shared=True):
             assert stat.S_IMODE(lock.stat().st_mode) == 0o666
     finally:
         os.umask(old)
@@ -138,13 +127,13 @@ def test_who_waits_is_told_for_whom(lock, capfd):
 
 def test_else_each_user_has_one(tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path))
-    assert user_folder() == tmp_path
+    assert locks.user_folder() == tmp_path
     monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path / "gone"))
     monkeypatch.setenv("HOME", str(tmp_path))
-    assert user_folder() == tmp_path / ".cache" / "stepgrid"
+    assert locks.user_folder() == tmp_path / ".cache" / "stepgrid"
     (tmp_path / "file").touch()
     monkeypatch.setenv("HOME", str(tmp_path / "file"))
-    assert user_folder() == Path(f"/tmp/stepgrid-{os.getuid()}")
+    assert locks.user_folder() == Path(f"/tmp/stepgrid-{os.getuid()}")
 
 
 @pytest.mark.parametrize("text", ["a thesis\n", '{"pid": 1', "[1]", '{"pid": 1, "began": 1.0}' + " " * 5000, ""])
@@ -152,9 +141,9 @@ def test_a_file_of_somebody_s_is_not_written_to(lock, text):
     lock.write_text(text)
     if not text:
         lock.with_name("thesis").hardlink_to(lock)
-    said = f"`{lock}` is (a|another) file .*: name another file by {HOST_LOCK_OVERRIDE}"
+    said = f"`{lock}` is (a|another) file .*: name another file by {locks.HOST_LOCK_OVERRIDE}"
     use = HostUse(pid=os.getpid(), began=1.0)
-    with pytest.raises(LockFileError, match=said), host_lock(shared=False, estimate=lambda: use):
+    with pytest.raises(locks.LockFileError, match=said), locks.host_lock(shared=False, estimate=lambda: use):
         pass
     assert lock.read_text() == text
 
@@ -165,7 +154,7 @@ def test_a_file_of_somebody_s_is_not_written_to(lock, text):
              '{"pid": 1, "began": 1.0, "seconds": 7}'],
 )  # fmt: skip
 def test_what_cannot_be_said_in_a_lock_file_is_not_said(lock, text):
-    with host_lock(shared=False):
+    with locks.host_lock(shared=False):
         lock.write_text(text.replace("PID", str(os.getpid())))
-        wait = host_wait(HeldLock())
+        wait = locks.host_wait(locks.HeldLock())
     assert (wait.seconds, re.search(r", running for \S+$", wait.text) is None) == (None, False)

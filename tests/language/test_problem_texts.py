@@ -2,7 +2,7 @@
 
 import pytest
 
-from stepgrid.language.problems import EXCERPT_WIDTH as WIDTH
+from stepgrid.language import problems
 from stepgrid.language.problems import (
     Location,
     Problem,
@@ -78,15 +78,17 @@ def test_github_escapes_data_and_properties():
 
 
 def test_a_line_that_fits_is_whole():
-    line = "x" * WIDTH
+    line = "x" * problems.EXCERPT_WIDTH
     assert _cut(line, 5) == (line, 5)
 
 
-@pytest.mark.parametrize("column", [0, WIDTH // 2, WIDTH, 2 * WIDTH - 1])
+@pytest.mark.parametrize(
+    "column", [0, problems.EXCERPT_WIDTH // 2, problems.EXCERPT_WIDTH, 2 * problems.EXCERPT_WIDTH - 1]
+)
 def test_a_longer_one_is_cut_around_the_column(column):
-    line = "".join(chr(0x4E00 + number) for number in range(2 * WIDTH))
+    line = "".join(chr(0x4E00 + number) for number in range(2 * problems.EXCERPT_WIDTH))
     shown, at = _cut(line, column)
     assert shown[at] == line[column]
-    assert len(shown.strip("…")) == WIDTH
+    assert len(shown.strip("…")) == problems.EXCERPT_WIDTH
     assert shown.startswith("…") == (not shown.startswith(line[0]))
     assert shown.endswith("…") == (not shown.endswith(line[-1]))

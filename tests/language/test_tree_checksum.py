@@ -7,15 +7,7 @@ import time
 
 import pytest
 
-from stepgrid.language.files import (
-    SETTLED,
-    checksum,
-    is_unchanged,
-    record_inputs,
-    reuse_checksums,
-    tree_checksum,
-    tree_mark,
-)
+from stepgrid.language import files
 
 
 @pytest.fixture
@@ -66,29 +58,29 @@ CHANGES = {
 
 @pytest.mark.parametrize("edit", NO_CHANGE)
 def test_what_is_no_content(edit, tree):
-    before = tree_checksum(tree)
+    before = files.tree_checksum(tree)
     NO_CHANGE[edit](tree)
-    assert tree_checksum(tree) == before
+    assert files.tree_checksum(tree) == before
 
 
 @pytest.mark.parametrize("edit", CHANGES)
 def test_what_is_content(edit, tree):
     later = time.time_ns() + 10**9
-    before, mark = tree_checksum(tree), tree_mark(tree, later)
+    before, mark = files.tree_checksum(tree), files.tree_mark(tree, later)
     CHANGES[edit](tree)
-    assert tree_checksum(tree) != before
-    assert tree_mark(tree, later) != mark
+    assert files.tree_checksum(tree) != before
+    assert files.tree_mark(tree, later) != mark
 
 
 def test_a_copy_has_the_same(tree, tmp_path):
     (tree / "pipe").unlink()
     shutil.copytree(tree, tmp_path / "copy", symlinks=True)
-    assert tree_checksum(tmp_path / "copy") == tree_checksum(tree)
+    assert files.tree_checksum(tmp_path / "copy") == files.tree_checksum(tree)
 
 
 def test_what_was_just_touched_has_no_stamp(tree):
-    assert tree_mark(tree, time.time_ns() + 10**9) == tree_mark(tree, time.time_ns() + 2 * 10**9) != ""
-    assert tree_mark(tree, time.time_ns()) == ""
+    assert files.tree_mark(tree, time.time_ns() + 10**9) == files.tree_mark(tree, time.time_ns() + 2 * 10**9) != ""
+    assert files.tree_mark(tree, time.time_ns()) == ""
 
 
 LONG_AGO = (1_000_000_000, 1_000_000_000)
@@ -96,29 +88,29 @@ LONG_AGO = (1_000_000_000, 1_000_000_000)
 
 def settle():
     """Until the file system's clock has moved on."""
-    time.sleep(SETTLED / 1e9 + 0.05)
+    time.sleep(files.SETTLED / 1e9 + 0.05)
 
 
 def test_what_was_not_touched_is_not_read_again(tmp_path):
     path = tmp_path / "x"
     path.write_bytes(b"one")
     settle()
-    with record_inputs() as seen:
-        found = checksum(str(path))
+    with files.record_inputs() as seen:
+        found = files.checksum(str(path))
     mark, known = seen.inputs[str(path)]
     assert known == found
-    with reuse_checksums({str(path): (mark, "as it was known")}):
-        assert checksum(str(path)) == "as it was known"
+    with files.reuse_checksums({str(path): (mark, "as it was known")}):
+        assert files.checksum(str(path)) == "as it was known"
         path.write_bytes(b"two")
-        assert checksum(str(path)) == hashlib.sha256(b"two").hexdigest()
-    assert is_unchanged(str(path), mark, hashlib.sha256(b"two").hexdigest())
-    assert not is_unchanged(str(path), mark, known)
+        assert files.checksum(str(path)) == hashlib.sha256(b"two").hexdigest()
+    assert files.is_unchanged(str(path), mark, hashlib.sha256(b"two").hexdigest())
+    assert not files.is_unchanged(str(path), mark, known)
 
 
 def test_what_was_touched_just_now_has_no_mark(tmp_path):
     (tmp_path / "x").write_bytes(b"one")
     os.utime(tmp_path / "x", LONG_AGO)  # which touches it
-    with record_inputs() as seen:
-        found = checksum(str(tmp_path / "x"))
+    with files.record_inputs() as seen:
+        found = files.checksum(str(tmp_path / "x"))
     assert seen.inputs[str(tmp_path / "x")] == ("", found)
-    assert is_unchanged(str(tmp_path / "x"), "", found)
+    assert files.is_unchanged(str(tmp_path / "x"), "", found)

@@ -2,17 +2,7 @@
 
 import pytest
 
-from stepgrid.plan.report_check import (
-    GRAMMAR,
-    ClaimComparison,
-    ClaimError,
-    Figure,
-    Junction,
-    Number,
-    comparisons,
-    evaluate,
-    parse_claim,
-)
+from stepgrid.plan import report_check
 from tests.language.bases import BASE, SWEEP
 
 STEPS = """\
@@ -61,43 +51,50 @@ def test_claims_and_tables_are_in_the_plan(compile_text, complaints):
 
 
 def test_stable_is_about_each_label_between_two():
-    first, *others = (Figure("qps", (("build", label),)) for label in ("a", "b", "c"))
+    first, *others = (report_check.Figure("qps", (("build", label),)) for label in ("a", "b", "c"))
     expect = "stable(qps(build='a'), qps(build='c'), 0.1)"
-    found = parse_claim(expect, {"build": ["0", "a", "b", "c", "d"]})
-    assert found == Junction(True, tuple(ClaimComparison("similar", figure, first, 0.1) for figure in others))
-    assert parse_claim("stable(qps(n=4), qps(n=1))", {"n": ["1", "2", "4"]}) == Junction(
+    found = report_check.parse_claim(expect, {"build": ["0", "a", "b", "c", "d"]})
+    assert found == report_check.Junction(
+        True, tuple(report_check.ClaimComparison("similar", figure, first, 0.1) for figure in others)
+    )
+    assert report_check.parse_claim("stable(qps(n=4), qps(n=1))", {"n": ["1", "2", "4"]}) == report_check.Junction(
         True,
-        tuple(ClaimComparison("similar", Figure("qps", (("n", n),)), Figure("qps", (("n", 4),))) for n in ("2", 1)),
+        tuple(
+            report_check.ClaimComparison(
+                "similar", report_check.Figure("qps", (("n", n),)), report_check.Figure("qps", (("n", 4),))
+            )
+            for n in ("2", 1)
+        ),
     )
 
 
 def test_a_ratio():
-    found = parse_claim("qps(cache='best', threads=40) / qps() >= 2.5")
-    assert isinstance(found, ClaimComparison)
-    assert (found.sign, found.rhs) == (">=", Number(2.5))
-    best, plain = Figure("qps", (("cache", "best"), ("threads", 40))), Figure("qps", ())
-    assert evaluate(found.lhs, {best: 30.0, plain: 10.0}) == 3
+    found = report_check.parse_claim("qps(cache='best', threads=40) / qps() >= 2.5")
+    assert isinstance(found, report_check.ClaimComparison)
+    assert (found.sign, found.rhs) == (">=", report_check.Number(2.5))
+    best, plain = report_check.Figure("qps", (("cache", "best"), ("threads", 40))), report_check.Figure("qps", ())
+    assert report_check.evaluate(found.lhs, {best: 30.0, plain: 10.0}) == 3
 
 
 @pytest.mark.parametrize(("expression", "value"), [("1 + 2 * 3", 7), ("2 ** 3", 8), ("(1 - 4) / 2", -1.5), ("+3", 3)])
 def test_arithmetic(expression, value):
-    found = parse_claim(f"{expression} > 0")
-    assert isinstance(found, ClaimComparison)
-    assert evaluate(found.lhs, {}) == value
+    found = report_check.parse_claim(f"{expression} > 0")
+    assert isinstance(found, report_check.ClaimComparison)
+    assert report_check.evaluate(found.lhs, {}) == value
 
 
 def test_a_chain_is_all_of_its_comparisons():
-    found = parse_claim("1 < qps() <= 2 or not p50_us() != 3")
-    assert isinstance(found, Junction)
-    assert [each.sign for each in comparisons(found)] == ["<", "<=", "!="]
+    found = report_check.parse_claim("1 < qps() <= 2 or not p50_us() != 3")
+    assert isinstance(found, report_check.Junction)
+    assert [each.sign for each in report_check.comparisons(found)] == ["<", "<=", "!="]
 
 
 @pytest.mark.parametrize(
     "expression", ["qps()", "qps() > 'a'", "qps()|abs > 1", "1 if qps() else 2", "qps() in [1]", "[qps()] > 1"]
 )
 def test_no_claim(expression):
-    with pytest.raises(ClaimError, match=GRAMMAR.replace("+", r"\+").replace("*", r"\*")):
-        parse_claim(expression)
+    with pytest.raises(report_check.ClaimError, match=report_check.GRAMMAR.replace("+", r"\+").replace("*", r"\*")):
+        report_check.parse_claim(expression)
 
 
 def test_a_report_leads_with_a_metric_that_exists(compile_text, complaints):

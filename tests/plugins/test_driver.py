@@ -9,21 +9,10 @@ import pytest
 from stepgrid.cli import main
 from stepgrid.package import INTERPRETER
 from stepgrid.plugins import driver
-from stepgrid.plugins.driver import (
-    PLACEHOLDERS,
-    REQUEST,
-    Context,
-    RawOutputError,
-    output_lines,
-    read_output,
-    read_request,
-    server_request,
-    unknown_placeholders,
-)
 from stepgrid.plugins.registry import require_runner
 from stepgrid.plugins.server import Access
 
-CONTEXT = Context({"db_bench": ("ld.so", "--library-path", "lib", "db_bench")}, "1.0", Path("/d"), Path("/f"), 7)
+CONTEXT = driver.Context({"db_bench": ("ld.so", "--library-path", "lib", "db_bench")}, "1.0", Path("/d"), Path("/f"), 7)
 
 
 def _argv(*words, **options):
@@ -41,7 +30,7 @@ def test_options_are_words_of_their_own():
 
 
 def test_a_value_is_never_filled_in_twice():
-    context = Context({}, "1.0", Path("/{seed}"), Path("/f"), 7)
+    context = driver.Context({}, "1.0", Path("/{seed}"), Path("/f"), 7)
     assert require_runner("command").command({"argv": ["x", "{data}"], "duration": None}, {}, context).argv == (
         "x",
         "/{seed}",
@@ -71,31 +60,31 @@ def test_a_program_that_the_build_lacks():
     ],
 )
 def test_braces_of_other_programs_are_left_alone(word):
-    assert list(unknown_placeholders(word, PLACEHOLDERS)) == []
+    assert list(driver.unknown_placeholders(word, driver.PLACEHOLDERS)) == []
 
 
 ACCESS = Access("mariadb", Path("/s"), Path("/s/mysqld.sock"), 3306, "u", "secret", "d", "innodb")
 
 
 def _context(access):
-    return Context({}, "1", Path("/data"), Path("/step"), 1, access)
+    return driver.Context({}, "1", Path("/data"), Path("/step"), 1, access)
 
 
 def test_what_is_asked_comes_by_a_file_and_not_by_the_command_line(tmp_path):
-    made = server_request("stepgrid.drivers.sql", _context(ACCESS), {"sql": ["select 1"]}, 5.0)
+    made = driver.server_request("stepgrid.drivers.sql", _context(ACCESS), {"sql": ["select 1"]}, 5.0)
     assert (made.argv, made.duration) == ((*INTERPRETER, "stepgrid.drivers.sql"), 5.0)
     assert "secret" not in str((made.argv, made.env))
-    (tmp_path / REQUEST).write_text(made.files[REQUEST])
-    assert read_request(tmp_path) == (ACCESS, {"sql": ["select 1"]})
+    (tmp_path / driver.REQUEST).write_text(made.files[driver.REQUEST])
+    assert driver.read_request(tmp_path) == (ACCESS, {"sql": ["select 1"]})
 
 
 @pytest.mark.parametrize("access", [ACCESS, ACCESS._replace(host="db1", running=True)])
 def test_the_password_is_not_kept(access, tmp_path):
-    (tmp_path / REQUEST).write_text(
-        server_request("stepgrid.drivers.sql", _context(access), {"sql": []}).files[REQUEST]
+    (tmp_path / driver.REQUEST).write_text(
+        driver.server_request("stepgrid.drivers.sql", _context(access), {"sql": []}).files[driver.REQUEST]
     )
-    assert read_request(tmp_path) == (access, {"sql": []})
-    assert read_request(tmp_path) == (access._replace(password=""), {"sql": []})
+    assert driver.read_request(tmp_path) == (access, {"sql": []})
+    assert driver.read_request(tmp_path) == (access._replace(password=""), {"sql": []})
 
 
 def test_what_is_not_read(tmp_path):
@@ -110,8 +99,8 @@ def test_what_is_not_read(tmp_path):
         ("zeros.gz", 1 << 10, "it has more than 1 KiB"),
         ("cut.gz", 1 << 20, "Compressed file ended before the end-of-stream marker was reached"),
     ):
-        for read in (read_output, lambda *words: list(output_lines(*words))):
-            with pytest.raises(RawOutputError) as caught:
+        for read in (driver.read_output, lambda *words: list(driver.output_lines(*words))):
+            with pytest.raises(driver.RawOutputError) as caught:
                 read(tmp_path / name, largest)
             assert str(caught.value) == why
 

@@ -6,17 +6,6 @@ import os
 import pytest
 
 from stepgrid.run import server_process
-from stepgrid.run.server_process import (
-    PREFIX,
-    Server,
-    ServerCrash,
-    SocketError,
-    explain_refusal,
-    first_complaint,
-    read_crash,
-    socket_folder,
-    sweep,
-)
 from tests.cases import rows
 
 
@@ -24,7 +13,7 @@ from tests.cases import rows
 def test_the_first_of_its_errors(line, said, tmp_path):
     log = tmp_path / "stderr"
     log.write_text(f"starting\n{line}\n2026-11-21 15:13:41 0 [ERROR] Aborting\n")
-    assert first_complaint(log) == said
+    assert server_process.first_complaint(log) == said
 
 
 def test_a_process_that_crashed(tmp_path):
@@ -34,14 +23,14 @@ def test_a_process_that_crashed(tmp_path):
         "fault\n"
         "2026-11-21 15:00:00.000 UTC [7] LOG:  terminating any other active server processes\n"
     )
-    assert read_crash(log) == ServerCrash("server", 11)
+    assert server_process.read_crash(log) == server_process.ServerCrash("server", 11)
     log.write_text("2026-11-21 15:00:00.000 UTC [7] LOG:  checkpoint complete\n")
-    assert read_crash(log) is None
+    assert server_process.read_crash(log) is None
 
 
 @pytest.fixture
 def server(tmp_path):
-    return Server(None, tmp_path / "server", None, tmp_path)
+    return server_process.Server(None, tmp_path / "server", None, tmp_path)
 
 
 @pytest.mark.parametrize(
@@ -57,7 +46,7 @@ def test_no_connection_is_free(said, server, tmp_path):
     (tmp_path / "stderr").write_text(f"{said}\n")
     server.folder.mkdir()
     (server.folder / "effective.json").write_text(json.dumps({"values": {"max_connections": "8"}, "differs": {}}))
-    assert explain_refusal(server, tmp_path) == (
+    assert server_process.explain_refusal(server, tmp_path) == (
         "the server had no free connection (it has 8): raise `max_connections`, or lower the number of the "
         "step's clients"
     )
@@ -73,37 +62,37 @@ def place(tmp_path, monkeypatch):
 
 def test_one_whose_owner_is_dead_is_swept(place, monkeypatch):
     monkeypatch.setattr(server_process, "NEW", -1.0)
-    left = place / f"{PREFIX}left"
+    left = place / f"{server_process.PREFIX}left"
     left.mkdir()
     (left / "a.sock").touch()
-    with socket_folder("a.sock", None) as first:
+    with server_process.socket_folder("a.sock", None) as first:
         assert not left.exists()
-        with socket_folder("a.sock", None):
+        with server_process.socket_folder("a.sock", None):
             assert first.exists()
 
 
 def test_one_of_another_user_or_that_was_just_made_stays(place, monkeypatch):
-    made = place / f"{PREFIX}new"
+    made = place / f"{server_process.PREFIX}new"
     made.mkdir()
-    sweep(place, {os.geteuid()})
+    server_process.sweep(place, {os.geteuid()})
     monkeypatch.setattr(server_process, "NEW", -1.0)
-    sweep(place, {os.geteuid() + 1})
+    server_process.sweep(place, {os.geteuid() + 1})
     assert made.exists()
 
 
 def test_what_holds_folders_is_not_ours(place, monkeypatch):
     monkeypatch.setattr(server_process, "NEW", -1.0)
-    other = place / f"{PREFIX}checkout"
+    other = place / f"{server_process.PREFIX}checkout"
     (other / "work").mkdir(parents=True)
     (other / "work" / "precious").touch()
-    sweep(place, {os.geteuid()})
+    server_process.sweep(place, {os.geteuid()})
     assert (other / "work" / "precious").exists()
 
 
 def test_no_place_at_all(tmp_path, monkeypatch):
     monkeypatch.setattr(server_process, "socket_parents", lambda: [tmp_path / "gone", tmp_path])
     monkeypatch.setattr(server_process, "LONGEST_SOCKET", 10)
-    with pytest.raises(SocketError) as caught, socket_folder("a.sock", None):
+    with pytest.raises(server_process.SocketError) as caught, server_process.socket_folder("a.sock", None):
         pass
     assert str(caught.value) == (
         f"there is no place for the server's socket ({tmp_path}/gone: No such file or directory; "

@@ -19,16 +19,6 @@ from jsonschema import Draft202012Validator
 from stepgrid.model.table import Basis, Cell, Column, Table
 from stepgrid.package import TEMPLATES
 from stepgrid.summarize import formats, report_formats
-from stepgrid.summarize.formats import (
-    FORMATS,
-    TAB,
-    csv_table,
-    delimited_text,
-    html_table,
-    json_value,
-    markdown_table,
-    text_lines,
-)
 from stepgrid.summarize.report import Report
 from stepgrid_page.json_document import VERSION, report_json
 from tests.golden import Golden
@@ -49,39 +39,41 @@ TABLE = Table(
 
 
 def test_a_table_in_each_format(golden: Golden) -> None:
-    golden("\n".join(f"{name}:\n{write(TABLE)}" for name, write in FORMATS.items()))
+    golden("\n".join(f"{name}:\n{write(TABLE)}" for name, write in formats.FORMATS.items()))
 
 
 def test_one_status_stands_for_all_figures_on_each_page_and_words_begin_below_each_other() -> None:
     words = [Column(name, is_text=True) for name in ("QPS", "new", "p99")]
     row = tuple(map(Cell, ("readww", "5", "1.12 [1.08, 1.16] faster", "1")))
     failed = [Cell("failed", "failed")]
-    assert list(text_lines(Table("", (Column("step", label=True), *words), (row, (Cell("fill"), *failed * 3))))) == [
+    assert list(
+        formats.text_lines(Table("", (Column("step", label=True), *words), (row, (Cell("fill"), *failed * 3))))
+    ) == [
         "  step    QPS  new                       p99",
         "  readww  5    1.12 [1.08, 1.16] faster  1",
         "  fill    failed",
     ]
     columns = (Column("arm", label=True), *(Column(f"a long heading {number}") for number in range(8)))
     rows = ((Cell("x"), *failed * 8), (Cell("y"), *[Cell("1")] * 8))
-    assert [line for line in text_lines(Table("", columns, rows)) if "x" in line] == ["  x    failed"] * 2
+    assert [line for line in formats.text_lines(Table("", columns, rows)) if "x" in line] == ["  x    failed"] * 2
 
 
 def test_ratios_have_columns_for_their_interval_verdict_and_what_recomputes_it_in_csv() -> None:
     columns = (Column("arm", label=True), Column("qps"))
     ratio = Cell("1.10 faster", value=1.1, interval=(1.05, float("inf")), verdict="faster")
     rows = ((Cell("new"), ratio), (Cell("old"), Cell("-")))
-    assert csv_table(Table("", columns, rows)).splitlines()[1:] == [
+    assert formats.csv_table(Table("", columns, rows)).splitlines()[1:] == [
         "arm,qps,qps low,qps high,qps verdict",
         "new,1.1,1.05,inf,faster",
         "old,-,,,",
     ]
     basis = Basis((1.0, 1.21), 0.13, 1.0, 12.7)
     table = Table("", columns, ((Cell("new"), ratio._replace(basis=basis)), rows[1]))
-    heads, new, old = csv_table(table).splitlines()[1:]
+    heads, new, old = formats.csv_table(table).splitlines()[1:]
     assert heads.endswith("qps verdict,qps deviation,qps freedom,qps critical,qps load 1,qps load 2")
     assert new == "new,1.1,1.05,inf,faster,0.13,1,12.7,1,1.21"
     assert old == "old,-,,,,,,,,"
-    assert json_value(table)["rows"][0][1]["basis"] == {
+    assert formats.json_value(table)["rows"][0][1]["basis"] == {
         "ratios": (1.0, 1.21), "deviation": 0.13, "freedom": 1.0, "critical": 12.7,
     }  # fmt: skip
 
@@ -92,7 +84,7 @@ def test_a_column_of_csv_has_one_figure_and_numbers_are_numbers() -> None:
         (Cell(keys), Cell(cache), Cell("1-2", interval=(1.0, 2.0)))
         for keys, cache in (("2k", "2k"), ("100k", "all"), ("-", "none"))
     )
-    assert csv_table(Table("", columns, rows)).splitlines()[1:] == [
+    assert formats.csv_table(Table("", columns, rows)).splitlines()[1:] == [
         "keys,cache,lowest-highest (of the loads) low,lowest-highest (of the loads) high",
         "2000,2k,1,2",
         "100000,all,1,2",
@@ -103,27 +95,29 @@ def test_a_column_of_csv_has_one_figure_and_numbers_are_numbers() -> None:
 def test_labels_keep_their_value_in_csv_and_names_and_durations_their_text() -> None:
     columns = tuple(Column(name, label=True) for name in ("step", "memory", "every", "arm"))
     rows = tuple(tuple(map(Cell, texts)) for texts in (("1k", "16GiB", "1m", "2k"), ("2k", "0.1", "30s", "100k")))
-    assert csv_table(Table("", columns, rows)).splitlines()[1:] == [
+    assert formats.csv_table(Table("", columns, rows)).splitlines()[1:] == [
         "step,memory,every,arm",
         "1k,17179869184,1m,2k",
         "2k,0.1,30s,100k",
     ]
-    page = html_table(Table("", columns, rows))
+    page = formats.html_table(Table("", columns, rows))
     assert '<th data-figure="17179869184">16GiB</th>' in page
     assert "<th>0.1</th>" in page
 
 
 def test_a_formula_is_a_text_and_a_number_stays_one() -> None:
     formulas = ['=HYPERLINK("http://e","x")', "@SUM(1)", "+cmd|' /C calc'!A0", "-1+1|x", "\t=1"]
-    lines = delimited_text([[text, 1] for text in formulas], TAB).splitlines()
+    lines = formats.delimited_text([[text, 1] for text in formulas], formats.TAB).splitlines()
     assert all(line.lstrip('"').startswith("'") for line in lines)
     cells = ["-", "-1.5", "+3", "-1e-9", "1,000", "-3%", "0.5x", "a=b", "", -2, None]
-    assert delimited_text([cells], TAB) == "-\t-1.5\t+3\t-1e-9\t1,000\t-3%\t0.5x\ta=b\t\t-2\t\n"
+    assert formats.delimited_text([cells], formats.TAB) == "-\t-1.5\t+3\t-1e-9\t1,000\t-3%\t0.5x\ta=b\t\t-2\t\n"
 
 
 def test_json_has_no_infinity_and_no_number_where_there_is_none() -> None:
     cell = Cell("inf", value=float("inf"), interval=(1.0, float("inf")))
-    assert json_value(Table("", (Column("a"),), ((cell,),)))["rows"] == [[{"text": "inf", "interval": [1.0, None]}]]
+    assert formats.json_value(Table("", (Column("a"),), ((cell,),)))["rows"] == [
+        [{"text": "inf", "interval": [1.0, None]}]
+    ]
     answer = {"a": float("nan"), 1: (datetime(2026, 1, 2, 3, 4), 0.5, None, True)}
     assert json.loads(formats.json_text(answer)) == {"a": None, "1": ["2026-01-02T03:04:00", 0.5, None, True]}
 
@@ -156,7 +150,7 @@ def inert(text: str) -> str:
 @pytest.mark.parametrize(("form", "sign"), [("csv", ","), ("tsv", "\t")])
 @given(table=tables(TEXTS))
 def test_csv_and_tsv_read_back(form: str, sign: str, table: Table) -> None:
-    name, _, text = FORMATS[form](table).partition("\n")
+    name, _, text = formats.FORMATS[form](table).partition("\n")
     assert name == "# a table"
     rows = list(csv.reader(io.StringIO(text, newline=""), delimiter=sign))
     assert rows == [[*map(inert, row)] for row in grid(table)]
@@ -164,21 +158,21 @@ def test_csv_and_tsv_read_back(form: str, sign: str, table: Table) -> None:
 
 @given(tables(TEXTS.map(lambda text: text.replace("`", ""))))
 def test_html_keeps_every_cell_and_its_text_is_no_markup(table: Table) -> None:
-    cells = re.findall(r"<(t[hd])\b[^>]*>([^<]*)</\1>", html_table(table))
+    cells = re.findall(r"<(t[hd])\b[^>]*>([^<]*)</\1>", formats.html_table(table))
     rows = grid(table) if any(grid(table)[0]) else grid(table)[1:]  # columns without names have no heads
     assert [html.unescape(text) for _, text in cells] == [text for row in rows for text in row]
 
 
 @given(tables(TEXTS))
 def test_json_reads_back(table: Table) -> None:
-    value = json.loads(FORMATS["json"](table))
+    value = json.loads(formats.FORMATS["json"](table))
     rows = [[column["name"] for column in value["columns"]], *([cell["text"] for cell in row] for row in value["rows"])]
     assert rows == grid(table)
 
 
 @given(tables(WORDS))
 def test_markdown_keeps_every_cell_and_its_text_is_no_markup(table: Table) -> None:
-    head, rule, *rows = markdown_table(table).splitlines()[2:]
+    head, rule, *rows = formats.markdown_table(table).splitlines()[2:]
     assert rule.count("---") == len(table.columns)
     assert [_cells(line) for line in (head, *rows)] == grid(table)
 
@@ -192,7 +186,7 @@ def _cells(line: str) -> list[str]:
 
 @given(tables(WORDS))
 def test_text_has_every_cell_in_its_order(table: Table) -> None:
-    assert [line.split() for line in text_lines(table, width=10**6)] == grid(table)
+    assert [line.split() for line in formats.text_lines(table, width=10**6)] == grid(table)
 
 
 SCHEMA = json.loads((TEMPLATES / "report" / "report.schema.json").read_text(encoding="utf-8"))

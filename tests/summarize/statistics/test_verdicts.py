@@ -9,19 +9,11 @@ from hypothesis import strategies as st
 
 from bench import verdicts_rows
 from stepgrid.model.plan import MOST_LOADS
+from stepgrid.summarize.statistics import verdicts
 from stepgrid.summarize.statistics.confidence_intervals import Interval
-from stepgrid.summarize.statistics.verdicts import (
-    HOPELESS,
-    StoppingRule,
-    chance_of_decision,
-    is_decided,
-    needed_loads,
-    too_wide,
-    verdict,
-)
 
 OPPOSITE = {"faster": "slower", "slower": "faster", **{word: word for word in ("same", "different", "undecided")}}
-RULE, WIDTH = StoppingRule(0.02), StoppingRule(0.02, 0.02)
+RULE, WIDTH = verdicts.StoppingRule(0.02), verdicts.StoppingRule(0.02, 0.02)
 SERIES = Interval(1.0, 0.9, 1.1, 1)
 
 
@@ -50,41 +42,41 @@ def reaching(ratio, reach, loads=3):
     ],
 )
 def test_the_whole_interval_decides(low, high, word):
-    assert verdict(low, high, 0.02) == word
+    assert verdicts.verdict(low, high, 0.02) == word
 
 
 @given(st.floats(0.1, 10), st.floats(1, 3), st.floats(0, 0.2))
 def test_exchanging_the_arms_exchanges_the_word(low, width, effect):
-    forth, back = verdict(low, low * width, effect), verdict(1 / (low * width), 1 / low, effect)
+    forth, back = verdicts.verdict(low, low * width, effect), verdicts.verdict(1 / (low * width), 1 / low, effect)
     margin = 1 + effect
     on_the_edge = any(abs(end * side - 1) < 1e-9 for end in (low, low * width) for side in (margin, 1 / margin))
     assert on_the_edge or back == OPPOSITE[forth]
 
 
 def test_a_verdict_or_a_width_decides():
-    assert is_decided(interval(1.05, 0.01), RULE)
-    assert not is_decided(interval(1.02, 0.01), RULE)
-    assert is_decided(interval(1.0, 0.005), RULE)
-    assert is_decided(interval(1.02, 0.007), WIDTH)
-    assert not is_decided(interval(1.02, 0.009), WIDTH)
+    assert verdicts.is_decided(interval(1.05, 0.01), RULE)
+    assert not verdicts.is_decided(interval(1.02, 0.01), RULE)
+    assert verdicts.is_decided(interval(1.0, 0.005), RULE)
+    assert verdicts.is_decided(interval(1.02, 0.007), WIDTH)
+    assert not verdicts.is_decided(interval(1.02, 0.009), WIDTH)
 
 
 @pytest.mark.parametrize(
     ("found", "most", "rule", "least", "highest"),
     [
-        (interval(1.02, 0.004, loads=8), 12, RULE, 0, HOPELESS),  # at the edge more loads hardly decide
-        (interval(1.02, 0.006), 100, RULE, HOPELESS, 1),  # the mean may still move
-        (interval(1.0, 0.05, loads=6), 12, RULE, 0, HOPELESS),
+        (interval(1.02, 0.004, loads=8), 12, RULE, 0, verdicts.HOPELESS),  # at the edge more loads hardly decide
+        (interval(1.02, 0.006), 100, RULE, verdicts.HOPELESS, 1),  # the mean may still move
+        (interval(1.0, 0.05, loads=6), 12, RULE, 0, verdicts.HOPELESS),
         (interval(1.3, 0.05, loads=6), 12, RULE, 0.9, 1),
-        (interval(1.0, 0.05), 12, RULE, HOPELESS, 1),
+        (interval(1.0, 0.05), 12, RULE, verdicts.HOPELESS, 1),
         (interval(1.05, 0.008, freedom=2, critical=8.4), 12, RULE, 0.5, 1),  # few degrees of freedom are more later
         (interval(1.0, 0.012), 12, WIDTH, 0.9, 1),
-        (interval(1.0, 0.05), 12, WIDTH, 0, HOPELESS),
+        (interval(1.0, 0.05), 12, WIDTH, 0, verdicts.HOPELESS),
         (SERIES, 12, RULE, 1, 1),
     ],
 )
 def test_chance_of_decision(found, most, rule, least, highest):
-    assert least <= chance_of_decision(found, most, rule) <= highest
+    assert least <= verdicts.chance_of_decision(found, most, rule) <= highest
 
 
 @example(1.06, 0.02, 12, 2.0)
@@ -93,22 +85,22 @@ def test_without_another_load_the_chance_is_whether_it_is_decided(ratio, error, 
     found = interval(ratio, error, loads, freedom)
     ends = (found.low / 1.02, found.high / 1.02, found.low * 1.02, found.high * 1.02)
     assume(all(abs(end - 1) > 1e-9 for end in ends))
-    assert chance_of_decision(found, loads, RULE) == is_decided(found, RULE)
+    assert verdicts.chance_of_decision(found, loads, RULE) == verdicts.is_decided(found, RULE)
 
 
 def test_noisier_intervals_need_more_loads():
-    ranges = [needed_loads([reaching(1.0, reach)]).text for reach in (0.02, 0.05, 0.1, 0.2, 0.4, 1.0)]
+    ranges = [verdicts.needed_loads([reaching(1.0, reach)]).text for reach in (0.02, 0.05, 0.1, 0.2, 0.4, 1.0)]
     assert ranges == ["3 to 6", "4 to 19", "6 to 64", "13 to over 100", "38 to over 100", "over 100"]
     near, far = reaching(1.01, 0.05), reaching(1.0, 1.0)
-    assert needed_loads([near, near, far]) == needed_loads([near]), "half of them count"
-    assert needed_loads([near, far, far]) == (None, None)
-    assert needed_loads([]) == (None, None)
-    assert needed_loads([reaching(1.01, 0.05, MOST_LOADS)]) == (None, None)
+    assert verdicts.needed_loads([near, near, far]) == verdicts.needed_loads([near]), "half of them count"
+    assert verdicts.needed_loads([near, far, far]) == (None, None)
+    assert verdicts.needed_loads([]) == (None, None)
+    assert verdicts.needed_loads([reaching(1.01, 0.05, MOST_LOADS)]) == (None, None)
 
 
 def test_neither_the_noise_floor_nor_one_load_is_too_wide():
     floor, wide = reaching(1.5, 0.1), reaching(1.01, 0.05)
-    assert too_wide([floor, SERIES, wide], 0.02) == [wide]
+    assert verdicts.too_wide([floor, SERIES, wide], 0.02) == [wide]
 
 
 PAGE = Path(__file__).resolve().parents[3] / "docs/concepts/error-rates.md"
