@@ -22,7 +22,7 @@ from stepgrid.model import units
 from stepgrid.model.records import Timing, replace
 from stepgrid.plugins.collector import OwnMetrics
 from stepgrid.plugins.driver import Placeholders, ServerRestarts, Waiting
-from stepgrid.plugins.registry import DRIVERS, driver
+from stepgrid.plugins.registry import DRIVERS, driver, reading_names
 
 FORMS = ("use", "name", "checkpoint")
 UNKNOWN = ""  # the name of what could not be read
@@ -489,16 +489,17 @@ def check_share(entry: StepEntry, step: StepSettings, steps: Mapping[str, StepSe
         hint = "a share is of what the same operations reach without a rate"
     elif reached.settings.get(share.param):
         message, hint = f"step `{of}` has a `{share.param}` itself: it shows no maximum", "leave it out there"
-    elif share.param == RATE and (names := _different_operations(step.settings, reached.settings)):
+    elif share.param == RATE and (names := _different_operations(step, reached.settings)):
         message = f"steps `{of}` and `{entry.base}` differ in {', '.join(f'`{name}`' for name in names)}"
         hint = "a share is of what the same operations reach without a rate"
     if message:
         problems.add("rate-share", where, message, hint, len(of))
 
 
-def _different_operations(settings: Mapping[str, Any], reached: Mapping[str, Any]) -> list[str]:
-    """List settings in which two steps of a kind differ, but for how fast and how long they run."""
-    return [name for name in settings if name not in PACE and settings[name] != reached.get(name, settings[name])]
+def _different_operations(step: StepSettings, reached: Mapping[str, Any]) -> list[str]:
+    """List settings in which two steps of a kind differ, but for how fast and how long they run and what is read."""
+    settings, others = step.settings, (*PACE, *reading_names(step.kind))
+    return [name for name in settings if name not in others and settings[name] != reached.get(name, settings[name])]
 
 
 # Steps that axes change: all, those after a checkpoint (`from`), or those that an axis names (`steps`)
