@@ -498,8 +498,10 @@ def check_share(entry: StepEntry, step: StepSettings, steps: Mapping[str, StepSe
 
 def _different_operations(step: StepSettings, reached: Mapping[str, Any]) -> list[str]:
     """List settings in which two steps of a kind differ, but for how fast and how long they run and what is read."""
-    settings, others = step.settings, (*PACE, *reading_names(step.kind))
-    return [name for name in settings if name not in others and settings[name] != reached.get(name, settings[name])]
+    settings, ignored_names = step.settings, (*PACE, *reading_names(step.kind))
+    return [
+        name for name in settings if name not in ignored_names and settings[name] != reached.get(name, settings[name])
+    ]
 
 
 # Steps that axes change: all, those after a checkpoint (`from`), or those that an axis names (`steps`)

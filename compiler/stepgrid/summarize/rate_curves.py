@@ -79,7 +79,7 @@ class RateCurve(Struct, frozen=True, dict=True):
 
     @cached_property
     def maximum(self) -> float | None:
-        """What was reached without a rate, of points that are a share of it."""
+        """The rate that was reached without a target, of points that are a share of it."""
         shares = [(point.requested, percent) for point in self.points if (percent := point.point.means(SHARE_PCT))]
         return next(
             (requested * 100 / units.mean(percent) for requested, percent in reversed(shares) if requested), None

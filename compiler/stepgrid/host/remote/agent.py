@@ -41,7 +41,7 @@ class LostError(Exception):
 
 
 class AnswerError(LostError):
-    """What is wrong, by the word of the other end or of this one: the connection is not."""
+    """A fault that one of the ends has told of, over a connection that works."""
 
 
 class FrameLink:

@@ -31,7 +31,7 @@ class RemoteSample(Struct):
 
 
 class End(Struct):
-    """How a program ended."""
+    """The end of a program."""
 
     exit: Annotated[int, Meta(ge=-64, le=255)]
     seconds: Amount
@@ -65,7 +65,7 @@ class RoundTrips(Struct):
 
 
 class RemoteAnswer(Struct):
-    """One message: each has some of these."""
+    """A message, with some of these keys."""
 
     error: str | None = None
     ready: bool = False

@@ -1,4 +1,4 @@
-"""What is supervised in place of a program on another machine: it has its output, its files and its exit status.
+"""The stand-in for a program on another machine, with its output, its files and its exit status.
 
 `python -m stepgrid.host.remote.relay REQUEST` in the step's folder; it imports little, since each step waits for it.
 """
