@@ -14,7 +14,7 @@ options:
      level0_slowdown_writes_trigger: 4, level0_stop_writes_trigger: 6, max_bytes_for_level_base: 1MiB,
      target_file_size_base: 256KiB, compression_type: none, disable_wal: true}}
 steps:
-  - {{name: overwrite, kind: db_bench, benchmarks: [fillrandom, stats], fresh: true, threads: 1}}
+  - {{name: overwrite, kind: db_bench, benchmarks: [fillrandom, waitforcompaction, stats], fresh: true, threads: 1}}
 params: {{keys: 100M, duration: 12s}}
 allow: {{no-repeats: a test, step-short: a test, load-cut: a test}}
 """

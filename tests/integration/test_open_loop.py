@@ -75,7 +75,7 @@ def test_the_latency_of_a_stall(server, kind):
     metrics = figures.metrics
     assert 0.8 * expected < metrics["p99_us"] < 3 * expected  # a busy host stalls by itself
     assert (metrics["backlog"], metrics["target_qps"], metrics["operations"]) == (0, 200, 200 * SECONDS)
-    assert metrics["service_p99_us"] < 0.2 * expected
+    assert metrics["service_p99_us"] < 0.5 * expected
     if kind == "insert_benchmark":
         assert metrics["insert_p95_us"] < metrics["insert_p99_us"]
         assert 0.8 * expected < metrics["insert_p99_us"] < 3 * expected
@@ -84,7 +84,7 @@ def test_the_latency_of_a_stall(server, kind):
         assert {name.partition(" of ")[2] for name in figures.facts.values()} == {"1000: select 1", "1000: select 2"}
         return
     closed, expected = stalled(server, client, action, **given)
-    assert closed.metrics["p99_us"] < 0.2 * expected
+    assert closed.metrics["p99_us"] < 0.5 * expected
     assert "backlog" not in closed.metrics
 
 
