@@ -17,12 +17,24 @@ def test_an_expression_reaches_the_run_as_it_was_written(only):
     assert run_request.plan_request(config) == Request("s.yaml", None, only, ("params.x='1'",))
 
 
-def test_until_something_that_is_neither_a_time_nor_a_rule(capsys):
-    assert main(["run", "s.yaml", "--until", "yesterday"]) == 2
-    assert capsys.readouterr().err == (
-        "--until: expected a duration such as 6h, 90m or 1h30m, or a time of day such as 07:30; "
-        "or a rule: build, run, collect, summarize, all; found `yesterday`\n"
-    )
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (
+            ["--until", "yesterday"],
+            "--until: expected a duration such as 6h, 90m or 1h30m, or a time of day such as 07:30; "
+            "or a rule: build, run, collect, summarize, all; found `yesterday`",
+        ),
+        (["--no-wiat"], "neither stepgrid run nor Snakemake has an option `--no-wiat`: did you mean `--no-wait`?"),
+        (
+            ["--cores=x"],
+            "an option of Snakemake's: Error parsing number of cores (--cores, -c): must be integer or 'all'.",
+        ),
+    ],
+)
+def test_words_that_cannot_be_meant(words, message, capsys):
+    assert main(["run", "s.yaml", *words]) == 2
+    assert capsys.readouterr().err == f"{message}\n"
 
 
 def test_a_run_that_does_not_wait_for_the_host(tmp_path, monkeypatch, capsys):

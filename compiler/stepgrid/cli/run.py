@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import argparse
 import os
+import re
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from stepgrid.cli.failures import CommandError
 from stepgrid.cli.output import check_gate, gate_status, read_gate
@@ -67,6 +68,8 @@ def run_run(args: argparse.Namespace) -> int:
     snakemake_words = args.more
     if problems := use_site(args):
         raise spec_error(problems[0].where.file, problems)
+    if args.more:
+        _check_words(args.more)
     if args.on:
         _check_cluster()
         snakemake_words = ["--profile", str(PROFILES / args.on), *snakemake_words]
@@ -121,6 +124,30 @@ def _separate_until(values: Sequence[str]) -> tuple[str | None, list[str]]:
         if value not in RULES:
             raise CommandError(f"--until: expected {EXPECTED}; or a rule: {', '.join(RULES)}; found `{value}`")
     return times[-1] if times else None, rules
+
+
+def _check_words(words: Sequence[str]) -> None:
+    """Refuse what no option of this command or of Snakemake is, without the page that Snakemake prints of its own."""
+    from difflib import get_close_matches
+
+    from snakemake.cli import get_argument_parser
+    from snakemake.exceptions import CliException
+
+    def refuse(message: str) -> NoReturn:
+        raise CommandError(f"an option of Snakemake's: {message}")
+
+    parser_of_run, parser = argparse.ArgumentParser(), get_argument_parser()
+    add_run_arguments(parser_of_run)
+    parser.error = refuse  # type: ignore[method-assign]
+    try:
+        unknown = parser.parse_known_args(words)[1]
+    except (CliException, ValueError) as error:  # of Snakemake's own readers of values
+        refuse(str(error))
+    for word in unknown:
+        options = re.findall(r"--[\w-]+", parser_of_run.format_help() + parser.format_help())
+        close = get_close_matches(word.partition("=")[0], options, n=1, cutoff=0.7)
+        hint = f"did you mean `{close[0]}`?" if close else "`stepgrid run -h` lists those of stepgrid"
+        raise CommandError(f"neither stepgrid run nor Snakemake has an option `{word}`: {hint}")
 
 
 def _check_cluster() -> None:
