@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from stepgrid.language.problems import Problems
-from stepgrid.model.plan import Plan
+from stepgrid.model.plan import Json, Plan
 from stepgrid.plan.assembly import compile_spec
 from stepgrid_published import figures as published
 from stepgrid_published.claims import OWN_SENTENCE, PublishedClaim, counts, judge_as_published
@@ -17,7 +17,7 @@ from stepgrid_published.figures import Published
 
 ROOT = Path(__file__).resolve().parents[1]
 POSTS = ROOT / "specs" / "posts"
-HOST = {"cpu": "", "cores": 1, "memory": 2**30, "storage": {}}  # claims are the same for every host
+HOST: dict[str, Json] = {"cpu": "", "cores": 1, "memory": 2**30, "storage": {}}  # claims are the same for every host
 REPOSITORY = "github "
 INTRODUCTION = """# Claims of articles, on the author's own figures
 

@@ -19,13 +19,19 @@ from typing import Any, NamedTuple
 
 from ruamel.yaml import YAML
 
+from stepgrid.model.records import Json
 from stepgrid.plan.assembly import compile_spec
 
 ROOT = Path(__file__).resolve().parents[1]
 LIBRARY = ROOT / "specs" / "library"
 DATA = Path(__file__).with_suffix(".yaml")
 DIGESTS = Path(__file__).with_suffix(".json")
-HOST = {"cpu": "a", "cores": 2, "memory": 2**33, "storage": {"filesystem": "ext4", "max_sectors_kb": 128}}
+HOST: Mapping[str, Json] = {
+    "cpu": "a",
+    "cores": 2,
+    "memory": 2**33,
+    "storage": {"filesystem": "ext4", "max_sectors_kb": 128},
+}
 UNITS = {"k": 2**10, "m": 2**20, "g": 2**30, "kb": 2**10, "mb": 2**20, "gb": 2**30}
 WORDS = {"on": "1", "off": "0"}
 SERVER_SECTIONS = ("mysqld", "mariadbd")

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from stepgrid.errors import FINE, USAGE
 
@@ -35,7 +35,7 @@ def compile_spec(request: Request, problems: Problems | None = None) -> Plan:
     return compile_for_host(request.spec, request.scale, problems, request.only, request.sets)
 
 
-def remaining_work(config: Mapping[str, Any], dry_run: bool = False, on_cluster: bool = False) -> RemainingWork:
+def remaining_work(config: Mapping[str, object], dry_run: bool = False, on_cluster: bool = False) -> RemainingWork:
     """Compare the plan of a request (Snakemake's `--config`) with the store; a Fault says what cannot run here.
 
     A dry run writes nothing."""

@@ -31,6 +31,7 @@ from stepgrid.language.sources import (
     source_parts,
 )
 from stepgrid.model.plan import LINK, Plan, PlannedBuild
+from stepgrid.model.records import Json
 from stepgrid.model.site import Site
 from stepgrid.model.units import counted
 from stepgrid.plan.assembly import CompileContext, compile_spec, scales
@@ -205,7 +206,7 @@ def _write(
 class MovingSource(NamedTuple):
     """A source that moves, one build of it, and the names of all its builds and of their families."""
 
-    source: Mapping[str, Any]
+    source: Mapping[str, Json]
     build: PlannedBuild
     names: Collection[str]
 

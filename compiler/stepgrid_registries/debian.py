@@ -13,7 +13,7 @@ from stepgrid.build.error import BuildError
 from stepgrid.build.fetch import verify_checksum
 from stepgrid.build.recipe import Artifact, Material, Order, require
 from stepgrid.host.files import sha256
-from stepgrid.model.plan import Json
+from stepgrid.model.plan import Json, listed_texts
 
 _SOURCE_SECONDS = 600.0
 _ADVICE = "a suite moves on: declare the version that it has now, or choose another suite"
@@ -25,12 +25,12 @@ class Debian:
     route = "debian"
 
     def describe(self, source: Mapping[str, Json]) -> str:
-        return f"debian {' '.join(_package_names(source))} ({source.get('suite')})"
+        return f"debian {' '.join(listed_texts(source['debian']))} ({source.get('suite')})"
 
     def list_versions(self, source: Mapping[str, Json], order: Order) -> list[str]:
         """Return the series that a suite has: a mirror replaces one release of it by the next."""
         _refuse_other_systems()
-        name, suite = _package_names(source)[0], str(source["suite"])
+        name, suite = listed_texts(source["debian"])[0], str(source["suite"])
         apt = fetch_suite(order.folder / f"apt-{suite}", order.commands, suite)
         # 1:10.11.11-0+deb12u1, 1.0.20+ds-5; 18~beta1-1 is no release
         matches = [re.match(r"(?:\d+:)?(\d+(?:\.\d+)*)(?![\d.~])", version) for _, version in apt.checksums([name])]
@@ -40,7 +40,7 @@ class Debian:
 
     def fetch(self, source: Mapping[str, Json], into: Path, order: Order) -> Material:
         _refuse_other_systems()
-        names, suite, commands = _package_names(source), str(source["suite"]), order.commands
+        names, suite, commands = listed_texts(source["debian"]), str(source["suite"]), order.commands
         apt = fetch_suite(into / "apt", commands, suite)
         packages = _keep_packages(apt, names, suite, into / "debs")
         release = apt.release()
@@ -60,11 +60,6 @@ class Debian:
 def _refuse_other_systems() -> None:
     if missing := missing_tools():
         raise BuildError(f"`source: debian` needs a Debian machine: there is no {missing[0]} on PATH; {INSTEAD}")
-
-
-def _package_names(source: Mapping[str, Json]) -> list[str]:
-    value = source["debian"]
-    return [str(name) for name in value] if isinstance(value, list) else [str(value)]
 
 
 def _keep_packages(apt: PrivateApt, names: Sequence[str], suite: str, target: Path) -> tuple[Artifact, ...]:

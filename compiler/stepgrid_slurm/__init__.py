@@ -37,7 +37,7 @@ def leaves_host(workflow: Any) -> bool:
     return workflow.resource_settings.default_resources is not None
 
 
-def remote_work(config: Mapping[str, Any]) -> RemainingWork:
+def remote_work(config: Mapping[str, object]) -> RemainingWork:
     """Read the plan of the run that started this job: the Snakefile is read again in each job."""
     cluster_job.use_in_job()
     use_site(config)

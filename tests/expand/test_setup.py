@@ -128,9 +128,7 @@ def test_what_a_step_has_of_it(compile_text):
 def test_a_param_of_an_axis_reaches_it(compile_text):
     plan = compile_text(SERVICE + "sweep: {io: {param: io, values: [1, 2], from: loaded}}\n")
     stages = {stage.id: stage for stage in plan.stages}
-    words = {
-        cell.labels["io"]: stages[cell.repeats[0].stages[1]].steps[0].setup.service["argv"][6] for cell in plan.cells
-    }
+    words = {cell.labels["io"]: stages[cell.repeats[0].stages[1]].steps[0].setup.service.argv[6] for cell in plan.cells}
     assert words == {"1": "1", "2": "2"}
     assert sum(stage.parent is None for stage in plan.stages) == 1, "what comes before is as it was"
 
@@ -147,12 +145,12 @@ def test_versions_and_heirs(compile_text):
     plan = compile_text(heir)
     names = {build.id: build.name for build in plan.builds}
     found = {names[stage.build]: stage.steps[0].setup.service for stage in plan.stages}
-    assert {name: said["argv"] for name, said in found.items()} == {
+    assert {name: [*said.argv] for name, said in found.items()} == {
         "kv-1.0": ["kv", "{options}"],
         "kv-2.0": ["kv", "--new", "{options}"],
         "heir": ["other"],
     }
-    assert found["heir"] == {"argv": ["other"], "ready": {"port": "7"}}
+    assert found["heir"].to_json() == {"argv": ["other"], "ready": {"port": "7"}}
 
 
 # Files that a step needs: read while the spec is planned, part of what a stage is, written once into the plan

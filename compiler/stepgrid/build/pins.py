@@ -13,7 +13,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from fnmatch import fnmatch
 from pathlib import Path, PurePosixPath
-from typing import Any
 
 from msgspec import Struct
 
@@ -34,7 +33,8 @@ from stepgrid.language.sources import (
     source_faults,
     source_key,
 )
-from stepgrid.model.plan import PlannedBuild
+from stepgrid.model.plan import PlannedBuild, listed_texts
+from stepgrid.model.records import Json
 from stepgrid.model.site import Site
 from stepgrid.store.paths import StorePaths
 
@@ -44,7 +44,7 @@ _SHA256_DIGITS = 64
 _NO_PARTS = (".*", "__pycache__", "node_modules", "*.pyc", "*~", "*.swp", "#*#")
 
 
-def pin(source: Mapping[str, Any]) -> str:
+def pin(source: Mapping[str, Json]) -> str:
     """Return the content of a system's program or of a local tree; other sources are pinned by the lock file."""
     if "system" in source:
         return _pin_program(str(source["system"]))
@@ -127,7 +127,7 @@ IGNORE_HINT = f"add the line `{IGNORE_LINE}` to .gitignore in the folder that ha
 _APART = "give the program a folder of its own (`path: src`), or name its `files`"
 
 
-def keep_apart(source: Mapping[str, Any], outputs: Path) -> str:
+def keep_apart(source: Mapping[str, Json], outputs: Path) -> str:
     """Say how to keep outputs/, which each stage changes, out of a local tree; empty where it is no part of it."""
     names, folder = local_files(source) if "path" in source else (), outputs.resolve()
     holders = [Path(str(source["path"]), name).resolve() for name in names or (WHOLE,)] if "path" in source else []
@@ -147,7 +147,7 @@ def keep_apart(source: Mapping[str, Any], outputs: Path) -> str:
 # Pins of a lock file: commits and checksums of sources that move
 
 
-def resolve(source: Mapping[str, Any], build: PlannedBuild, site: Site) -> str:
+def resolve(source: Mapping[str, Json], build: PlannedBuild, site: Site) -> str:
     """Return the pin that a lock file holds for a source now. A BuildError says why there is no answer."""
     route = source_of(source)
     with asking(build, site) as order:
@@ -228,16 +228,15 @@ def choose(versions: Iterable[str], question: ReleaseQuestion) -> list[str]:
     return [version for group in groups.values() for version in group[-question.number :]]
 
 
-def list_releases(source: Mapping[str, Any], site: Site) -> Releases:
+def list_releases(source: Mapping[str, Json], site: Site) -> Releases:
     """List all releases of an open source, without release candidates and the like; of Debian, series by suite."""
     prefix, suffix, separators = "", "", "."
     if parts := around_expression(release_text(source)):
         prefix, expression, suffix = parts
         separators = "._" if "_" in expression else "."  # REL_{{ version | replace('.', '_') }}
     release = re.compile(rf"{re.escape(prefix)}(\d+(?:[{separators}]\d+)*){re.escape(suffix)}", re.ASCII)
-    suites = source.get("suite", "")
     releases: dict[str, str] = {}
-    for suite in suites if isinstance(suites, list) else [suites]:
+    for suite in listed_texts(source.get("suite", "")):
         for name in _names({**source, **({"suite": suite} if suite else {})}, site):
             if match := release.fullmatch(name):
                 releases.setdefault(match[1].replace("_", "."), suite)
@@ -251,7 +250,7 @@ def around_expression(text: str) -> tuple[str, str, str] | None:
     return (before, expression, after) if begin and end else None
 
 
-def _names(source: Mapping[str, Any], site: Site) -> Sequence[str]:
+def _names(source: Mapping[str, Json], site: Site) -> Sequence[str]:
     """Ask a registry for the names of a source's releases."""
     sample = dict(source)
     for key, value in source.items():

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from functools import cache
 from importlib import import_module
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol, cast, runtime_checkable
+from typing import NamedTuple, Protocol, cast, runtime_checkable
 
 from msgspec import Struct
 
@@ -18,7 +18,7 @@ from stepgrid.build.commands import Commands
 from stepgrid.build.error import BuildError
 from stepgrid.language.flags import read_flags
 from stepgrid.language.sources import SOURCES, TREES, default_program, source_key, source_kind
-from stepgrid.model.plan import Json, PlannedBuild
+from stepgrid.model.plan import Json, PlannedBuild, recipe_flags
 from stepgrid.model.records import Artifact as Artifact  # for plug-ins
 from stepgrid.model.records import replace
 from stepgrid.model.site import Site
@@ -60,7 +60,7 @@ class Order(Struct, frozen=True):
     commands: Commands
     site: Site
 
-    def pin(self, source: Mapping[str, Any]) -> str | None:
+    def pin(self, source: Mapping[str, Json]) -> str | None:
         """Return the commit or checksum that the lock file holds a source to, if it holds one."""
         return self.build.pins.get(source_key(source))
 
@@ -73,8 +73,7 @@ class Order(Struct, frozen=True):
     @property
     def environment(self) -> dict[str, str]:
         """Variables that the build's `env.NAME` flags set while it is made."""
-        flags = self.build.recipe.get("flags")
-        items = flags.items() if isinstance(flags, Mapping) else ()
+        items = recipe_flags(self.build.recipe).items()
         return {name.removeprefix("env."): str(value) for name, value in items if name.startswith("env.")}
 
     @property

@@ -138,7 +138,7 @@ def _check_words(words: Sequence[str]) -> None:
 
     parser_of_run, parser = argparse.ArgumentParser(), get_argument_parser()
     add_run_arguments(parser_of_run)
-    parser.error = refuse  # type: ignore[method-assign]
+    parser.error = refuse
     try:
         unknown = parser.parse_known_args(words)[1]
     except (CliException, ValueError) as error:  # of Snakemake's own readers of values
@@ -189,7 +189,7 @@ def _run_snakemake(request: Mapping[str, Any], args: argparse.Namespace, words: 
     return FAILED if is_snakefile_read else USAGE
 
 
-def config_words(config: Mapping[str, Any]) -> list[str]:
+def config_words(config: Mapping[str, object]) -> list[str]:
     """Return the words of Snakemake's --config, quoted so that it hands texts on to `plan_request` unchanged."""
     from stepgrid.workflow.run_request import quote_texts
 

@@ -179,13 +179,11 @@ def quiet_plan(args: argparse.Namespace, spec: str | None = None) -> Plan:
 def use_site(args: argparse.Namespace) -> Sequence[Problem]:
     """Read the command's site file, once, and return its problems."""
     if "site_problems" not in args:
-        args.site_problems = host_plan.use_site_file(args.site, _ask_about_site)
+        args.site_problems = host_plan.use_site_file(
+            args.site, partial(ask, question="is it yours? use it from now on?")
+        )
     problems: Sequence[Problem] = args.site_problems
     return problems
-
-
-def _ask_about_site(question: str) -> bool:
-    return ask(question, "is it yours? use it from now on?")
 
 
 def ask(text: str, question: str) -> bool:

@@ -25,14 +25,14 @@ class Point(Struct, frozen=True, eq=False):  # a point is itself: choices are to
     label: str
     where: Location
     options: tuple[Any, ...] = ()
-    params: Mapping[str, Any] | None = None
+    params: Mapping[str, object] | None = None
     build: Text | None = None
     when: Text | None = None
     hardware: Any = None  # a name, or a machine described in place
     launch: models.Launch | None = None
     start: str | None = None
     unsupported: str = "cell"  # what an option that the binary lacks makes of the cell
-    variables: Mapping[str, Any] = {}  # of a generated point: what it was made of
+    variables: Mapping[str, object] = {}  # of a generated point: what it was made of
 
 
 class Axis(NamedTuple):
@@ -139,7 +139,9 @@ def _points(model: models.SpecAxis, nodes: Map, problems: Problems) -> Iterator[
             yield point
 
 
-def _point(label: str, where: Location, model: models.SpecPoint, variables: Mapping[str, Any] | None = None) -> Point:
+def _point(
+    label: str, where: Location, model: models.SpecPoint, variables: Mapping[str, object] | None = None
+) -> Point:
     return Point(
         label, where, model.options, model.params, model.build, model.when, model.hardware, model.launch, model.start,
         model.when_unsupported or "cell", variables or {},
@@ -164,7 +166,7 @@ def _native_value(node: Any) -> Any:
     return {key: _native_value(value) for key, value in node.items()} if isinstance(node, Map) else node
 
 
-def _render_label(group: models.PointGroup, variables: Mapping[str, Any], problems: Problems) -> str:
+def _render_label(group: models.PointGroup, variables: Mapping[str, object], problems: Problems) -> str:
     try:
         return str(expressions.render(group.name, variables))
     except ExpressionError as error:

@@ -42,8 +42,8 @@ from stepgrid.language.sources import (
 )
 from stepgrid.language.spec_file import Document
 from stepgrid.language.yaml import Map, Text, key_location, node_location, width
-from stepgrid.model.plan import SERVER, runs_already
-from stepgrid.model.records import replace
+from stepgrid.model.plan import SERVER, recipe_flags, recipe_part, runs_already
+from stepgrid.model.records import Json, replace
 from stepgrid.plugins.driver import SERVER_PLACEHOLDERS, SERVICE_PLACEHOLDERS
 from stepgrid.plugins.engine import DeclaredBuilds, PublishedLibraries
 from stepgrid.plugins.registry import ENGINES, build_systems, takes_requirements
@@ -61,12 +61,12 @@ class Build(Struct, frozen=True, eq=False):
     family: str
     engine: str
     version: str
-    source: Mapping[str, Any]
+    source: Mapping[str, Json]
     options: tuple[Any, ...]
     params: tuple[Mapping[str, Any], ...]  # nearest last
     where: Location
     patches: tuple[Text, ...] = ()
-    recipe: Mapping[str, Any] = {}  # flags, extensions
+    recipe: Mapping[str, Json] = {}  # flags, extensions
     service: models.Service | None = None  # of a server program that no engine here knows
     requirements: Text | tuple[Text, ...] = ()  # of its scripts: a file, or a list
     relinks: int = 1  # links, each with an order of its object files
@@ -168,7 +168,7 @@ class Families:
         return [(family, "", "")]
 
     def _newest_releases(
-        self, family: str, source: Mapping[str, Any], newest: models.Newest, problems: Problems
+        self, family: str, source: Mapping[str, Json], newest: models.Newest, problems: Problems
     ) -> list[tuple[str, str, str]]:
         where = newest.newest.where
         releases: Mapping[str, str] = {}
@@ -205,12 +205,12 @@ class Families:
         return None if name is None else str(name)
 
     def _check_recipe(
-        self, family: str, links: Sequence[models.SpecBuild], engine: str, recipe: Mapping[str, Any], where: Location
+        self, family: str, links: Sequence[models.SpecBuild], engine: str, recipe: Mapping[str, Json], where: Location
     ) -> None:
         plugin = load_engine(engine)
-        for fault in sources.extension_faults(recipe.get("extensions", {}), engine, plugin.extensions):
+        for fault in sources.extension_faults(recipe_part(recipe, "extensions"), engine, plugin.extensions):
             self.problems.add(fault.code, where, f"build `{family}`: {fault.message}", fault.hint, len(family))
-        flags = {name: value for name, value in recipe.get("flags", {}).items() if not isinstance(value, Text)}
+        flags = {name: value for name, value in recipe_flags(recipe).items() if not isinstance(value, Text)}
         for fault in _engine_flag_faults(engine, flags):
             key = str(fault.key)
             node = next(link.flags[key] for link in reversed(links) if key in link.flags)
@@ -243,7 +243,7 @@ class Families:
         self.problems.add("wrong-source", where, message, hint)
 
 
-def _engine_flag_faults(engine: str, flags: Mapping[str, Any]) -> Iterable[sources.SourceFault]:
+def _engine_flag_faults(engine: str, flags: Mapping[str, Json]) -> Iterable[sources.SourceFault]:
     plugin, systems = load_engine(engine), build_systems(engine)
     if isinstance(plugin, DeclaredBuilds):
         return plugin.flag_faults(flags)
@@ -256,7 +256,7 @@ def _nearest_value(links: Sequence[models.SpecBuild], field: str) -> Any:
 
 def _merge_sources(links: Sequence[models.SpecBuild]) -> dict[str, Any]:
     """Merge sources: one of another kind replaces those before it, one of the same kind or of no kind adds to them."""
-    source: dict[str, Any] = {}
+    source: dict[str, Json] = {}
     for patch in (link.source or {} for link in links):
         kind = next((key for key in patch if key in SOURCES), None)
         source = dict(patch) if kind is not None and kind not in source else {**source, **patch}
@@ -283,7 +283,7 @@ class _SourceResolution:
     def __init__(self, build: Build, spec: str, problems: Problems) -> None:
         self._build, self._spec, self._problems = build, spec, problems
 
-    def resolve(self, names: Mapping[str, Any]) -> Build:
+    def resolve(self, names: Mapping[str, object]) -> Build:
         scope = Scope(names, {}, {}, self._problems)
         try:
             build = self._build = self._with_flags(scope)
@@ -292,7 +292,7 @@ class _SourceResolution:
         except AlreadyReported:
             return self._build
         if libraries and not build.source:
-            return replace(build, source={REQUIREMENTS: libraries}, options=(), params=())
+            return replace(build, source={REQUIREMENTS: [*libraries]}, options=(), params=())
         is_sound = self._has_values(values) and self._has_kind(values) and self._has_form(values)
         source = _locate({key: _plain(value) for key, value in values.items()}, build.source, build.where)
         if is_sound:
@@ -303,13 +303,13 @@ class _SourceResolution:
                 source = {**plugin.complete_source(source, build.recipe)}
             if not libraries and "path" in source and isinstance(plugin, DeclaredBuilds):
                 programs = plugin.program_paths(build.recipe).values()
-                scripts = [str(Path(source["path"], path)) for path in programs]
+                scripts = [str(Path(str(source["path"]), path)) for path in programs]
                 libraries = Libraries(self._spec, self._problems).of_scripts(scripts, build.where)
             if libraries and self._takes_libraries(source):
-                source = {**source, LIBRARIES: {REQUIREMENTS: libraries}}
+                source = {**source, LIBRARIES: {REQUIREMENTS: [*libraries]}}
         return replace(build, source=source, options=(), params=())
 
-    def _takes_libraries(self, source: Mapping[str, Any]) -> bool:
+    def _takes_libraries(self, source: Mapping[str, Json]) -> bool:
         kind, build = source_kind(source), self._build
         if kind not in (*READY, *INSTALLED, SERVER) and isinstance(load_engine(build.engine), DeclaredBuilds):
             return True
@@ -321,7 +321,7 @@ class _SourceResolution:
 
     def _with_flags(self, scope: Scope) -> Build:
         """Evaluate and check the flags that depend on the version; one that comes to nothing is not given."""
-        build, flags = self._build, self._build.recipe.get("flags", {})
+        build, flags = self._build, recipe_flags(self._build.recipe)
         if not (nodes := {name: value for name, value in flags.items() if isinstance(value, Text)}):
             return build
         plain_flags = {name: value for name, value in flags.items() if name not in nodes}
@@ -341,7 +341,7 @@ class _SourceResolution:
             self._problems.add("no-value", self._value_location(key), message)
         return not missing
 
-    def _has_kind(self, source: Mapping[str, Any]) -> bool:
+    def _has_kind(self, source: Mapping[str, Json]) -> bool:
         """Check that a source has one kind, and texts for values; a source within it is checked by itself."""
         kind = source_kind(source)
         if kind is None:
@@ -349,7 +349,8 @@ class _SourceResolution:
         texts = (kind, *SOURCES[kind].required, *SOURCES[kind].optional) if kind else tuple(source)
         wrong_keys: list[str] = []
         for key in [key for key in source if key in texts]:
-            parts = source[key] if isinstance(source[key], list) and key in LISTED else [source[key]]
+            value = source[key]
+            parts = value if isinstance(value, list) and key in LISTED else [value]
             if parts and all(isinstance(part, str | int | float) for part in parts):
                 continue
             wrong_keys.append(key)
@@ -358,7 +359,7 @@ class _SourceResolution:
             self._problems.add("wrong-type", self._value_location(key), message)
         return kind is not None and not wrong_keys
 
-    def _report_kind(self, source: Mapping[str, Any]) -> None:
+    def _report_kind(self, source: Mapping[str, Json]) -> None:
         """Report a source without a kind or with two; a key that is no kind is probably meant for one."""
         family, kinds = self._build.family, [key for key in source if key in SOURCES]
         where, hint, width = self._build.where, f"one of: {', '.join(SOURCES)}", len(family)
@@ -371,7 +372,7 @@ class _SourceResolution:
             message, hint = f"`{key}` is no kind of source", nearest(key, SOURCES)
         self._problems.add("no-source", where, message, hint, width)
 
-    def _has_form(self, source: Mapping[str, Any]) -> bool:
+    def _has_form(self, source: Mapping[str, Json]) -> bool:
         build, plugin = self._build, load_engine(self._build.engine)
         faults = list(sources.source_faults(source, isinstance(plugin, DeclaredBuilds)))
         for fault in faults:
@@ -412,14 +413,15 @@ class _SourceResolution:
 
     def _fault_node(self, fault: sources.SourceFault) -> tuple[Any, Location]:
         """Find the value that a fault is about, and the location of what holds it."""
-        holder, around = self._build.source, self._build.where
+        holder: Mapping[str, Any] = self._build.source
+        around = self._build.where
         for key in fault.inside:
             node = holder.get(key)
             holder, around = node if isinstance(node, Map) else {}, node_location(node, around)
         return holder.get(fault.key) if fault.key else None, around
 
 
-def _plain(value: Any) -> str | list[str] | dict[str, Any]:
+def _plain(value: Any) -> Json:
     """Write a list of one as that one, so that the same source has one identity."""
     if isinstance(value, Mapping):
         return {key: _plain(part) for key, part in value.items()}
@@ -429,7 +431,7 @@ def _plain(value: Any) -> str | list[str] | dict[str, Any]:
     return str(single).lower() if isinstance(single, bool) else str(single)
 
 
-def _locate(source: dict[str, Any], nodes: Any, where: Location) -> dict[str, Any]:
+def _locate(source: dict[str, Json], nodes: Any, where: Location) -> dict[str, Json]:
     """Make the paths of local trees relative to the file that names them, as those of includes and patches are."""
     for key, value in source.items():
         node = nodes.get(key) if isinstance(nodes, Mapping) else None

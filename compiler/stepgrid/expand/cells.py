@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from stepgrid.expand import axes, builds, checks, definitions, steps
 from stepgrid.expand.axes import Axis, Choice
@@ -20,12 +20,13 @@ from stepgrid.language.problems import Location, Problems
 from stepgrid.language.spec_file import Document
 from stepgrid.language.yaml import Seq, Text, node_location
 from stepgrid.model.plan import PlannedDesign
+from stepgrid.model.records import Json
 
 
 class Cell(NamedTuple):
     choice: Choice
     segments: tuple[Segment, ...]  # the steps between boundaries
-    hardware: Mapping[str, Any]
+    hardware: Mapping[str, Json]
 
 
 class Expansion(NamedTuple):
@@ -34,7 +35,7 @@ class Expansion(NamedTuple):
     axes: Sequence[Axis]
     changes: Mapping[str, tuple[str, ...] | None]  # axis -> the steps that it changes; None = all
     cells: Sequence[Cell]
-    hardware: Mapping[str, Any]  # of the spec; a cell may have another
+    hardware: Mapping[str, Json]  # of the spec; a cell may have another
     before_checkpoints: Mapping[str, frozenset[str]]  # checkpoint -> the steps before it
     build_names: Sequence[str]  # of the builds that are compared, also in cells that are left out
     design: PlannedDesign | None  # that chose the cells
@@ -43,7 +44,7 @@ class Expansion(NamedTuple):
 
 def expand(
     document: Document,
-    host: Mapping[str, Any],
+    host: Mapping[str, Json],
     problems: Problems,
     only: str | None = None,
     differs: Differs = stands_in_for_none,

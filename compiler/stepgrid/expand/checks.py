@@ -32,7 +32,7 @@ from stepgrid.language.sources import LIBRARIES, source_parts
 from stepgrid.language.spec_file import Document, definition_location
 from stepgrid.language.yaml import Map, Node, Seq, Text, key_location, node_location
 from stepgrid.model import units
-from stepgrid.model.plan import ENGINE_WARM, runs_already
+from stepgrid.model.plan import ENGINE_WARM, recipe_flags, runs_already
 from stepgrid.model.units import counted
 from stepgrid.plugins.driver import PID_PLACEHOLDER, PLACEHOLDERS
 from stepgrid.plugins.durability import COMMIT, differing, plain_word, step_durability
@@ -372,7 +372,7 @@ class SegmentChecks:
             self._check_options(first, second)
             self._check_service(build, first, second)
         for step in segment.steps if build.service is not None else ():
-            for name in unreached_options(build, step.options, step.setup.values.service, step.settings.values):
+            for name in unreached_options(build, step.options, step.setup.values, step.settings.values):
                 message = f"the option `{name}` does not reach the service of build `{build.family}`"
                 hint = f"add `\"{{options}}\"` to its `argv`, or a word with `{{{{ options['{name}'] }}}}`"
                 self._problems.add("unused-option", Location.read(step.options[name].where), message, hint, len(name))
@@ -411,7 +411,7 @@ class SegmentChecks:
         before, after = (step.setup.values.service for step in (first, second))
         if build.service is None or before == after or not (before and after):
             return
-        name = next(key for key in (*after, *before) if before.get(key) != after.get(key))
+        name = next(key for key in after.__struct_fields__ if getattr(before, key) != getattr(after, key))
         names = f"`{first.head.name}` and `{second.head.name}`"
         message = f"`{name}` of the service differs between {names}, which share it"
         where = node_location(build.service.argv[0], build.where)
@@ -436,12 +436,12 @@ def check_local_programs(builds: Iterable[Build], spec: str, problems: Problems)
                 message = f"build `{build.name}`: {folder} holds no git repository"
                 hint = "`git:` names the folder of `.git`"
                 problems.add("wrong-source", build.where, message, hint, len(build.family))
-        plugin, flags = engine(build.engine), build.recipe.get("flags", {})
+        plugin, flags = engine(build.engine), recipe_flags(build.recipe)
         if "path" not in build.source or not isinstance(plugin, DeclaredBuilds):
             continue
         is_complete = plugin.only_choose(flags) and not build.patches
         for name in plugin.program_paths(build.recipe).values() if is_complete else ():
-            path = str(PurePath(build.source["path"], name))
+            path = str(PurePath(str(build.source["path"]), name))
             if not may_read(path, spec) or not holds_data(path):
                 continue  # the build says what is missing
             for message, hint in _start_faults(path, LIBRARIES in build.source):

@@ -10,6 +10,7 @@ from stepgrid.language.problems import Location, Problems, nearest_definition
 from stepgrid.language.spec_file import Document, definition_location
 from stepgrid.language.validation import describe, validate
 from stepgrid.language.yaml import Map, Text, node_location
+from stepgrid.model.records import Json
 from stepgrid.model.site import HERE
 
 
@@ -114,7 +115,7 @@ class Machines:
     """
 
     def __init__(
-        self, document: Document, defined: ResolvedDefinitions, host: Mapping[str, Any], problems: Problems,
+        self, document: Document, defined: ResolvedDefinitions, host: Mapping[str, Json], problems: Problems,
         differs: Differs = stands_in_for_none,
     ) -> None:  # fmt: skip
         self._defined, self._host, self._problems, self._differs = defined.hardware, host, problems, differs
@@ -125,7 +126,7 @@ class Machines:
         if node is None or node == HERE:
             return {**self._host, "declared": False}
         hardware = self._hardware(node, where)
-        facts: dict[str, Any] = hardware.model_dump(mode="json", exclude_none=True) if hardware is not None else {}
+        facts: dict[str, Json] = hardware.model_dump(mode="json", exclude_none=True) if hardware is not None else {}
         if isinstance(node, Text) and hardware is not None:
             facts.setdefault("id", str(node))
         if facts.keys() == {"price"}:  # of this host

@@ -20,6 +20,7 @@ from stepgrid.language.scalars import Version
 from stepgrid.language.spec_file import Document
 from stepgrid.language.yaml import Text, key_location
 from stepgrid.model.plan import BUILD, PlannedDesign
+from stepgrid.model.records import Json
 from stepgrid.model.site import HERE
 from stepgrid.plugins.design import Design, DesignError, DesignRequest, Factor, Row
 from stepgrid.plugins.registry import DESIGNS, engine
@@ -340,10 +341,10 @@ class Names:
 class Machine(Label):
     """`hardware` in an expression: its facts by name, and itself equal to its label or id."""
 
-    facts: Mapping[str, Any]
+    facts: Mapping[str, Json]
 
     @classmethod
-    def of(cls, facts: Mapping[str, Any], label: str | None) -> Machine:
+    def of(cls, facts: Mapping[str, Json], label: str | None) -> Machine:
         names = frozenset(str(name) for name in (facts.get("id"), label) if name)
         machine = cls(label or str(facts.get("id", HERE)), names)
         machine.facts = facts

@@ -170,7 +170,7 @@ def _engines(model: OptionSet) -> tuple[str, ...]:
     return () if engine is None else (str(engine),) if isinstance(engine, str) else tuple(map(str, engine))
 
 
-def param_entries(params: Mapping[str, Any], where: Location) -> Entries:
+def param_entries(params: Mapping[str, object], where: Location) -> Entries:
     at: Mapping[str, Location] = getattr(params, "at", {})
     return tuple((name, LayerEntry(node, node_location(node, at.get(name, where)))) for name, node in params.items())
 
@@ -438,7 +438,7 @@ class SettingsResolver:
             if name in used
         ]
 
-    def _own_entries(self, names: Mapping[str, Any]) -> Mapping[str, Sequence[LayerEntry]]:
+    def _own_entries(self, names: Mapping[str, object]) -> Mapping[str, Sequence[LayerEntry]]:
         """List what the step sets itself, nearest last; report what is no setting."""
         step, by_name = self._entry, dict[str, list[LayerEntry]]()
         for link in step.links:

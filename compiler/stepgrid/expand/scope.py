@@ -193,7 +193,7 @@ Layers: TypeAlias = Mapping[str, Sequence[LayerEntry]]  # name -> entries, lowes
 
 class Scope:
     def __init__(
-        self, names: Mapping[str, Any], params: Layers, options: Layers, problems: Problems,
+        self, names: Mapping[str, object], params: Layers, options: Layers, problems: Problems,
         misspelt: Collection[str] = (),
     ) -> None:  # fmt: skip
         """Make a scope; `misspelt` are params that were given under similar names, which is reported."""

@@ -36,9 +36,9 @@ from stepgrid.language.spec_file import Document
 from stepgrid.language.yaml import Text, width
 from stepgrid.model.plan import (
     CLIENT,
-    SERVICE,
     Json,
     Option,
+    listed_texts,
     runs_already,
 )
 from stepgrid.model.records import LaunchRequest, ProbeRequest, StepSetup, replace
@@ -207,10 +207,10 @@ class SetupResolver:
         if not service and key in self._bases:
             return self._bases[key]
         launch = dict(self._spec_launch)
-        secrets = {*_secret_names(launch)}
+        secrets = {*listed_texts(launch.get("secret"))}
         for point in patches:
             launch |= _launch_values(point.launch)
-            secrets |= {*_secret_names(launch)}
+            secrets |= {*listed_texts(launch.get("secret"))}
         launch.pop("secret", None)
         if self._entry.cpus is not None:
             launch["cpus"] = str(self._entry.cpus)
@@ -224,9 +224,9 @@ class SetupResolver:
             service=service,
         )
         libraries = self._files.libraries(self._build.source, request.env)
-        named = {**libraries, **self._files.named_by_setup(setup.to_json(), secrets)}
-        if isinstance(variables := setup.service.get("env"), dict):
-            setup = replace(setup, service={**setup.service, "env": seal(variables, secrets)})
+        named = {**libraries, **self._files.named_by_setup(setup, secrets)}
+        if service is not None:
+            setup = replace(setup, service=replace(service, env=seal(service.env, secrets)))
         setup = replace(setup, launch=replace(request, env=seal(request.env, secrets)))
         self._bases[key] = ResolvedSetup(setup), named
         return self._bases[key]
@@ -240,20 +240,8 @@ class SetupResolver:
         return self._clients.find(ClientRequest(name, self._client_engine, entry.base, where, at is not None))
 
 
-def launch_environment(values: Mapping[str, Json]) -> Mapping[str, Json]:
-    """Return the variables of a setup's `launch`."""
-    launch = values.get("launch")
-    variables = launch.get("env") if isinstance(launch, dict) else None
-    return variables if isinstance(variables, dict) else {}
-
-
 def _launch_values(launch: Launch | None) -> dict[str, Json]:
     return {} if launch is None else launch.model_dump(mode="json", exclude_defaults=True)
-
-
-def _secret_names(launch: Mapping[str, Json]) -> list[str]:
-    names = launch.get("secret")
-    return [str(name) for name in names] if isinstance(names, list) else []
 
 
 # Probes and collectors
@@ -384,24 +372,21 @@ class SpecFiles:
             entries |= self._link_targets(name, self._setting_path(name, entry, settings))
         return entries
 
-    def named_by_setup(self, values: Mapping[str, Json], secrets: Collection[str] = ()) -> dict[str, InputFile]:
+    def named_by_setup(self, setup: StepSetup, secrets: Collection[str]) -> dict[str, InputFile]:
         """Find files that `launch.env`, a service, probes and collectors name."""
-        parts = [part for key in ("launch", SERVICE) if isinstance(part := values.get(key), dict)]
-        forms = [form for part in parts for key in ("ready", "stop") if isinstance(form := part.get(key), dict)]
-        lists = [table for key in ("before", "after", "collectors") if isinstance(table := values.get(key), list)]
-        entries: dict[str, InputFile] = {}
-        for holder in [*parts, *forms, *(item for table in lists for item in table if isinstance(item, dict))]:
-            env = launch_environment({"launch": holder}) or launch_environment(values)
-            for key in ("argv", "command"):
-                if isinstance(words := holder.get(key), list):
-                    entries |= self._named_by_words([str(word) for word in words], self._spec_path, env)
-            if isinstance(variables := holder.get("env"), dict):
-                texts = [
-                    str(text)
-                    for name, text in variables.items()  # what is looked for is noted: no secret that is no path
-                    if not must_hide(name, secrets) or os.path.exists(self._spec_path(str(text)))  # noqa: PTH110 - of any length
-                ]
-                entries |= self._named_by_words(["", *texts], self._spec_path)
+        service, env = setup.service, setup.launch.env
+        texts = [
+            text
+            for name, text in setup.variables  # what is looked for is noted: no secret that is no path
+            if not must_hide(name, secrets) or os.path.exists(self._spec_path(text))  # noqa: PTH110 - of any length
+        ]
+        entries = self._named_by_words(["", *texts], self._spec_path)
+        if service is not None:
+            entries |= self._named_by_words(service.argv, self._spec_path, service.env or env)
+        requests = (service.ready, service.stop) if service else ()
+        commands = [request.command for request in (*requests, *setup.before, *setup.after)]
+        for words in (*commands, *(collector.get("command") for collector in setup.collectors)):
+            entries |= self._named_by_words([*map(str, words or ())], self._spec_path, env)
         return entries
 
     def option_file(self, name: str, option: Option, is_written: bool) -> OptionFile:
@@ -420,7 +405,7 @@ class SpecFiles:
         self._problems.add("file-not-found", file.where, message, width=len(file.option))
         raise AlreadyReported(file.option)
 
-    def libraries(self, source: Mapping[str, Any], env: Mapping[str, Json]) -> Mapping[str, InputFile]:
+    def libraries(self, source: Mapping[str, Json], env: Mapping[str, Json]) -> Mapping[str, InputFile]:
         """Find shared libraries of a system's program, which an upgrade replaces below it."""
         name = str(source.get("system", ""))
         folders = tuple(filter(None, str(env.get("LD_LIBRARY_PATH", "")).split(":")))

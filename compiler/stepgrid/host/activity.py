@@ -13,7 +13,7 @@ from msgspec import Struct
 from stepgrid.host import counters, sysfs
 from stepgrid.host.counters import TICK, Sensors
 from stepgrid.host.locks import PIPELINE, VERBS, host_lock_path, lock_holders
-from stepgrid.model.records import OK, WARNING, HostFinding
+from stepgrid.model.records import OK, WARNING, HostFinding, Json
 from stepgrid.model.units import percent, size
 
 LOOK = 0.2  # seconds: it is part of what a run takes beside its steps (bench/overhead.py)
@@ -38,7 +38,7 @@ class ActivityReading(Struct, frozen=True):
     """The counters at one moment."""
 
     at: float
-    host: Mapping[str, Any]
+    host: Mapping[str, Json]
     processes: Mapping[int, Process]
     sensors: Mapping[str, float]
 

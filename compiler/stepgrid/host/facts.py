@@ -8,10 +8,11 @@ import re
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 from stepgrid.host import cluster_job, disk, sysfs
 from stepgrid.host.counters import CPUS
+from stepgrid.model.plan import HardwareFacts, Value
+from stepgrid.model.records import Json, convert_record
 from stepgrid.model.site import Site
 from stepgrid.model.units import size
 
@@ -20,15 +21,15 @@ COMPARED = ("cpu", "cores", "smt")
 COMPARED_STORAGE = ("device", "filesystem", "max_sectors_kb")
 UNNAMED = "the site file's `slurm: machines` has no entry for it"
 
-Machines = Mapping[str, Mapping[str, Any]]
+Machines = Mapping[str, Mapping[str, Json]]
 
 
-def host_hardware(outputs: Path, site: Site) -> dict[str, Any]:
+def host_hardware(outputs: Path, site: Site) -> dict[str, Json]:
     """Describe this host with the storage that databases are on."""
     return hardware(Path(site.data or outputs), site.device)
 
 
-def hardware(path: Path, device: str | None = None) -> dict[str, Any]:
+def hardware(path: Path, device: str | None = None) -> dict[str, Json]:
     """Collect stable facts only: never the kernel, free space or text that an update may change."""
     mount, name, memory = disk.mount(path), disk.device(path, device), sysfs.memory("MemTotal")
     storage = _without_none(
@@ -46,7 +47,7 @@ def hardware(path: Path, device: str | None = None) -> dict[str, Any]:
     )
 
 
-def facts(path: Path, device: str | None = None) -> dict[str, Any]:
+def facts(path: Path, device: str | None = None) -> dict[str, Json]:
     """Collect what may differ from run to run, for the record; a fact that cannot be read is absent."""
     release_lines = (sysfs.text("etc/os-release") or "").splitlines()
     release = {name: value.strip('"') for name, _, value in (line.partition("=") for line in release_lines)}
@@ -71,37 +72,36 @@ def facts(path: Path, device: str | None = None) -> dict[str, Any]:
         scheduler=sysfs.chosen(f"{queue}/scheduler"),
         read_ahead_kb=sysfs.number(f"{queue}/read_ahead_kb"),
         max_sectors_kb=sysfs.number(f"{queue}/max_sectors_kb"),
-        devices=disk.members(name) if name else None,
+        devices=[*disk.members(name)] if name else None,
         free_bytes=_free(path),
     )
 
 
-def differences(declared: Mapping[str, Any], actual: Mapping[str, Any]) -> list[str]:
+def differences(declared: Mapping[str, Json], actual: Mapping[str, Json]) -> list[str]:
     """List a sentence for each declared fact that this host contradicts, or cannot tell."""
-    sentences = [_difference(name, declared.get(name), actual.get(name)) for name in COMPARED]
-    memory, actual_memory = declared.get("memory"), actual.get("memory")
-    if memory is not None and (actual_memory is None or abs(float(memory) - actual_memory) > 0.1 * float(memory)):
-        actual_size = None if actual_memory is None else size(actual_memory)
-        sentences.append(_difference("memory", size(float(memory)), actual_size))
-    storage, actual_storage = declared.get("storage") or {}, actual.get("storage") or {}
-    sentences += [_difference(name, storage.get(name), actual_storage.get(name)) for name in COMPARED_STORAGE]
+    machine, host = (convert_record(values, HardwareFacts) for values in (declared, actual))
+    sentences = [_difference(name, getattr(machine, name), getattr(host, name)) for name in COMPARED]
+    if machine.memory is not None and (host.memory is None or abs(machine.memory - host.memory) > 0.1 * machine.memory):
+        actual_size = None if host.memory is None else size(host.memory)
+        sentences.append(_difference("memory", size(machine.memory), actual_size))
+    storages = machine.storage, host.storage
+    sentences += [_difference(name, *(getattr(storage, name) for storage in storages)) for name in COMPARED_STORAGE]
     return [sentence for sentence in sentences if sentence]
 
 
-def _difference(name: str, declared: Any, actual: Any) -> str | None:
+def _difference(name: str, declared: Value | None, actual: Value | None) -> str | None:
     declared_text, actual_text = _show(declared), _show(actual)
-    if declared is None or declared_text.casefold().split() == actual_text.casefold().split():
+    if declared in (None, "") or declared_text.casefold().split() == actual_text.casefold().split():
         return None
-    return (
-        f"{name}: the spec says {declared_text}, this host {'does not say' if actual is None else f'has {actual_text}'}"
-    )
+    answer = "does not say" if actual in (None, "") else f"has {actual_text}"
+    return f"{name}: the spec says {declared_text}, this host {answer}"
 
 
-def _show(value: Any) -> str:
+def _show(value: object) -> str:
     return {True: "on", False: "off"}[value] if isinstance(value, bool) else str(value)
 
 
-def _without_none(**values: Any) -> dict[str, Any]:
+def _without_none(**values: Json) -> dict[str, Json]:
     return {name: value for name, value in values.items() if value is not None}
 
 
@@ -110,7 +110,7 @@ def _cpuinfo(key: str) -> str | None:
     return match[1].strip() if match else None
 
 
-def _topology() -> dict[str, Any]:
+def _topology() -> dict[str, Json]:
     """Count sockets, physical cores and threads of the processors that are online."""
     pairs = []
     for name in sysfs.names(CPUS):
@@ -179,7 +179,7 @@ def _differing_machines(machines: Machines, path: Path, site: Site) -> dict[str,
     return {name: machine_difference(machine, actual) for name, machine in machines.items()}
 
 
-def machine_difference(machine: Mapping[str, Any], actual: Mapping[str, Any]) -> str:
+def machine_difference(machine: Mapping[str, Json], actual: Mapping[str, Json]) -> str:
     """Compare only what the spec declares; on a cluster, also the machine that compiled it."""
     if not machine.get("declared") and not cluster_job.active():
         return ""

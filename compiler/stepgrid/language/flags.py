@@ -15,6 +15,8 @@ from typing import Any
 from msgspec import Struct
 
 from stepgrid.language.sources import SourceFault, scalar_text
+from stepgrid.model.plan import recipe_flags
+from stepgrid.model.records import Json
 
 ENVIRONMENT = "env."
 
@@ -36,9 +38,9 @@ class Flags(Struct, frozen=True):
     environment: Mapping[str, str] = {}
 
 
-def read_flags(recipe: Mapping[str, Any]) -> Flags:
+def read_flags(recipe: Mapping[str, Json]) -> Flags:
     """Read the flags of a planned build's recipe, which have no faults."""
-    texts = {name: scalar_text(value) for name, value in recipe.get("flags", {}).items()}
+    texts = {name: scalar_text(value) for name, value in recipe_flags(recipe).items()}
     values: dict[str, Any] = {name: texts[name] for name in _CHECKS if name in texts}
     for name in ("cflags", "cxxflags", "ldflags"):
         values[name] = tuple(shlex.split(values.get(name, "")))
@@ -49,7 +51,7 @@ def read_flags(recipe: Mapping[str, Any]) -> Flags:
     return Flags(**values, variables=variables, environment=environment)
 
 
-def flag_faults(flags: Mapping[str, Any], systems: Sequence[str]) -> Iterator[SourceFault]:
+def flag_faults(flags: Mapping[str, Json], systems: Sequence[str]) -> Iterator[SourceFault]:
     """Check flags; `systems` are the build systems of the engine, the default first."""
     for name, value in flags.items():
         text = scalar_text(value)

@@ -13,7 +13,8 @@ from urllib.parse import urlsplit
 
 from stepgrid.language.problems import close_names
 from stepgrid.language.requirements import HASH, PYTHON, Requirement, RequirementsError, parse_requirement
-from stepgrid.model.plan import SERVER
+from stepgrid.model.plan import SERVER, listed_texts
+from stepgrid.model.records import Json
 
 READY = ("debian", "system")  # kinds with programs that need no compilation
 TREES = ("git", "tarball", "crate", "pypi", "debian-source", "path")  # kinds with a tree that can be compiled
@@ -82,11 +83,8 @@ def _url(*schemes: str, separators: str = "") -> Check:
     return check
 
 
+_REMOTE = _url("https", "ssh", "file")
 LOCAL_REPOSITORY = re.compile(r"\.\.?(/[\w./+@-]*)?", re.ASCII)  # `.`: from the file that names it
-
-
-def _repository(value: str) -> str | None:
-    return None if LOCAL_REPOSITORY.fullmatch(value) else _url("https", "ssh", "file")(value)
 
 
 def _ref(value: str) -> str | None:
@@ -138,7 +136,11 @@ SOURCES: Mapping[str, Form] = MappingProxyType(
     {
         "debian": Form(_PACKAGE, {"suite": _SUITE}, {}),
         "system": Form(_not_an_option("[^/]*|/.*", "is neither a program's name nor an absolute path"), {}, {}),
-        "git": Form(_repository, {"ref": _ref}, {"submodules": _BOOLEAN}),
+        "git": Form(
+            lambda value: None if LOCAL_REPOSITORY.fullmatch(value) else _REMOTE(value),
+            {"ref": _ref},
+            {"submodules": _BOOLEAN},
+        ),
         "tarball": Form(_url("https", "file", separators="&;"), {"sha256": _SHA256}, {}),
         "maven": Form(_COORDINATES, {}, {"classifier": _CLASSIFIER, "sha256": _SHA256}, nested=("tree",)),
         "crate": Form(_CRATE, {}, _VERSIONED),
@@ -154,13 +156,13 @@ SOURCES: Mapping[str, Form] = MappingProxyType(
 )
 
 
-def source_kind(source: Mapping[str, Any]) -> str | None:
+def source_kind(source: Mapping[str, Json]) -> str | None:
     """Find the kind of a source; None if it has none, or several."""
     kinds = [key for key in source if key in SOURCES]
     return kinds[0] if len(kinds) == 1 else None
 
 
-def default_program(source: Mapping[str, Any]) -> str | None:
+def default_program(source: Mapping[str, Json]) -> str | None:
     """Name the program that a source brings where a build names none."""
     kind = source_kind(source)
     if kind == REQUIREMENTS:
@@ -171,32 +173,32 @@ def default_program(source: Mapping[str, Any]) -> str | None:
     return parts[-2] if kind == "go" and re.fullmatch("v[0-9]+", parts[-1]) else parts[-1]
 
 
-def declared_libraries(source: Mapping[str, Any]) -> list[Requirement]:
+def declared_libraries(source: Mapping[str, Json]) -> list[Requirement]:
     """List the libraries of a source of requirements, without the Python; of another source none."""
     return [library for library in _requirements(source) if library.name != PYTHON]
 
 
-def required_pythons(source: Mapping[str, Any]) -> list[Requirement]:
+def required_pythons(source: Mapping[str, Json]) -> list[Requirement]:
     """List what the scripts of a source require of Python."""
     return [requirement for requirement in _requirements(source) if requirement.name == PYTHON]
 
 
-def _requirements(source: Mapping[str, Any]) -> list[Requirement]:
-    return [parse_requirement(line) for line in _names(source.get(REQUIREMENTS, ()))]
+def _requirements(source: Mapping[str, Json]) -> list[Requirement]:
+    return [parse_requirement(line) for line in listed_texts(source.get(REQUIREMENTS))]
 
 
-def network_sources(source: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+def network_sources(source: Mapping[str, Json]) -> Iterator[tuple[str, str]]:
     """List kind and name, less the release, of a source that needs the network, and of the tree beside an artifact."""
     kind = source_kind(source)
     if kind is not None and kind not in LOCAL and not str(source[kind]).startswith("file:"):
-        names = [name.partition(HASH)[0] for name in _names(source[kind])]
+        names = [name.partition(HASH)[0] for name in listed_texts(source[kind])]
         yield kind, " ".join(":".join(name.split(":")[:2]) if kind == "maven" else name for name in names)
     for part in source.values():
         if isinstance(part, Mapping):
             yield from network_sources(part)
 
 
-def source_faults(source: Mapping[str, Any], is_any_program: bool = True) -> Iterator[SourceFault]:
+def source_faults(source: Mapping[str, Json], is_any_program: bool = True) -> Iterator[SourceFault]:
     """Check a source whose values are resolved for its version. Only builds of any program have parts."""
     kind = source_kind(source)
     if kind is None:
@@ -257,17 +259,16 @@ def _nested_faults(source: Any, keys: tuple[str, ...], kinds: Sequence[str]) -> 
         yield fault._replace(inside=(*keys, *fault.inside))
 
 
-def local_files(source: Mapping[str, Any]) -> tuple[str, ...]:
+def local_files(source: Mapping[str, Json]) -> tuple[str, ...]:
     """List the names that a `path` source chooses of its folder; none: it is all of the folder."""
-    names = source.get("files", ())
-    return (names,) if isinstance(names, str) else tuple(names)
+    return tuple(listed_texts(source.get("files")))
 
 
 def scalar_text(value: Any) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
-def extension_faults(extensions: Mapping[str, Any], engine: str, names: Sequence[str]) -> Iterator[SourceFault]:
+def extension_faults(extensions: Mapping[str, Json], engine: str, names: Sequence[str]) -> Iterator[SourceFault]:
     """Check a build's `extensions: {NAME: VERSION}` against the extensions of its engine."""
     for name, version in extensions.items():
         if name not in names:
@@ -287,7 +288,7 @@ class PublishedLibrary(NamedTuple):
 
 
 def complete_source(
-    libraries: Mapping[str, PublishedLibrary], source: Mapping[str, Any], version: str
+    libraries: Mapping[str, PublishedLibrary], source: Mapping[str, Json], version: str
 ) -> dict[str, Any]:
     """Add everything that decides what is fetched: version, classifier, the tree of a library.
 
@@ -319,21 +320,17 @@ _UNNAMED = frozenset({"sha256", "submodules", "patched", "features", "scripts"})
 _ARTIFACTS = frozenset({"maven", "crate", "pypi", "debian-source", "cargo", "go", "npm"})
 
 
-def source_key(source: Mapping[str, Any]) -> str:
+def source_key(source: Mapping[str, Json]) -> str:
     """Name a complete source as lock files do: `git https://… v1.0`."""
     kind = source_kind(source)
     if kind is None:
         return " ".join(str(value) for value in source.values() if not isinstance(value, Mapping))
     names = [name for name in (kind, *SOURCES[kind].keys) if name in source and name not in _UNNAMED]
-    values = [_names(source[name]) for name in names if not isinstance(source[name], Mapping)]
+    values = [listed_texts(source[name]) for name in names if not isinstance(source[name], Mapping)]
     return " ".join([kind, *(",".join(name.partition(HASH)[0] for name in value) for value in values)])
 
 
-def _names(value: Any) -> list[str]:
-    return [str(name) for name in value] if isinstance(value, list | tuple) else [str(value)]
-
-
-def source_parts(source: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+def source_parts(source: Mapping[str, Json]) -> Iterator[Mapping[str, Any]]:
     """List a source and those within it: each has a pin of its own."""
     yield source
     for value in source.values():
@@ -341,7 +338,7 @@ def source_parts(source: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
             yield from source_parts(value)
 
 
-def can_move(source: Mapping[str, Any]) -> bool:
+def can_move(source: Mapping[str, Json]) -> bool:
     """Decide if a lock file can pin a source: a tag and a branch move, and a registry may change an artifact."""
     if "git" in source:
         return not re.fullmatch(r"[0-9a-f]{40}", str(source.get("ref", "")))
@@ -358,7 +355,7 @@ LISTED_KINDS = ("git", "debian", "maven", "pypi", "crate", "cargo")  # kinds who
 class ReleaseQuestion(NamedTuple):
     """A question for the newest releases of a source whose texts leave the version open: `v{{ version }}`."""
 
-    source: Mapping[str, Any]
+    source: Mapping[str, Json]
     number: int
     group: str  # all, each major or each minor
     first: str  # the oldest that counts; empty: all do
@@ -383,7 +380,7 @@ class ReleaseQuestion(NamedTuple):
         return None
 
 
-def open_source(source: Mapping[str, Any], settle: Callable[[str], str] = str) -> dict[str, Any]:
+def open_source(source: Mapping[str, Json], settle: Callable[[str], str] = str) -> dict[str, Any]:
     """Write the values of a source before there is a version: of alternatives the last, which is for new releases.
 
     `settle` evaluates what does not depend on the version."""
@@ -398,7 +395,7 @@ def _last_alternative(value: Any) -> Any:
     return _last_alternative(value.get("value", "")) if isinstance(value, Mapping) else str(value)
 
 
-def release_text(source: Mapping[str, Any]) -> str:
+def release_text(source: Mapping[str, Json]) -> str:
     """Return the text of a source that names the release; empty where that is the version of its build."""
     kind = source_kind(source)
     coordinates = str(source["maven"]).split(":", 2) if kind == "maven" else []

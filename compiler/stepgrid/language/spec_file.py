@@ -327,10 +327,6 @@ def _best(node: Node) -> Node:
 _table_lists = _keys("rows columns by metrics counters window", _list)
 
 
-def _table(node: Node) -> Node:
-    return _under("layout", node) if isinstance(node, Text) else _table_lists(node)
-
-
 def _collector(node: Node) -> Node:
     """Write out a collector; a kind that has no name is called what it is."""
     if isinstance(node, Text):
@@ -359,7 +355,13 @@ _SPEC: Mapping[str, Rule] = {
     "profile": lambda node: _keys("where", _list)(_under("where", node) if isinstance(node, Text) else node),
     "probes": _all(_keys("before after counters", _list)),
     "collectors": lambda node: _all(_collector)(_list(node)),
-    "report": lambda node: _apply(node, {"tables": _all(_table), "best": _best}),
+    "report": lambda node: _apply(
+        node,
+        {
+            "tables": _all(lambda table: _under("layout", table) if isinstance(table, Text) else _table_lists(table)),
+            "best": _best,
+        },
+    ),
 }
 
 # `tune`, a search for the best values of options, written out as axes, a design, and a question for the report

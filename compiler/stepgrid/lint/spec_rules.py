@@ -19,7 +19,7 @@ from stepgrid.language.spec_file import Document
 from stepgrid.language.yaml import Map
 from stepgrid.lint.rule import Facts, LintFinding, Rule, RuleProvider, Verdict, each_step
 from stepgrid.lint.subject import COUNTED, LintSubject
-from stepgrid.model.plan import CLIENT, SAME_QUALITY
+from stepgrid.model.plan import CLIENT, SAME_QUALITY, recipe_flags
 from stepgrid.model.table import group
 from stepgrid.model.units import counted, duration, size
 from stepgrid.plugins.driver import CountedWork
@@ -189,7 +189,7 @@ def _way(build: Build) -> str:
 
 
 def _flags(build: Build) -> dict[str, str]:
-    return {name: str(value) for name, value in build.recipe.get("flags", {}).items()}
+    return {name: str(value) for name, value in recipe_flags(build.recipe).items()}
 
 
 def _no_repeats(subject: LintSubject) -> Iterator[LintFinding]:
@@ -413,7 +413,7 @@ def _without_link(subject: LintSubject) -> Iterator[LintFinding]:
         kind, reason = source_kind(build.source), ""
         if kind not in LINKED:
             reason = f"a {kind} source brings programs that are linked already"
-        elif isinstance(engine(build.engine), DeclaredBuilds) and "command" not in build.recipe.get("flags", {}):
+        elif isinstance(engine(build.engine), DeclaredBuilds) and "command" not in recipe_flags(build.recipe):
             reason = "nothing is linked without `flags: {command: …}`"
         elif build.family in clients:
             reason = "a client has one link for all loads"

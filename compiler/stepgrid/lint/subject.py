@@ -19,6 +19,7 @@ from stepgrid.language.models import SpecStep
 from stepgrid.language.problems import Location
 from stepgrid.language.spec_file import Document
 from stepgrid.language.yaml import Map, key_location, node_location
+from stepgrid.model.records import Json
 from stepgrid.model.table import group
 from stepgrid.plugins.driver import Counting, StepDescriber
 from stepgrid.plugins.registry import driver
@@ -120,7 +121,7 @@ class StepRow(Struct, frozen=True, eq=False):
 
     step: ResolvedStep
     build: Build
-    hardware: Mapping[str, Any]
+    hardware: Mapping[str, Json]
     segments: list[SegmentKey] = []  # that it stands in
 
 
@@ -199,7 +200,7 @@ class StepTable:
         return [by_key[id(row.step.settings), id(row.build)] for row in self.rows]
 
 
-def _entry(facts: Mapping[str, Any], path: str) -> Any:
+def _entry(facts: Mapping[str, Json], path: str) -> Any:
     """Return facts["storage"]["max_sectors_kb"] for `storage.max_sectors_kb`."""
     value: Any = facts
     for part in path.split("."):

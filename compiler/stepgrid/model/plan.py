@@ -43,6 +43,45 @@ class PlannedBuild(Struct, frozen=True):
     pins: Mapping[str, str] = {}  # source -> commit, checksum or content, as it was planned
 
 
+def recipe_part(recipe: Mapping[str, Json], name: str) -> Mapping[str, Json]:
+    part = recipe.get(name)
+    return part if isinstance(part, Mapping) else {}
+
+
+def recipe_flags(recipe: Mapping[str, Json]) -> Mapping[str, Json]:
+    return recipe_part(recipe, "flags")
+
+
+def listed_texts(value: Json) -> list[str]:
+    """Write a value that is one or several as a list; nothing is none."""
+    return [*map(str, value)] if isinstance(value, list | tuple) else [] if value is None else [str(value)]
+
+
+class StorageFacts(Struct, frozen=True):
+    """Storage of a machine, as far as its facts tell."""
+
+    device: str = ""
+    filesystem: str = ""
+    max_sectors_kb: int | None = None
+
+    @property
+    def title(self) -> str:
+        return " on ".join(filter(None, (self.filesystem, self.device)))
+
+
+class HardwareFacts(Struct, frozen=True):
+    """A machine, as far as a spec declares it or its host tells."""
+
+    id: str = ""
+    cpu: str = ""
+    cores: int | None = None
+    smt: bool | None = None
+    memory: float | None = None  # bytes
+    storage: StorageFacts = StorageFacts()
+    declared: bool | None = None
+    described: Mapping[str, Mapping[str, Json]] = {}  # machines of the spec in whose place this one is
+
+
 REFUSE = "error"  # what is done when a binary lacks an option, as long as a spec says nothing else
 
 
@@ -378,7 +417,7 @@ def is_imported(plan_spec: str) -> bool:
     return plan_spec.startswith(f"{IMPORT} ")
 
 
-def runs_already(source: Mapping[str, Any]) -> bool:
+def runs_already(source: Mapping[str, Json]) -> bool:
     """A build whose server is neither built nor started."""
     return SERVER in source
 

@@ -123,12 +123,32 @@ class Timing(PlannedRequest, frozen=True, kw_only=True):
     stops: bool = False  # the end of the step stops it
 
 
+class ServiceRequest(PlannedRequest, frozen=True, kw_only=True):
+    """How a service is asked whether it is ready, or to stop."""
+
+    command: tuple[str, ...] = ()
+    port: str = ""
+    socket: str = ""
+    signal: str = ""
+    timeout: float | None = None  # how long somebody waits changes no figure, and is no part of identity
+
+
+class ServiceSetup(PlannedRequest, frozen=True, kw_only=True):
+    """A build's server program: what it is started, reached and stopped by."""
+
+    argv: tuple[str, ...]
+    ready: ServiceRequest
+    option: tuple[str, ...] = ()  # the words that set one option
+    env: Mapping[str, str] = {}
+    stop: ServiceRequest = ServiceRequest()
+
+
 class StepSetup(PlannedRequest, frozen=True, kw_only=True):
     launch: LaunchRequest = LaunchRequest()
     start: str | None = None  # what the caches hold
     storage_engine: str | None = None
     storage_revision: int = 0  # of a server's configuration, where what is measured went by it
-    service: Mapping[str, Json] = {}  # what a build's server program is started, reached and stopped by
+    service: ServiceSetup | None = None
     before: tuple[ProbeRequest, ...] = ()
     after: tuple[ProbeRequest, ...] = ()
     collectors: tuple[Mapping[str, Json], ...] = ()
@@ -147,10 +167,9 @@ class StepSetup(PlannedRequest, frozen=True, kw_only=True):
         return {**self.inputs, **self.named}
 
     @property
-    def variables(self) -> list[tuple[str, Json]]:
+    def variables(self) -> list[tuple[str, str]]:
         """The variables that it gives to programs."""
-        env = self.service.get("env")
-        return [*self.launch.env.items(), *(env.items() if isinstance(env, dict) else ())]
+        return [*self.launch.env.items(), *(self.service.env.items() if self.service else ())]
 
 
 # Builds

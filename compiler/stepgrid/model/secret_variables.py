@@ -6,7 +6,6 @@ import hashlib
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping
 from functools import cache
-from typing import Any
 
 WORDS = frozenset(
     [
@@ -67,15 +66,15 @@ def digest_secret(name: str, value: str) -> str:
 # In a plan, and where a job needs the values
 
 
-def seal(variables: Mapping[str, Any], names: Collection[str] = ()) -> dict[str, Any]:
+def seal(variables: Mapping[str, object], names: Collection[str] = ()) -> dict[str, str]:
     """Replace secrets by digests that have the values beside them. `names`: further variables."""
     return {
-        name: Secret.of(name, str(value)) if must_hide(name, names) or is_digest(value) else value
+        name: Secret.of(name, str(value)) if must_hide(name, names) or is_digest(value) else str(value)
         for name, value in variables.items()
     }
 
 
-def reveal(variables: Mapping[str, Any], read: Callable[[str], str]) -> dict[str, Any]:
+def reveal(variables: Mapping[str, str], read: Callable[[str], str]) -> dict[str, str]:
     """Replace digests by values. `read`: the value of a file name; LookupError: there is none."""
     values = dict(variables)
     for name, digest in variables.items():

@@ -84,6 +84,11 @@ def number(text: str) -> int | float | None:
     return int(value) if isinstance(unit, int) and value.is_integer() else value
 
 
+def as_number(value: object) -> float | None:
+    """Take a number as a float; a truth value is none."""
+    return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
+
+
 # Quantities as people read them.
 
 

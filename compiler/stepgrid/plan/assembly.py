@@ -81,7 +81,7 @@ NO_CONTEXT = CompileContext()
 def compile_spec(
     path: str,
     scale: str | None,
-    host: Mapping[str, Any],
+    host: Mapping[str, Json],
     problems: Problems | None = None,
     context: CompileContext = NO_CONTEXT,
 ) -> Plan:
@@ -109,7 +109,7 @@ def compile_spec(
     return plan
 
 
-def _find_tried(document: Document, host: Mapping[str, Any], context: CompileContext) -> Document:
+def _find_tried(document: Document, host: Mapping[str, Json], context: CompileContext) -> Document:
     """Add the points that a search has added: it is known by its axes, what it measures first, and its question."""
     problems, context = Problems(), replace(context, only=None)
     with suppress(SpecError):  # its faults are reported where the whole is compiled
@@ -126,7 +126,7 @@ def _find_tried(document: Document, host: Mapping[str, Any], context: CompileCon
 
 def check_scales(
     path: str,
-    host: Mapping[str, Any],
+    host: Mapping[str, Json],
     problems: Problems,
     base: Plan | None = None,
     context: CompileContext = NO_CONTEXT,
@@ -167,7 +167,7 @@ def scales(path: str) -> list[str]:
     return list(names) if isinstance(names, Map) else []
 
 
-def _expand(document: Document, host: Mapping[str, Any], problems: Problems, context: CompileContext) -> Expansion:
+def _expand(document: Document, host: Mapping[str, Json], problems: Problems, context: CompileContext) -> Expansion:
     lock_problems = Problems()  # reported with the lock file's pins
     lock = lock_file.read(document.path, lock_problems)
     if not lock_problems.errors:
@@ -398,7 +398,7 @@ def _sibling_programs(build: Build) -> list[Mapping[str, str]]:
     return [{"system": str(first.parent / name)} for name in names if len(names) > 1 and name != first.name]
 
 
-def _warn_of_unused_pins(spec: str, sources: Iterable[Mapping[str, Any]], problems: Problems) -> None:
+def _warn_of_unused_pins(spec: str, sources: Iterable[Mapping[str, Json]], problems: Problems) -> None:
     keys = {source_key(part) for source in sources for part in source_parts(source) if can_move(part)}
     lock_file.warn_of_unused(lock_file.read(spec, Problems()), keys, problems)
 

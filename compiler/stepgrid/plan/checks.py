@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from difflib import get_close_matches
 from fnmatch import fnmatch
 from functools import cache
-from typing import Any, Literal, NamedTuple, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
 from msgspec import Struct
 
@@ -226,10 +226,10 @@ def program_problems(plan: Plan, programs: Programs) -> list[Problem]:
                     where = Location.read(locations["argv"]) if "argv" in locations else Location(plan.spec, 1, 1)
                     message = f"{build.name} has no program `{name}`"
                     problems.append(Problem("unknown-program", where, message, nearest(name, names)), step.name)
-            service: Mapping[str, Any] = step.setup.service
-            commands = [service, service.get("ready", {}), service.get("stop", {})]
-            service_words = [word for part in commands for key in ("argv", "command") for word in part.get(key, ())]
-            for name in named_programs(service_words):
+            service = step.setup.service
+            for name in named_programs(
+                (*service.argv, *service.ready.command, *service.stop.command) if service else ()
+            ):
                 if name not in names:
                     message = f"{build.name} has no program `{name}` for its service"
                     problems.add("unknown-program", Location.read(build.where), message, nearest(name, names))

@@ -17,12 +17,14 @@ from stepgrid.model.plan import (
     FILES,
     LINK,
     SERVICE,
+    TIMEOUT,
     Plan,
     PlannedBuild,
     PlannedStage,
     PlannedStep,
+    recipe_part,
 )
-from stepgrid.model.records import Json, StepSetup
+from stepgrid.model.records import Json, StepSetup, recipe_patches
 from stepgrid.model.secret_variables import hide_secrets
 from stepgrid.model.units import exact_size
 from stepgrid.plugins.registry import reading_names
@@ -108,8 +110,7 @@ def _declared_inputs(build: str, old: PlannedBuild, new: PlannedBuild) -> Iterat
     yield from _value_inputs(f"{build}.patches", _patch_checksums(old), _patch_checksums(new), where)
     yield from _value_inputs(f"{build}.{LINK}", old.recipe.get(LINK, 1), new.recipe.get(LINK, 1), where)
     for name in ("extensions", "flags"):
-        tables = [value if isinstance(value := side.recipe.get(name), Mapping) else {} for side in (old, new)]
-        yield from _map_inputs(f"{build}.{name}", tables[0], tables[1], where)
+        yield from _map_inputs(f"{build}.{name}", recipe_part(old.recipe, name), recipe_part(new.recipe, name), where)
 
 
 def _short_pin(pin: str | None) -> Any:
@@ -119,7 +120,7 @@ def _short_pin(pin: str | None) -> Any:
     return pin[:CHECKSUM_DIGITS] if re.fullmatch("[0-9a-f]{64}", pin) else pin
 
 
-def _flat(source: Mapping[str, Any]) -> dict[str, Any]:
+def _flat(source: Mapping[str, Json]) -> dict[str, Any]:
     """Name the values of a source within the source by keys such as `tree.ref`."""
     inner = {key: _flat(value) for key, value in source.items() if isinstance(value, Mapping)}
     parts = {f"{key}.{name}": value for key, values in inner.items() for name, value in values.items()}
@@ -127,9 +128,7 @@ def _flat(source: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _patch_checksums(build: PlannedBuild) -> list[str]:
-    patches = build.recipe.get("patches")
-    listed = patches if isinstance(patches, list) else []
-    return [str(patch["sha256"])[:CHECKSUM_DIGITS] for patch in listed if isinstance(patch, Mapping)]
+    return [patch.sha256[:CHECKSUM_DIGITS] for patch in recipe_patches(build.recipe)]
 
 
 # Stages and steps
@@ -221,11 +220,12 @@ def setup_fields(step: PlannedStep) -> dict[str, Any]:
     values |= {f"launch.env.{name}": value for name, value in hide_secrets(values.pop("launch.env", {})).items()}
     if setup.start:
         values["start"] = setup.start
-    values |= {f"{SERVICE}.{name}": value for name, value in setup.service.items()}
-    for part in ("env", "ready", "stop"):
-        inner = values.pop(f"{SERVICE}.{part}", {})
-        inner = (hide_secrets(inner) if part == "env" else inner).items()
-        values |= {f"{SERVICE}.{part}.{name}": value for name, value in inner if name != "timeout"}  # no figure has it
+    if service := setup.service:
+        values |= {f"{SERVICE}.{name}": words for name in ("argv", "option") if (words := getattr(service, name))}
+        inner: dict[str, Mapping[str, Json]] = {name: getattr(service, name).to_json() for name in ("ready", "stop")}
+        inner["env"] = hide_secrets(service.env)
+        flat = ((part, name, value) for part, table in inner.items() for name, value in table.items())
+        values |= {f"{SERVICE}.{part}.{name}": value for part, name, value in flat if name != TIMEOUT}
     if setup.storage_engine is not None and not step.settings.get("storage_engine"):
         values["params.storage_engine"] = setup.storage_engine
     if setup.storage_revision:

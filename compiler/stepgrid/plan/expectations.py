@@ -18,6 +18,7 @@ from stepgrid.language.yaml import Map, Text
 from stepgrid.model import units
 from stepgrid.model.figures import CACHE_BYTES, CACHED_BYTES
 from stepgrid.model.plan import DerivedMetric, Json, PlannedCell, PlannedStep
+from stepgrid.model.units import as_number
 from stepgrid.plugins.counters import COMMITS, FSYNCS, counted, hit_percent
 
 if TYPE_CHECKING:
@@ -70,24 +71,24 @@ def counted_figures(counters: Mapping[str, float]) -> dict[str, float]:
 COST = "cost_per_m_ops"  # the metric
 
 
-def derived_figures(definitions: Iterable[DerivedMetric], names: Mapping[str, Any]) -> dict[str, float]:
+def derived_figures(definitions: Iterable[DerivedMetric], names: Mapping[str, object]) -> dict[str, float]:
     """Compute the metrics that a spec makes of others, and the cost of operations where the hardware has a price.
 
     One whose formula has no value, for lack of a figure or by a division by 0, is missing."""
     figures: dict[str, float] = {}
     hardware, qps = names.get(HARDWARE), names.get("qps")
     price = hardware.get("price") if isinstance(hardware, Fields) else None
-    if price and qps:
-        figures[COST] = float(price) / 3600 / float(qps) * 1e6
+    if price and (rate := as_number(qps)):
+        figures[COST] = float(price) / 3600 / rate * 1e6
     for metric in definitions:
         with suppress(ExpressionError):
             value = _evaluate(metric.formula, {**names, **figures})
-            if isinstance(value, int | float) and not isinstance(value, bool):
-                figures[metric.name] = float(value)
+            if (figure := as_number(value)) is not None:
+                figures[metric.name] = figure
     return figures
 
 
-def violation(expectation: str, names: Mapping[str, Any]) -> str:
+def violation(expectation: str, names: Mapping[str, object]) -> str:
     """Say what violates an expectation, or why it cannot be judged; empty where it holds."""
     try:
         if _evaluate(expectation, names) is True:
@@ -99,7 +100,7 @@ def violation(expectation: str, names: Mapping[str, Any]) -> str:
     return f"{EXPECTS}{expectation}` is violated{': ' if values else ''}{values}"
 
 
-def _evaluate(expectation: str, names: Mapping[str, Any]) -> Any:
+def _evaluate(expectation: str, names: Mapping[str, object]) -> Any:
     return evaluate(_QUANTITY.sub(_plain_number, expectation), names)
 
 
@@ -109,7 +110,7 @@ def _plain_number(match: re.Match[str]) -> str:
     return match[0] if number is None else repr(number)
 
 
-def _named_values(expectation: str, names: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+def _named_values(expectation: str, names: Mapping[str, object]) -> Iterator[tuple[str, str]]:
     for path, name, key in _paths(expectation):
         value = names.get(name)
         if key and isinstance(value, Fields):
@@ -218,7 +219,7 @@ def check_values(
 
 
 def _check_value(
-    text: Text, step: str, settings: Collection[str], names: Mapping[str, Any], problems: Problems
+    text: Text, step: str, settings: Collection[str], names: Mapping[str, object], problems: Problems
 ) -> None:
     try:
         value = _evaluate(text, names)

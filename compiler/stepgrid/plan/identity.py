@@ -13,16 +13,14 @@ from stepgrid.model.plan import (
     BUILD_PREFIX,
     CLIENT,
     FILES,
-    SERVICE,
     STAGE_PREFIX,
-    TIMEOUT,
     Json,
     Options,
     PlannedStep,
     encode,
     quoted,
 )
-from stepgrid.model.records import StepSetup
+from stepgrid.model.records import StepSetup, replace
 from stepgrid.plugins.registry import client_engine, input_files, reading_names
 
 if TYPE_CHECKING:
@@ -44,13 +42,13 @@ def text_digest(text: str) -> str:
 
 
 def build_id(
-    engine: str, version: str, source: Mapping[str, Any], pin: str, recipe: Mapping[str, Any] | None = None
+    engine: str, version: str, source: Mapping[str, Json], pin: str, recipe: Mapping[str, Json] | None = None
 ) -> str:
     """Identify a build. `pin` holds still what moves: content of a system's binary or a tree, commit, patches."""
     return BUILD_PREFIX + digest([engine, version, _placeless(source), pin, *([dict(recipe)] if recipe else [])])
 
 
-def _placeless(source: Mapping[str, Any]) -> dict[str, Any]:
+def _placeless(source: Mapping[str, Json]) -> dict[str, Any]:
     """Leave out where a local tree or repository lies and which files were chosen: contents and commits identify it."""
     values = {key: _placeless(value) if isinstance(value, Mapping) else value for key, value in source.items()}
     if str(values.get("git", "")).startswith("file:") and _COMMIT.fullmatch(str(values.get("ref", ""))):
@@ -92,14 +90,11 @@ def step_texts(step: PlannedStep, settings: BaseModel) -> tuple[str, str]:
 
 def _setup_text(setup: StepSetup) -> str:
     """Leave out the paths of files, whose checksums are there, and how long somebody waits for a service."""
-    values = {name: value for name, value in setup.to_json().items() if name not in ("inputs", "named", CLIENT)}
-    service = values.get(SERVICE)
-    if isinstance(service, dict):
-        parts = {
-            name: {key: part for key, part in value.items() if key != TIMEOUT} if isinstance(value, dict) else value
-            for name, value in service.items()
-        }
-        values[SERVICE] = {name: value for name, value in parts.items() if value != {}}
+    service = setup.service
+    if service is not None:
+        ready, stop = (replace(request, timeout=None) for request in (service.ready, service.stop))
+        service = replace(service, ready=ready, stop=stop)
+    values = replace(setup, service=service, inputs={}, named={}, client=None).to_json()
     return encode(values) if values else ""
 
 

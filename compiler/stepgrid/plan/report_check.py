@@ -33,7 +33,7 @@ from stepgrid.plugins.layout import STEP
 from stepgrid.plugins.registry import DRIVERS, LAYOUTS, own_metrics
 
 if TYPE_CHECKING:
-    from stepgrid.language.models import Spec, SpecBest, SpecClaim, SpecStep, SpecTable
+    from stepgrid.language.models import SpecBest, SpecClaim, SpecStep, SpecTable
     from stepgrid.language.spec_file import Document
 
 COUNTERS = "counters"  # the layout that shows what servers counted
@@ -75,18 +75,17 @@ def compile_report(
     metric, declared = spec.report.metric, tuple(_declared_metrics(step_lists))
     front = _directions("pareto", spec.report.pareto or (), step_lists, problems)
     best = _planned_best(spec.report.best)
+    metrics = spec.metrics.items()
+    derived = tuple(
+        DerivedMetric(name, str(computed.formula), computed.unit, computed.better) for name, computed in metrics
+    )
     if best is None and spec.repeat.until == "best":
         leading = _directions("until: best", [metric] if metric else [], step_lists, problems) or ((QPS, False),)
         best = PlannedBest(*leading[0])
     return PlannedReport(
         base, effect, tables, tuple(claims), within, as_shipped, spec.strict, metric and str(metric), declared,
-        spec.allow.get(MIXED_DURABILITY), best, front, tuple(_derived_metrics(spec)),
+        spec.allow.get(MIXED_DURABILITY), best, front, derived,
     )  # fmt: skip
-
-
-def _derived_metrics(spec: Spec) -> Iterator[DerivedMetric]:
-    for name, metric in spec.metrics.items():
-        yield DerivedMetric(name, str(metric.formula), metric.unit, metric.better)
 
 
 def _planned_best(best: SpecBest | None) -> PlannedBest | None:

@@ -16,7 +16,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, runtime_checkable
 
-from stepgrid.model.plan import SYSTEM_PATH, Command
+from stepgrid.model.plan import SYSTEM_PATH, Command, Value
 from stepgrid.model.records import StepSetup
 from stepgrid.package import INTERPRETER, PACKAGE
 
@@ -109,7 +109,7 @@ class RunningDriver(Protocol):
 
     parser: int  # of the parser: metrics are collected again when it is raised, nothing is measured again
 
-    def command(self, settings: Mapping[str, Any], options: Mapping[str, Any], context: Context) -> Command: ...
+    def command(self, settings: Mapping[str, Any], options: Mapping[str, Value], context: Context) -> Command: ...
 
     def parse(self, folder: Path, settings: Mapping[str, Any]) -> Figures:
         """Read the step's folder: stdout, stderr, and files of its own that the command named there."""
@@ -398,7 +398,7 @@ _ESCAPE = "`{ … }` with a space inside is left as it is"
 
 def command_words(
     words: Sequence[str],
-    options: Mapping[str, Any],
+    options: Mapping[str, Value],
     context: Context,
     extra: Mapping[str, str] | None = None,
     option_form: Sequence[str] = OPTION_FORM,

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias, runtime_checkable
 
-from stepgrid.model.records import Catalogue
+from stepgrid.model.records import Catalogue, Json
 from stepgrid.model.records import OptionInfo as OptionInfo  # for plug-ins
 
 if TYPE_CHECKING:
@@ -110,21 +110,21 @@ class DeclaredBuilds(Protocol):
     They may declare a `service` as well.
     """
 
-    def flag_faults(self, flags: Mapping[str, Any]) -> Iterable[SourceFault]: ...
+    def flag_faults(self, flags: Mapping[str, Json]) -> Iterable[SourceFault]: ...
 
-    def lacking(self, source: Mapping[str, Any], recipe: Mapping[str, Any]) -> SourceFault | None:
+    def lacking(self, source: Mapping[str, Json], recipe: Mapping[str, Json]) -> SourceFault | None:
         """Find what a build does not say, or says in vain of its source; the message is a sentence's end."""
         ...
 
-    def complete_source(self, source: Mapping[str, Any], recipe: Mapping[str, Any]) -> Mapping[str, Any]:
+    def complete_source(self, source: Mapping[str, Json], recipe: Mapping[str, Json]) -> Mapping[str, Any]:
         """Add which files of a local folder a build is made of."""
         ...
 
-    def only_choose(self, flags: Mapping[str, Any]) -> bool:
+    def only_choose(self, flags: Mapping[str, Json]) -> bool:
         """Tell whether flags only choose among programs, which a source may have made already."""
         ...
 
-    def program_paths(self, recipe: Mapping[str, Any]) -> Mapping[str, str]:
+    def program_paths(self, recipe: Mapping[str, Json]) -> Mapping[str, str]:
         """Map its programs to their paths in their tree."""
         ...
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias, runtime_checkable
 
-from stepgrid.model.plan import Command
+from stepgrid.model.plan import Command, Value
 from stepgrid.plugins.engine import Identity, OptionInfo
 
 if TYPE_CHECKING:
@@ -197,7 +197,7 @@ class ServerEngine(Protocol):
     user: str  # that clients are
     database: str  # that they use; it is there when the server is ready
 
-    def configuration(self, home: ServerHome, options: Mapping[str, Any]) -> Mapping[str, str]:
+    def configuration(self, home: ServerHome, options: Mapping[str, Value]) -> Mapping[str, str]:
         """Name of a file in the home's folder -> its text, rendered from templates/."""
         ...
 
@@ -217,7 +217,7 @@ class ServerEngine(Protocol):
         """Connect, without a long wait; OSError or ConnectionError while it is not ready."""
         ...
 
-    def effective(self, connection: Connection, options: Mapping[str, Any]) -> Effective: ...
+    def effective(self, connection: Connection, options: Mapping[str, Value]) -> Effective: ...
 
     def counters(self, connection: Connection) -> Mapping[str, float]:
         """Read what the server has counted so far, by its own names."""
@@ -301,9 +301,9 @@ class QuickRestart(Protocol):
 class SelfWarming(Protocol):
     """A server engine that lists the pages in its cache as it ends, and may load them when it starts."""
 
-    loading_options: Mapping[str, Any]  # under which it loads them; those of a spec win
+    loading_options: Mapping[str, Value]  # under which it loads them; those of a spec win
 
-    def page_list(self, storage_engine: str, options: Mapping[str, Any]) -> str:
+    def page_list(self, storage_engine: str, options: Mapping[str, Value]) -> str:
         """Name the list's file in the database; empty where there is none."""
         ...
 
@@ -373,7 +373,7 @@ class ExternalServerEngine(Protocol):
 
     def since(self, connection: Connection) -> ServerStart: ...
 
-    def compared(self, connection: Connection, options: Mapping[str, Any]) -> Effective:
+    def compared(self, connection: Connection, options: Mapping[str, Value]) -> Effective:
         """Compare requested settings by value: it runs with whatever somebody gave it."""
         ...
 

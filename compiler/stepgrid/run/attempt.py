@@ -26,7 +26,7 @@ from stepgrid.host.processes import signals
 from stepgrid.host.processes.signals import MARK
 from stepgrid.host.processes.supervision import ProcessEnd, describe_exit
 from stepgrid.model.plan import Plan, PlannedBuild, PlannedStage
-from stepgrid.model.records import AttemptRecord, BuildRecord, Complete, Facts, ResultRecord, StepRecord, replace
+from stepgrid.model.records import AttemptRecord, BuildRecord, Complete, Facts, Json, ResultRecord, StepRecord, replace
 from stepgrid.model.site import Site
 from stepgrid.model.status import Status
 from stepgrid.plan import plan_file
@@ -147,7 +147,7 @@ class Attempt:
         self.note(host={**facts.facts(data, device), **person, "hardware": hardware})
         return hardware
 
-    def note_host(self, facts: Mapping[str, Any]) -> None:
+    def note_host(self, facts: Mapping[str, Json]) -> None:
         self.note(host={**self._record.host, **facts})
 
     def end_wait(self) -> None:

@@ -15,7 +15,7 @@ from contextlib import closing, suppress
 from functools import partial
 from pathlib import Path
 from threading import Event, Thread
-from typing import Any, Self
+from typing import Self
 
 from msgspec import Struct
 
@@ -33,8 +33,8 @@ from stepgrid.host.processes.supervision import (
     supervise,
 )
 from stepgrid.host.sampling import SELDOM, ProcessGroup
-from stepgrid.model.plan import Command
-from stepgrid.model.records import CommandRecord, ProbeAnswer, ProbeRequest, StepSetup, convert_record
+from stepgrid.model.plan import Command, listed_texts
+from stepgrid.model.records import CommandRecord, Json, ProbeAnswer, ProbeRequest, StepSetup, convert_record
 from stepgrid.model.site import Site
 from stepgrid.plugins import driver
 from stepgrid.plugins.collector import (
@@ -64,7 +64,7 @@ class ActiveCollectors(Struct):
 
     `server`: the process group of the engine, where the step is only its client."""
 
-    declarations: Sequence[Mapping[str, Any]]
+    declarations: Sequence[Mapping[str, Json]]
     context: Context
     site: Site
     server: int | None
@@ -112,7 +112,7 @@ class ActiveCollectors(Struct):
             with suppress(ChildProcessError):  # stopped while it was being fetched
                 supervision.reap(collector.process)
 
-    def _start(self, declaration: Mapping[str, Any], engine: int, client: int | None) -> None:
+    def _start(self, declaration: Mapping[str, Json], engine: int, client: int | None) -> None:
         folder = self.context.folder / COLLECTORS_FOLDER / str(declaration["name"])
         if not is_real(folder):  # the step's program began before: the step fails when it has ended
             return
@@ -133,7 +133,7 @@ class ActiveCollectors(Struct):
             self._running.append(_Running(declaration, folder, process))
 
     def _command(
-        self, declaration: Mapping[str, Any], target: Target, engine: int
+        self, declaration: Mapping[str, Json], target: Target, engine: int
     ) -> tuple[Sequence[str], dict[str, str]]:
         kind, context = _kind(declaration), self.context._replace(folder=target.folder)
         asking: object = kind
@@ -144,7 +144,7 @@ class ActiveCollectors(Struct):
         if kind is not None:
             words = kind.argv(self.site.tool(kind.tool), declaration, target)
             return words, environment(words[0], {})
-        command = client_command(declaration["command"], context, {"pid": str(engine)})
+        command = client_command(listed_texts(declaration["command"]), context, {"pid": str(engine)})
         return command.argv, environment(command.argv[0], command.env)
 
 
@@ -164,7 +164,7 @@ def hide_client_secrets(context: Context, env: Mapping[str, str]) -> dict[str, s
 
 
 class _Running(Struct, frozen=True):
-    declaration: Mapping[str, Any]
+    declaration: Mapping[str, Json]
     folder: Path
     process: subprocess.Popen[bytes]
 
@@ -187,12 +187,12 @@ class _Running(Struct, frozen=True):
         note(self.folder, self.declaration, warning, status)
 
 
-def _kind(declaration: Mapping[str, Any]) -> Collector | None:
+def _kind(declaration: Mapping[str, Json]) -> Collector | None:
     """Look up the plug-in; None for a command of the spec."""
     return None if (name := declaration.get("collector")) is None else COLLECTORS.get(str(name))
 
 
-def note(folder: Path, declaration: Mapping[str, Any], warning: str | None, status: int | None = None) -> None:
+def note(folder: Path, declaration: Mapping[str, Json], warning: str | None, status: int | None = None) -> None:
     """Write what became of a collector: collect reads its warning."""
     write_json(folder / RECORD, {**declaration, "exit": status, "warning": warning}, durable=False)
 

@@ -10,14 +10,13 @@ from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from ipaddress import ip_address
 from pathlib import Path
-from typing import Any
 
 from stepgrid.build import external_server
 from stepgrid.build.external_server import UnansweredError, connect
 from stepgrid.host import disk
 from stepgrid.host.failure import StageError
 from stepgrid.host.processes import supervision
-from stepgrid.model.plan import SERVER, PlannedStage
+from stepgrid.model.plan import SERVER, PlannedStage, Value
 from stepgrid.plugins.engine import IdentityError
 from stepgrid.plugins.server import Access, Connection, ExternalServerEngine, ServerStart
 from stepgrid.run.attempt import Attempt
@@ -73,7 +72,9 @@ class ExternalServer(ReachedServer):
 
 
 @contextmanager
-def reach(attempt: Attempt, stage: PlannedStage, folder: Path, options: Mapping[str, Any]) -> Iterator[ExternalServer]:
+def reach(
+    attempt: Attempt, stage: PlannedStage, folder: Path, options: Mapping[str, Value]
+) -> Iterator[ExternalServer]:
     """Connect to the server of a stage; StageError if it is not the build's."""
     began, server_folder = time.monotonic(), folder.resolve() / FOLDER
     server_folder.mkdir(parents=True)

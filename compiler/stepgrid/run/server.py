@@ -37,8 +37,8 @@ from stepgrid.host.processes.supervision import (
     server_user,
     supervise,
 )
-from stepgrid.model.plan import ENGINE_WARM, Command, PlannedStage, PlannedStep, runs_already
-from stepgrid.model.records import LaunchRequest, replace
+from stepgrid.model.plan import ENGINE_WARM, Command, PlannedStage, PlannedStep, Value, runs_already
+from stepgrid.model.records import Json, LaunchRequest, ServiceSetup, replace
 from stepgrid.model.secret_variables import hide_secrets, reveal
 from stepgrid.plugins import registry
 from stepgrid.plugins.driver import OPTION_FORM, Context, absolute_inputs, command_words
@@ -166,7 +166,7 @@ class _Service(Struct):
     home: ServerHome
     user: User | None
     launch: LaunchRequest
-    options: Mapping[str, Any]
+    options: Mapping[str, Value]
     start: str  # what the caches hold
     client: ClientHost | None = None
 
@@ -231,7 +231,7 @@ class _Service(Struct):
             self.attempt.journal(f"server {name}", index=index, seconds=time.monotonic() - began)
 
     def _write_command(
-        self, command: Command, folder: Path, launch: Mapping[str, Any] | None = None, program: str = ""
+        self, command: Command, folder: Path, launch: Mapping[str, Json] | None = None, program: str = ""
     ) -> dict[str, str]:
         """Write the command's record and files; return its environment."""
         scratch = str(self.home.scratch)  # what is in our own HOME is neither its business nor its to enter
@@ -366,32 +366,31 @@ READY_FOLDER = "ready"  # of the command that asks, in the server's
 
 
 def _declared_service(
-    job: Job, stage: PlannedStage, data: Path, folder: Path, options: Mapping[str, Any]
+    job: Job, stage: PlannedStage, data: Path, folder: Path, options: Mapping[str, Value]
 ) -> DeclaredService | None:
-    service: Mapping[str, Any] = stage.steps[0].setup.service
-    if not service:
+    service = stage.steps[0].setup.service
+    if service is None:
         return None
     with closing(socket.socket()) as probe:
         probe.bind((LOCAL, 0))
         port = int(probe.getsockname()[1])
-    ready, stop = service["ready"], service.get("stop") or {}
     return DeclaredService(
-        {**service, "env": _reveal(job.store, service.get("env") or {})},
+        replace(service, env=_reveal(job.store, service.env)),
         Context(job.engine.programs, job.engine.version, data, folder, 0, inputs=absolute_inputs(stage.steps[0].setup)),
         options,
         port,
-        stop=signal.Signals[stop.get("signal") or "SIGTERM"],
-        ready_within=float(ready.get("timeout") or READY_SERVICE),
-        stop_within=float(stop.get("timeout") or STOP_SERVICE),
+        stop=signal.Signals[service.stop.signal or "SIGTERM"],
+        ready_within=service.ready.timeout or READY_SERVICE,
+        stop_within=service.stop.timeout or STOP_SERVICE,
     )
 
 
 class DeclaredService(Struct):
     """A server engine that a spec describes: no protocol is known, so there is nothing to configure or read."""
 
-    service: Mapping[str, Any]
+    service: ServiceSetup
     context: Context
-    options: Mapping[str, Any]
+    options: Mapping[str, Value]
     port: int
     stop: signal.Signals
     ready_within: float
@@ -400,7 +399,7 @@ class DeclaredService(Struct):
     user: str = ""
     database: str = ""
 
-    def configuration(self, home: ServerHome, options: Mapping[str, Any]) -> Mapping[str, str]:
+    def configuration(self, home: ServerHome, options: Mapping[str, Value]) -> Mapping[str, str]:
         return {}
 
     def initialize(self, home: ServerHome) -> Sequence[Command]:
@@ -409,35 +408,35 @@ class DeclaredService(Struct):
     def prepare(self, home: ServerHome) -> Sequence[Command]:
         """Run nothing; refuse what cannot be right before it is started."""
         self.ending(home.access)
-        ready = self.service["ready"]
-        self._command(ready.get("command", ()), home.access)
-        if "port" in ready:
+        ready = self.service.ready
+        self._command(ready.command, home.access)
+        if ready.port:
             with suppress(OSError):
                 self.connect(home.access)
-                port = self._word(ready["port"], home.access)
+                port = self._word(ready.port, home.access)
                 raise ValueError(f"another program listens on port {port}; use `{{port}}`")
         return ()
 
     def serve(self, home: ServerHome) -> Command:
-        return self._command(self.service["argv"], home.access)
+        return self._command(self.service.argv, home.access)
 
     def ending(self, access: Access) -> Command | None:
-        words = (self.service.get("stop") or {}).get("command")
+        words = self.service.stop.command
         return self._command(words, access) if words else None
 
     def connect(self, access: Access) -> Connection:
         """Ask whether it is ready; nothing more can be asked."""
-        ready = self.service["ready"]
-        if "command" in ready:
-            self._run_ready_command(self._command(ready["command"], access))
+        ready = self.service.ready
+        if ready.command:
+            self._run_ready_command(self._command(ready.command, access))
             return _NoConnection()
-        port = int(self._word(ready["port"], access)) if "port" in ready else None
+        port = int(self._word(ready.port, access)) if ready.port else None
         with closing(socket.socket(socket.AF_UNIX if port is None else socket.AF_INET)) as client:
             client.settimeout(ANSWER)
-            client.connect(self._word(ready["socket"], access) if port is None else (LOCAL, port))
+            client.connect(self._word(ready.socket, access) if port is None else (LOCAL, port))
         return _NoConnection()
 
-    def effective(self, connection: Connection, options: Mapping[str, Any]) -> Effective:
+    def effective(self, connection: Connection, options: Mapping[str, Value]) -> Effective:
         return Effective({}, {})
 
     def counters(self, connection: Connection) -> Mapping[str, float]:
@@ -456,8 +455,8 @@ class DeclaredService(Struct):
         return ()
 
     def _command(self, words: Sequence[str], access: Access) -> Command:
-        env = {name: self._word(value, access) for name, value in (self.service.get("env") or {}).items()}
-        form = self.service.get("option") or OPTION_FORM
+        env = {name: self._word(value, access) for name, value in self.service.env.items()}
+        form = self.service.option or OPTION_FORM
         return Command(command_words(words, self.options, self.context, access.placeholders(), form), env)
 
     def _word(self, word: str, access: Access) -> str:

@@ -37,7 +37,7 @@ from stepgrid.host.sampling import Sampler
 from stepgrid.language.files import holds_data
 from stepgrid.model.figures import ParseError
 from stepgrid.model.plan import Command, PlannedStage, PlannedStep
-from stepgrid.model.records import CommandRecord, LaunchRequest, StepRecord, StepSetup, replace
+from stepgrid.model.records import CommandRecord, Json, LaunchRequest, StepRecord, StepSetup, replace
 from stepgrid.model.secret_variables import hide_secrets
 from stepgrid.model.units import counted, duration, exact_size
 from stepgrid.plugins import hit_rate
@@ -119,7 +119,7 @@ class StepEnd(NamedTuple):
     deadline: float
     message: str | None  # what is wrong with it
     probes: Mapping[str, ProbeReading]
-    launch: Mapping[str, Any]  # how the program was found to run
+    launch: Mapping[str, Json]  # how the program was found to run
 
 
 class StepRun(Struct, frozen=True):
@@ -346,7 +346,7 @@ class StepRun(Struct, frozen=True):
             write_json(self.folder / STATISTICS_FOLDER / EVENT_FILE, {"events": rows}, durable=False)
 
     def _supervise(
-        self, plan: LaunchPlan, deadline: float, sampler: Sampler, launch: dict[str, Any], companions: Timetable
+        self, plan: LaunchPlan, deadline: float, sampler: Sampler, launch: dict[str, Json], companions: Timetable
     ) -> ProcessEnd:
         """Run the program to its end; `launch` gets how it was found to run."""
         companion = self._companion(require_runner(self.planned.kind), sampler)
@@ -391,7 +391,7 @@ class StepRun(Struct, frozen=True):
         return Companion(server.companion, restart)
 
     def _watch_start(
-        self, sampler: Sampler, launch: dict[str, Any], collectors: ActiveCollectors, scope: ControlGroup | None
+        self, sampler: Sampler, launch: dict[str, Json], collectors: ActiveCollectors, scope: ControlGroup | None
     ) -> Watch:
         waits = collectors.attach or self.client_host is not None  # until all is ready here
 

@@ -35,7 +35,7 @@ def secret_digests(plan: Plan) -> list[tuple[str, str]]:
     """List the variables of a plan that are secrets, with their digests."""
     setups = (step.setup for stage in plan.stages for step in stage.steps)
     variables = (variable for setup in setups for variable in setup.variables)
-    return sorted({(name, text) for name, text in variables if isinstance(text, str) and is_digest(text)})
+    return sorted({(name, text) for name, text in variables if is_digest(text)})
 
 
 def stored_secrets(store: Store, plan: Plan) -> list[tuple[str, str, str]]:

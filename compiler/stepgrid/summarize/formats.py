@@ -170,16 +170,13 @@ def _delimited_table(table: Table, sign: str, mark: str) -> str:
         parts = [_parts(cell) for cell in cells]
         if column.label or not any(parts) or any(cell.value is not None for cell in cells):
             is_name = column.name in _NAMES
-            texts = [cell.text for cell in cells] if is_name else _plain_labels(cells)
-            columns.append([column.head, *(texts if column.label else map(_plain_figure, cells))])
+            figures = [cell.text if cell.value is None else _digits(cell.value) for cell in cells]
+            labels = [cell.text for cell in cells] if is_name else _plain_labels(cells)
+            columns.append([column.head, *(labels if column.label else figures)])
         for name in dict.fromkeys(name for part in parts for name in part):
             columns.append([f"{column.head} {name}", *(part.get(name, "") for part in parts)])
     comments = "".join(f"{line}\n" for line in (f"# {table.name}", *(f"{mark}{line}" for line in table.before)))
     return comments + delimited_text(list(zip(*columns, strict=True)) or [()], sign)
-
-
-def _plain_figure(cell: Cell) -> str:
-    return cell.text if cell.value is None else _digits(cell.value)
 
 
 def _plain_labels(cells: Sequence[Cell]) -> list[str]:

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from statistics import median
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from msgspec import Struct, field
 
@@ -16,12 +16,12 @@ from stepgrid.collect.step_figures import SHARE_PCT
 from stepgrid.model import units
 from stepgrid.model.figures import NO_FIGURE
 from stepgrid.model.metrics import CLIENT_CPU, SERVER_CPU
-from stepgrid.model.plan import BUILD, Plan, PlannedReport, PlannedStep, stage_label
+from stepgrid.model.plan import BUILD, HardwareFacts, Plan, PlannedReport, PlannedStep, stage_label
+from stepgrid.model.records import Json, convert_record
 from stepgrid.model.status import Status
 from stepgrid.model.table import group
 from stepgrid.model.units import DASH, counted, duration, figure, percent, rate, seconds
 from stepgrid.plan.expectations import EXPECTS
-from stepgrid.plan.identity import DESCRIBED
 from stepgrid.plugins.driver import Waiting, WorkloadOperations
 from stepgrid.plugins.hit_rate import EXPECTED, FOUND, WARNING
 from stepgrid.plugins.registry import find_driver
@@ -105,11 +105,12 @@ def doubts(
         yield from _defaults(setup.defaults)
 
 
-def _host_of_scale(hardware: Mapping[str, Any]) -> str:
+def _host_of_scale(hardware: Mapping[str, Json]) -> str:
     """Name the host where the facts are not those that a spec declares: a title may speak of other hardware."""
-    if not hardware.get("cores") or hardware.get("declared", True):
+    facts = convert_record(hardware, HardwareFacts)
+    if not facts.cores or facts.declared is not False:
         return ""
-    host, replaced = f" on this {hardware['cores']}-core host", ", ".join(map(str, hardware.get(DESCRIBED) or ()))
+    host, replaced = f" on this {facts.cores}-core host", ", ".join(facts.described)
     return f"{host}, not on {replaced}" if replaced else f"{host}, whatever hardware the title names"
 
 

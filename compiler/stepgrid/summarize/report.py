@@ -12,8 +12,8 @@ from typing import Any, TypeAlias, TypeVar
 from msgspec import Struct, field
 
 from stepgrid.model.metrics import QPS, STEADY_QPS
-from stepgrid.model.plan import BUILD, Plan, PlannedAxis, load_counts, other_loads
-from stepgrid.model.records import replace
+from stepgrid.model.plan import BUILD, HardwareFacts, Plan, PlannedAxis, load_counts, other_loads
+from stepgrid.model.records import convert_record, replace
 from stepgrid.model.result_schema import QUERY_PLANS
 from stepgrid.model.table import Table
 from stepgrid.model.units import counted
@@ -290,8 +290,8 @@ def _setup(header: Plan, tables: Tables, measured: Tables, links: Links) -> Repo
     labels = next((axis.labels for axis in axes if axis.name == BUILD), ())
     settings = tuple(arm_settings(header.cells, axes, links))
     imported_loads = [*other_loads(header).values()]
-    cores = header.hardware.get("cores")
-    host = f", {counted(cores, 'core')}" if isinstance(cores, int) else ""
+    cores = convert_record(header.hardware, HardwareFacts).cores
+    host = f", {counted(cores, 'core')}" if cores is not None else ""
     return ReportSetup(
         title=header.title,
         plan=header.digest,
@@ -325,9 +325,8 @@ def _setup(header: Plan, tables: Tables, measured: Tables, links: Links) -> Repo
 def _memory(header: Plan) -> float | None:
     """Return the least memory that a measured step or its server may use: that of the host where nothing limits it."""
     setups = [step.setup for stage in header.stages for step in stage.steps if step.measured]
-    limits = [limit for setup in setups for limit in (setup.launch.memory, setup.service.get("memory"))]
-    sizes = [limit for limit in (*limits, header.hardware.get("memory")) if isinstance(limit, int | float)]
-    return min(sizes, default=None)
+    sizes = [convert_record(header.hardware, HardwareFacts).memory, *(setup.launch.memory for setup in setups)]
+    return min((size for size in sizes if size is not None), default=None)
 
 
 def _metrics(header: Plan, tables: Tables) -> list[ComparedMetric]:

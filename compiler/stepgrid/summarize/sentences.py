@@ -18,7 +18,8 @@ from stepgrid.collect.series import NOT_STEADY, Points, Span, dips, slow_seconds
 from stepgrid.host.facts import pseudonym
 from stepgrid.model import units
 from stepgrid.model.metrics import SLOW
-from stepgrid.model.plan import DIFFERENCE, MOST_LOADS, is_imported
+from stepgrid.model.plan import DIFFERENCE, MOST_LOADS, HardwareFacts, is_imported
+from stepgrid.model.records import convert_record
 from stepgrid.model.units import DASH, counted, percent
 from stepgrid.plugins.layout import MARK
 from stepgrid.summarize.arms import ArmCase, arms, short_build
@@ -390,14 +391,13 @@ def step_seconds(report: Report) -> list[float]:
 
 
 def _host(report: Report) -> str:
-    hardware = report.setup.hardware
-    cpu = re.sub(r"\((?:R|TM)\)|\b(?:CPU|Processor)\b|@.*", "", str(hardware.get("cpu") or ""))
-    cores = f"{hardware['cores']}-core " if isinstance(hardware.get("cores"), int) else ""
-    memory = f", {units.size(hardware['memory'])}" if isinstance(hardware.get("memory"), int | float) else ""
-    storage = hardware.get("storage") or {}
-    disk = " on ".join(str(storage[name]) for name in ("filesystem", "device") if storage.get(name))
+    hardware = convert_record(report.setup.hardware, HardwareFacts)
+    cpu = re.sub(r"\((?:R|TM)\)|\b(?:CPU|Processor)\b|@.*", "", hardware.cpu)
+    cores = f"{hardware.cores}-core " if hardware.cores is not None else ""
+    memory = f", {units.size(hardware.memory)}" if hardware.memory is not None else ""
+    disk = hardware.storage.title
     facts = report.data.facts.get("host", {}).values()
     names = sorted({pseudonym(host["hostname"]) for host in facts if "hostname" in host})
-    machine = [str(hardware["id"])] if hardware.get("declared") and hardware.get("id") else units.first(names, 1)
+    machine = [hardware.id] if hardware.declared and hardware.id else units.first(names, 1)
     label = f" ({', '.join(machine)})" if machine else ""
     return f"{cores}{' '.join(cpu.split())}{memory}{disk and f', {disk}'}{label}".strip()

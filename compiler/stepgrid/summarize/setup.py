@@ -18,7 +18,8 @@ from stepgrid.build.option_difference import same, shorten_number
 from stepgrid.expand.search import shown_settings
 from stepgrid.host.facts import pseudonym
 from stepgrid.model import units
-from stepgrid.model.plan import ALPHA, BUILD, FILES, Plan, PlannedCell, PlannedStep, is_imported
+from stepgrid.model.plan import ALPHA, BUILD, FILES, HardwareFacts, Plan, PlannedCell, PlannedStep, is_imported
+from stepgrid.model.records import Json, convert_record
 from stepgrid.model.table import NOTHING, Table, group, word_table
 from stepgrid.model.units import counted
 from stepgrid.plan import difference
@@ -59,7 +60,7 @@ class ReportSetup(Struct, frozen=True):
     effect: float  # the smallest that counts
     until: AdaptiveRepeat | None
     search: str  # the key of points that it adds; empty where it adds none
-    hardware: Mapping[str, Any]
+    hardware: Mapping[str, Json]
     builds: Mapping[str, ReportedBuild]
     measured: tuple[datetime, datetime] | None  # when the first and the last step began
     defaults: Defaults | None = None  # of options that the spec leaves alone
@@ -216,7 +217,8 @@ def step_settings(cells: Sequence[PlannedCell], axes: Sequence[PlannedAxis], lin
             settings.setdefault(name, {})[repr(value)] = value
     steps = []
     for (step_name, kind), settings in values.items():
-        fields = _fields(kind)
+        plugin = registry.find_driver(kind)
+        fields = plugin.settings_model().model_fields if plugin else {}
         of_output = registry.reading_names(kind) if fields else ()  # say nothing of what was run
         texts = {
             name: text
@@ -324,11 +326,6 @@ def _setting(name: str, values: Sequence[Any], field: FieldInfo | None) -> str:
     return f"{name} {' or '.join([*texts, *omitted])}"
 
 
-def _fields(kind: str) -> Mapping[str, FieldInfo]:
-    plugin = registry.find_driver(kind)
-    return plugin.settings_model().model_fields if plugin else {}
-
-
 # Builds: their own defaults, of options that some step leaves to them
 
 LIST = 3  # values between commas
@@ -426,20 +423,19 @@ _WAYS = {
 }
 
 
-def host_line(hardware: Mapping[str, Any], hosts: Facts) -> str:
+def host_line(planned: Mapping[str, Json], hosts: Facts) -> str:
     """Describe the host in a line; `hosts`: by result, what each attempt saw."""
-    storage, facts = hardware.get("storage") or {}, next(iter(hosts.values()), {})
+    hardware, facts = convert_record(planned, HardwareFacts), next(iter(hosts.values()), {})
     names = {pseudonym(host["hostname"]) for host in hosts.values() if "hostname" in host}
-    cpu, cores, memory = (hardware.get(name) for name in ("cpu", "cores", "memory"))
-    planned = (hardware.get("described") or {}).values()  # under `allow_other_hardware`
+    described = hardware.described.values()  # under `allow_other_hardware`
     parts = [
-        cpu if isinstance(cpu, str) else None,
-        counted(cores, "core") if isinstance(cores, int) else None,
-        units.size(memory) if isinstance(memory, int | float) else None,
-        " on ".join(str(storage[name]) for name in ("filesystem", "device") if storage.get(name)),
+        hardware.cpu,
+        counted(hardware.cores, "core") if hardware.cores is not None else None,
+        units.size(hardware.memory) if hardware.memory is not None else None,
+        hardware.storage.title,
         f"kernel {facts['kernel']}" if "kernel" in facts else None,
-        f"in place of {', '.join(str(host.get('id', 'the machine of the spec')) for host in planned)}"
-        if planned
+        f"in place of {', '.join(str(host.get('id', 'the machine of the spec')) for host in described)}"
+        if described
         else None,
         f"measured on {len(names)} hosts" if len(names) > 1 else None,
         _clients_text(clients) if (clients := [host for host in hosts.values() if "network_rtt_us" in host]) else None,
@@ -454,7 +450,7 @@ def _clients_text(hosts: Sequence[Mapping[str, str]]) -> str:
     return f"clients on another machine ({', '.join([cores, f'{rtt / 1000:.2g} ms', gigabits, *sorted(encryption)])})"
 
 
-def host_rows(hardware: Mapping[str, Any], hosts: Facts) -> Iterator[tuple[str, str]]:
+def host_rows(hardware: Mapping[str, Json], hosts: Facts) -> Iterator[tuple[str, str]]:
     """Yield facts that were planned for, then those that attempts saw, where they have few values."""
     planned = list(_flat("", hardware))
     yield from planned
@@ -468,7 +464,7 @@ def host_rows(hardware: Mapping[str, Any], hosts: Facts) -> Iterator[tuple[str, 
             yield name.replace("_", " "), " / ".join(values)
 
 
-def _flat(prefix: str, facts: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+def _flat(prefix: str, facts: Mapping[str, Json]) -> Iterator[tuple[str, str]]:
     for name, value in facts.items():
         if isinstance(value, Mapping):
             yield from _flat(f"{prefix}{name} ", value)

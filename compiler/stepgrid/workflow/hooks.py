@@ -69,7 +69,7 @@ class Hooks:
     signal module puts its repr into an error that nobody sees. That of a plan takes a tenth of a second."""
 
     work: RemainingWork
-    config: Mapping[str, Any] = field(default_factory=dict)  # the request
+    config: Mapping[str, object] = field(default_factory=dict)  # the request
     lock: ExitStack = field(default_factory=ExitStack)
     stopped: str | None = None  # the signal that ended the run
     screen: RunScreen | None = None
@@ -375,7 +375,7 @@ COMMANDS = ("stepgrid", "snakemake")  # any other program, which may use either,
 DIRECTORY_OPTIONS = ("-d", "--directory")  # of Snakemake: the same command line would lead to another folder
 
 
-def describe_next_round(work: RemainingWork, config: Mapping[str, Any]) -> str:
+def describe_next_round(work: RemainingWork, config: Mapping[str, object]) -> str:
     """Describe the loads that are added and why; empty where all is decided."""
     if not work.plan.adds_stages or not config:
         return ""

@@ -19,7 +19,7 @@ from stepgrid.language.problems import Location, Problem, Problems
 from stepgrid.language.site import VARIABLE, choose_site_file, current_site, read_site
 from stepgrid.language.sources import default_program
 from stepgrid.model.plan import Plan, PlannedBuild
-from stepgrid.model.records import KnownReleases, OptionInfo, replace
+from stepgrid.model.records import Json, KnownReleases, OptionInfo, replace
 from stepgrid.model.site import LEAVE, Site
 from stepgrid.model.units import counted
 from stepgrid.plugins.engine import Checking, DeclaredBuilds, KnownOptions, release_numbers
@@ -162,7 +162,7 @@ def host_facts(store: Store) -> dict[str, Any]:
     return host_hardware(store.root if store.root.is_dir() else Path(), current_site())
 
 
-def stand_in_differences(site: Site, facts: Mapping[str, Any]) -> Differs:
+def stand_in_differences(site: Site, facts: Mapping[str, Json]) -> Differs:
     """Compare this host with a machine that it stands in for."""
     from stepgrid.host.facts import differences
 

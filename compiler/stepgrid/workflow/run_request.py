@@ -21,7 +21,7 @@ from stepgrid.host.terminal_output import folded
 from stepgrid.language.problems import Problem, SpecError, close_names, count_problems, format_problems
 from stepgrid.language.site import VARIABLE, current_site
 from stepgrid.language.sources import READY
-from stepgrid.model.plan import Plan, PlannedBuild, PlannedStage, runs_already
+from stepgrid.model.plan import Plan, PlannedBuild, PlannedStage, recipe_flags, runs_already
 from stepgrid.model.site import HERE
 from stepgrid.plugins import registry
 from stepgrid.plugins.engine import DeclaredBuilds
@@ -49,7 +49,7 @@ class Refusal(StepgridError):
         self.problems = problems  # of the spec
 
 
-def use_words(config: Mapping[str, Any]) -> None:
+def use_words(config: Mapping[str, object]) -> None:
     """Check the words of a request, and let this process and its jobs use its site file and its end."""
     if messages := [*config_faults(config)] or ([] if config.get("spec") else [WHICH_SPEC]):
         raise Refusal("\n".join(messages), USAGE)
@@ -93,7 +93,7 @@ _HEX = "hex:"
 _SHELL_CHARACTERS = frozenset("'\\$`")  # the executor for SLURM puts Python's quotes, and a shell's, around a value
 
 
-def own_section(config: Mapping[str, Any]) -> Mapping[str, Any]:
+def own_section(config: Mapping[str, object]) -> Mapping[str, Any]:
     """Return the words of a request: the whole config, or its section `stepgrid`, beside which any key may stand."""
     section = config.get(SECTION)
     if section is None:
@@ -106,7 +106,7 @@ def own_section(config: Mapping[str, Any]) -> Mapping[str, Any]:
     return section
 
 
-def config_faults(config: Mapping[str, Any]) -> Iterator[str]:
+def config_faults(config: Mapping[str, object]) -> Iterator[str]:
     """Check keys and values: else `scal=smoke` would start the whole experiment."""
     for key, value in config.items():
         if key not in KEYS:
@@ -135,14 +135,14 @@ def read_texts(value: Any) -> tuple[str, ...]:
     return tuple(str(text) for text in values if text is not None)
 
 
-def plan_request(config: Mapping[str, Any]) -> Request:
+def plan_request(config: Mapping[str, object]) -> Request:
     scale = config.get("scale")
     only = next(iter(read_texts(config.get("only"))), None)
     spec = host_plan.spec_name(str(config["spec"]))
     return Request(spec, None if scale is None else str(scale), only, read_texts(config.get("set")))
 
 
-def use_site(config: Mapping[str, Any]) -> None:
+def use_site(config: Mapping[str, object]) -> None:
     """Let the run and its jobs use the request's site file, or none where `site=` is empty."""
     if problems := host_plan.use_site_file(str(config["site"] or "") if "site" in config else None):
         raise Refusal(f"{format_problems(problems)}\n\n{problems[0].where.file}: {count_problems(problems)}")
@@ -263,8 +263,8 @@ def unsupported_recipes(builds: Sequence[PlannedBuild]) -> list[str]:
         parts = [name for name in ("patches", "flags", "extensions") if build.recipe.get(name)]
         parts = [name for name in parts if (kind, name) != ("debian", "extensions")]
         if kind in READY and parts == ["flags"]:
-            engine, flags = registry.engine(build.engine), build.recipe["flags"]
-            is_choice = isinstance(engine, DeclaredBuilds) and isinstance(flags, Mapping) and engine.only_choose(flags)
+            engine, flags = registry.engine(build.engine), recipe_flags(build.recipe)
+            is_choice = isinstance(engine, DeclaredBuilds) and engine.only_choose(flags)
             parts = [] if is_choice else parts  # a choice among the programs of a package
         if kind and parts:
             names = " and ".join(f"`{name}`" for name in parts)

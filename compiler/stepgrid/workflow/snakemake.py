@@ -30,7 +30,7 @@ LOGGER = "stepgrid"
 OWNER = ".stepgrid."  # begins the name of a file in Snakemake's temporary folder; the process that uses it ends it
 
 
-def execute(config: Mapping[str, Any]) -> bool:
+def execute(config: Mapping[str, object]) -> bool:
     """Run all jobs with the settings of profiles/default; return whether they went well."""
     from snakemake import api
     from snakemake.scheduling.greedy import SchedulerSettings
@@ -102,7 +102,7 @@ class ModuleRule(NamedTuple):
     plan: str
 
 
-def module_rule(config: Mapping[str, Any]) -> ModuleRule:
+def module_rule(config: Mapping[str, object]) -> ModuleRule:
     """Compile the spec that the config of a module names; a wrong one ends the workflow."""
     from snakemake.exceptions import WorkflowError
 
@@ -118,7 +118,7 @@ def module_rule(config: Mapping[str, Any]) -> ModuleRule:
     return ModuleRule(request.spec, Path(request.spec).stem, shlex.join(request.words(site)), until, plan.digest)
 
 
-def explain_forcing(words: Sequence[str], config: Mapping[str, Any]) -> str:
+def explain_forcing(words: Sequence[str], config: Mapping[str, object]) -> str:
     """Say that a command line with `-R run` or `-F` measures no result again, and what does; empty for any other."""
     for position, word in enumerate(words):
         targets = [*takewhile(lambda target: not target.startswith("-"), words[position + 1 :])]

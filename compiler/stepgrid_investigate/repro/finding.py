@@ -15,7 +15,7 @@ from stepgrid.host.failure import StageError, UnsupportedError
 from stepgrid.language.problems import nearest
 from stepgrid.model import units
 from stepgrid.model.metrics import QPS
-from stepgrid.model.plan import BUILD, Option, Plan, PlannedCell, PlannedStage, PlannedStep
+from stepgrid.model.plan import BUILD, Option, Plan, PlannedCell, PlannedStage, PlannedStep, recipe_flags
 from stepgrid.model.records import BuildRecord, recipe_patches, replace
 from stepgrid.package import __version__
 from stepgrid.plugins import metrics
@@ -139,8 +139,7 @@ def _build_lines(record: BuildRecord) -> Iterator[str]:
         yield f"  source: {', '.join(f'{key} {value}' for key, value in source.items())}"
     for patch in recipe_patches(recipe):
         yield f"  git -C source apply {shlex.quote(patch.path)}  # sha256 {patch.sha256}"
-    named = recipe.get("flags")
-    flags = [f"{name}: {value}" for name, value in named.items()] if isinstance(named, Mapping) else []
+    flags = [f"{name}: {value}" for name, value in recipe_flags(recipe).items()]
     quality = [f"{name} {value}" for name, value in quality_rows(record.quality or {}) if value]
     yield from (f"  {title}: {'; '.join(texts)}" for title, texts in (("flags", flags), ("built as", quality)) if texts)
 

@@ -16,7 +16,8 @@ from typing import Any
 from msgspec import Struct
 
 from stepgrid.language.sources import REQUIREMENTS
-from stepgrid.model.plan import BUILD, LINK, PlannedAxis
+from stepgrid.model.plan import BUILD, LINK, PlannedAxis, recipe_flags
+from stepgrid.model.records import Json, recipe_patches
 from stepgrid.model.table import group
 from stepgrid.plan.difference import CHECKSUM_DIGITS
 from stepgrid.summarize.data.points import Point
@@ -133,8 +134,8 @@ def _build(node: str, record: Mapping[str, str], names: Sequence[str], is_client
         return json.loads(record[name]) if name in record else default
 
     warnings, quality = parsed("warnings", []), parsed("quality", None)
-    recipe: Mapping[str, Any] = parsed("declared", {}).get("recipe", {})
-    texts = [json.dumps(recipe.get("flags", {})), *warnings]
+    recipe: Mapping[str, Json] = parsed("declared", {}).get("recipe", {})
+    texts = [json.dumps(recipe_flags(recipe)), *warnings]
     sanitizers = {name.lower() for text in texts for match in _SANITIZER.findall(text) for name in match if name}
     link = f", link {recipe[LINK]}" if LINK in recipe and names else ""
     return ReportedBuild(
@@ -146,7 +147,7 @@ def _build(node: str, record: Mapping[str, str], names: Sequence[str], is_client
         warnings,
         quality,
         is_client,
-        [PurePosixPath(patch["path"]).name for patch in recipe.get("patches", ())],
+        [PurePosixPath(patch.path).name for patch in recipe_patches(recipe)],
         ", ".join(sorted(sanitizers)) or "none",
         record.get("checksum", ""),
     )

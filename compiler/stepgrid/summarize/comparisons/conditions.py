@@ -185,10 +185,8 @@ class Conditions(Struct, frozen=True, dict=True):  # no slots: cached_property n
         return " / ".join(names) if all(sides) and len(names) > 1 else ""
 
     def _values(self, runs: Iterable[Run], name: str) -> Iterator[str]:
-        return (facts[name] for run in runs if name in (facts := self._facts(run)))
-
-    def _facts(self, run: Run) -> Mapping[str, str]:
-        return self._facts_by_result.get(f"{run.place[0]}/{run.attempt}", _NO_FACTS)
+        all_facts = (self._facts_by_result.get(f"{run.place[0]}/{run.attempt}", {}) for run in runs)
+        return (facts[name] for facts in all_facts if name in facts)
 
     @cached_property
     def _facts_by_result(self) -> Mapping[str, Mapping[str, str]]:

@@ -69,16 +69,12 @@ class LoadCosts(Struct, frozen=True):
 
 def load_costs(store: Store, header: Plan) -> LoadCosts:
     stages = {stage for cell in header.cells for repeat in cell.repeats for stage in repeat.stages}
-    seconds = {stage: _stage_seconds(store, stage) for stage in stages}
+    seconds = {stage: result_seconds(store.result(stage)) for stage in stages}
     by_cell = {
         cell.id: {stage: seconds[stage] for repeat in cell.repeats if not repeat.load for stage in repeat.stages}
         for cell in header.cells
     }
     return LoadCosts(math.fsum(seconds.values()), by_cell)
-
-
-def _stage_seconds(store: Store, stage: str) -> float:
-    return result_seconds(store.result(stage))
 
 
 class DecisionLimits(Struct, frozen=True):
@@ -148,15 +144,12 @@ def _is_case_decided(case: Case, interval: Interval, limits: DecisionLimits) -> 
 
 def load_requests(decisions: Sequence[Decision]) -> list[tuple[str, int, str]]:
     """List cell, loads and why, for the next plan of the spec."""
-    return [
-        (cell, decision.wanted, f"{decision.name}: {_state_text(decision)} after {counted(decision.loads, 'load')}")
-        for decision in decisions
-        for cell in decision.cells
-    ]
-
-
-def _state_text(decision: Decision) -> str:
-    return "perhaps by chance" if decision.state is DecisionState.TENTATIVE else "undecided"
+    requests = []
+    for decision in decisions:
+        state = "perhaps by chance" if decision.state is DecisionState.TENTATIVE else "undecided"
+        reason = f"{decision.name}: {state} after {counted(decision.loads, 'load')}"
+        requests += [(cell, decision.wanted, reason) for cell in decision.cells]
+    return requests
 
 
 def decision_sentences(decisions: Sequence[Decision], repeat: AdaptiveRepeat | None) -> Iterator[str]:

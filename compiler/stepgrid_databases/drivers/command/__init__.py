@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from stepgrid.model.plan import Command
+from stepgrid.model.plan import Command, Value
 from stepgrid.plugins import driver
 from stepgrid.plugins.driver import (
     Context,
@@ -52,7 +52,7 @@ class AnyCommand(PackageRunner):
     def estimate(self, settings: Mapping[str, Any]) -> float:
         return float(settings["duration"] or USUAL_SECONDS)
 
-    def command(self, settings: Mapping[str, Any], options: Mapping[str, Any], context: Context) -> Command:
+    def command(self, settings: Mapping[str, Any], options: Mapping[str, Value], context: Context) -> Command:
         server = context.server
         words = command_words(settings["argv"], options, context, server.placeholders() if server else None)
         environment: Mapping[str, str] = {}

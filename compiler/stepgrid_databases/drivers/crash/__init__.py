@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from stepgrid.model.plan import Value
 from stepgrid.model.records import replace
 from stepgrid.plugins import driver
 from stepgrid.plugins.driver import PackageRunner, ParserMetrics
@@ -40,7 +41,7 @@ class CrashDriver(ParserMetrics, PackageRunner):
     def estimate(self, settings: Mapping[str, Any]) -> float:
         return float(settings["before"]) + RECOVERY + float(settings["after"])
 
-    def command(self, settings: Mapping[str, Any], options: Mapping[str, Any], context: Context) -> Command:
+    def command(self, settings: Mapping[str, Any], options: Mapping[str, Value], context: Context) -> Command:
         if context.server and (context.server.running or context.server_pid is None):
             raise driver.RefusedError("it ends a server that stepgrid started, and this one ran before")
         runs = {} if context.server else db_bench_runs(settings, options, context)
@@ -51,7 +52,7 @@ class CrashDriver(ParserMetrics, PackageRunner):
         return driver.last_complaint(folder, BEGINNING)
 
 
-def db_bench_runs(settings: Mapping[str, Any], options: Mapping[str, Any], context: Context) -> dict[str, list[str]]:
+def db_bench_runs(settings: Mapping[str, Any], options: Mapping[str, Value], context: Context) -> dict[str, list[str]]:
     """Make the commands of a load of unique keys, and of what opens the database again: a read, a count, a load."""
     if "db_bench" not in context.programs:
         raise ValueError("it needs a server, or a build that has db_bench")

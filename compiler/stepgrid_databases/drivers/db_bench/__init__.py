@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from stepgrid.model.plan import Value
 from stepgrid.plugins.driver import CountedWork, PackageRunner, ParserOutput
 from stepgrid.plugins.durability import COMMIT, GROUP, NONE, OS, OTHER, SYNC, WORKLOAD, Promise
 from stepgrid.plugins.hit_rate import FOUND_KEYS
@@ -95,7 +96,7 @@ class DbBench(ParserOutput, PackageRunner):
         work = _work(settings)
         return work._replace(operations=work.operations * len(counting), seconds=work.seconds * len(counting))
 
-    def command(self, settings: Mapping[str, Any], options: Mapping[str, Any], context: Context) -> Command:
+    def command(self, settings: Mapping[str, Any], options: Mapping[str, Value], context: Context) -> Command:
         return step_command(settings, options, context)
 
     def printed_figures(self, settings: Mapping[str, Any]) -> Mapping[str, tuple[str, ...]]:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from stepgrid.model.figures import ParseError
-from stepgrid.model.plan import Command
+from stepgrid.model.plan import Command, Value
 from stepgrid.plugins.driver import Context, RefusedError, as_text
 from stepgrid_databases.drivers.db_bench.benchmarks import PRINTING, TIMED
 
@@ -36,7 +36,7 @@ OBSERVATION: Mapping[str, Any] = {
 }  # fmt: skip
 
 
-def step_command(settings: Mapping[str, Any], options: Mapping[str, Any], context: Context) -> Command:
+def step_command(settings: Mapping[str, Any], options: Mapping[str, Value], context: Context) -> Command:
     if not settings.get("fresh", False) and context.data.is_dir() and not any(context.data.iterdir()):
         # some releases end with an error then, others make an empty database and read nothing of it
         name = settings["benchmarks"][0]

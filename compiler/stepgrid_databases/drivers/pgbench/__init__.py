@@ -11,7 +11,7 @@ from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any
 
 from stepgrid.host.failure import tail
-from stepgrid.model.plan import Command
+from stepgrid.model.plan import Command, Value
 from stepgrid.plugins.driver import CountedWork, PackageRunner, ParserMetrics, ParserOutput, SqlOperations
 from stepgrid.plugins.work import WorkFigure
 
@@ -91,7 +91,7 @@ class Pgbench(ParserMetrics, ParserOutput, PackageRunner):
             if name not in BUILTIN
         }
 
-    def command(self, settings: Mapping[str, Any], options: Mapping[str, Any], context: Context) -> Command:
+    def command(self, settings: Mapping[str, Any], options: Mapping[str, Value], context: Context) -> Command:
         """Make no use of `options`: they are the server's, which has them in its configuration."""
         if context.server is None:
             raise ValueError("it needs a server, and the engine of this build is none")

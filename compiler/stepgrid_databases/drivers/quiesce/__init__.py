@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from stepgrid.model.plan import Value
 from stepgrid.plugins import driver
 from stepgrid.plugins.driver import PackageRunner, ParserMetrics, as_text
 
@@ -41,7 +42,7 @@ class Quiesce(ParserMetrics, PackageRunner):
     def estimate(self, settings: Mapping[str, Any]) -> float:
         return min(float(settings["timeout"]), USUAL_SECONDS + float(settings["quiet"]))
 
-    def command(self, settings: Mapping[str, Any], options: Mapping[str, Any], context: Context) -> Command:
+    def command(self, settings: Mapping[str, Any], options: Mapping[str, Value], context: Context) -> Command:
         values = {name: settings[name] for name in QuiesceRequest._fields if name in settings}
         drain = Drain(()) if context.server else make_drain(settings, options, context)
         request = {**drain._asdict(), "data": context.data.absolute(), "server_pid": context.server_pid, **values}
@@ -78,7 +79,7 @@ class Drain(NamedTuple):
     endless: bool = False  # it does not end by itself
 
 
-def make_drain(settings: Mapping[str, Any], options: Mapping[str, Any], context: Context) -> Drain:
+def make_drain(settings: Mapping[str, Any], options: Mapping[str, Value], context: Context) -> Drain:
     from stepgrid.plugins.registry import engine
 
     if PROGRAM not in context.programs:

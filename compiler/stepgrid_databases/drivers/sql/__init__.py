@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from stepgrid.model.plan import Command
+from stepgrid.model.plan import Command, Value
 from stepgrid.plugins import driver
 from stepgrid.plugins.driver import Context, PackageRunner, ParserMetrics, Runner
 
@@ -36,7 +36,7 @@ class Sql(ParserMetrics, PackageRunner):
 
         return open_loop.files(settings, read_own)
 
-    def command(self, settings: Mapping[str, Any], options: Mapping[str, Any], context: Context) -> Command:
+    def command(self, settings: Mapping[str, Any], options: Mapping[str, Value], context: Context) -> Command:
         timeout, request = float(settings["timeout"]), {"sql": list(settings["sql"])}
         if not settings.get("rate"):
             return driver.server_request(__name__, context, {**request, "timeout": timeout}, timeout)

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from stepgrid.model.plan import Value
 from stepgrid.plugins.driver import CountedWork, PackageRunner, ParserMetrics
 from stepgrid.plugins.work import WorkFigure
 from stepgrid_databases.drivers.sysbench import workload
@@ -57,7 +58,7 @@ class SysbenchDriver(ParserMetrics, PackageRunner):
         rate = settings.get("rate")
         return {} if rate is None else {"target_transactions_per_s": float(rate)}
 
-    def command(self, settings: Mapping[str, Any], options: Mapping[str, Any], context: Context) -> Command:
+    def command(self, settings: Mapping[str, Any], options: Mapping[str, Value], context: Context) -> Command:
         return workload.workload_command(settings, context)
 
     def statements(self, settings: Mapping[str, Any], files: Mapping[str, str], engine: str) -> Sequence[str]:

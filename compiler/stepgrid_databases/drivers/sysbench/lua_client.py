@@ -10,7 +10,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from stepgrid.model.plan import Command
+from stepgrid.model.plan import Command, Value
 from stepgrid.package import TEMPLATES
 from stepgrid.plugins.driver import PackageRunner, ParserMetrics
 from stepgrid_databases.drivers import open_loop
@@ -79,7 +79,7 @@ class LuaClient(ParserMetrics, PackageRunner, ABC):
         main = f'require("open_loop")("{self.kind}", "{self.module}")\n'
         return {**files, **open_loop_files(), OPEN_LOOP: main, **open_loop.files(settings, read_own)}
 
-    def command(self, settings: Mapping[str, Any], options: Mapping[str, Any], context: Context) -> Command:
+    def command(self, settings: Mapping[str, Any], options: Mapping[str, Value], context: Context) -> Command:
         access = server_access(context)
         threads = self.threads(settings) + REPORTER
         limits = {"rand-seed": client_seed(context), "threads": threads, "time": YEAR, "events": 0}
@@ -167,7 +167,7 @@ def client_files(kind: str) -> Mapping[str, str]:
 def client_command(
     context: Context,
     script: str,
-    options: Mapping[str, Any],
+    options: Mapping[str, Value],
     duration: float | None,
     files: Mapping[str, str] = MappingProxyType({}),
 ) -> Command:
@@ -209,7 +209,7 @@ def client_seed(context: Context) -> int:
     return context.seed % MOST + 1  # 0 would be the time
 
 
-def flags(options: Mapping[str, Any]) -> list[str]:
+def flags(options: Mapping[str, Value]) -> list[str]:
     switches = {True: "on", False: "off"}
     return [
         f"--{name.replace('_', '-')}={switches[value] if isinstance(value, bool) else value}"

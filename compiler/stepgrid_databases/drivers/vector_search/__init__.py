@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from stepgrid.model.plan import Value
 from stepgrid.plugins import driver
 from stepgrid.plugins.driver import PackageRunner, ParserMetrics, RefusedError
 from stepgrid.plugins.work import WorkFigure
@@ -74,7 +75,7 @@ class VectorSearch(ParserMetrics, PackageRunner):
             "vector_engine": build.engine,
         }
 
-    def command(self, settings: Mapping[str, Any], options: Mapping[str, Any], context: Context) -> Command:
+    def command(self, settings: Mapping[str, Any], options: Mapping[str, Value], context: Context) -> Command:
         dataset, file = settings["dataset"], None
         for name in input_files(dataset):
             if name not in context.inputs:

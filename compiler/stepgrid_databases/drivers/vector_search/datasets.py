@@ -180,7 +180,7 @@ def save(dataset: Dataset, folder: Path) -> None:
 def load(folder: Path) -> Dataset:
     import numpy as np
 
-    description: Mapping[str, Any] = json.loads((folder / DESCRIPTION).read_text(encoding="utf-8"))
+    description: Mapping[str, str] = json.loads((folder / DESCRIPTION).read_text(encoding="utf-8"))
     arrays = {name: np.load(folder / f"{name}.npy", mmap_mode="r") for name in ARRAYS}
     return Dataset(**arrays, distance=description["distance"], checksum=description["checksum"])
 

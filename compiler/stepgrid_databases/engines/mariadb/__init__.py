@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
+from stepgrid.model.plan import Value
 from stepgrid.plugins.engine import Built, Release, Renaming
 from stepgrid.plugins.server import ServerHome
 from stepgrid_databases.engines.mysqld import options
@@ -59,7 +59,7 @@ class MariaDB(MysqldServing):
     def bootstraps(self, version: str) -> bool:
         return True
 
-    def lines(self, home: ServerHome, options: Mapping[str, Any]) -> tuple[str, ...]:
+    def lines(self, home: ServerHome, options: Mapping[str, Value]) -> tuple[str, ...]:
         wanted = home.access.storage_engine == "rocksdb" or any(name.startswith("rocksdb") for name in options)
         return ("plugin_load_add = ha_rocksdb",) if wanted else ()
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
+from stepgrid.model.plan import Value
 from stepgrid.plugins.engine import Built, Release, Renaming
 from stepgrid.plugins.server import ServerHome
 from stepgrid_databases.engines.mysqld import options
@@ -68,7 +68,7 @@ class MySQL(MysqldServing):
         "performance_schema*": "WITH_PERFSCHEMA_STORAGE_ENGINE",
     }
 
-    def lines(self, home: ServerHome, options: Mapping[str, Any]) -> tuple[str, ...]:
+    def lines(self, home: ServerHome, options: Mapping[str, Value]) -> tuple[str, ...]:
         """A second protocol would listen; a build with MyRocks has it compiled in, and off."""
         return ("loose_mysqlx = OFF", *(["loose_rocksdb = ON"] if home.access.storage_engine == "rocksdb" else []))
 

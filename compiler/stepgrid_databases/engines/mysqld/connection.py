@@ -8,6 +8,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
+from stepgrid.model.plan import Value
 from stepgrid.plugins.engine import IdentityError, OptionInfo
 from stepgrid.plugins.server import Access, Connection, Effective, ServerDescription, ServerStart
 from stepgrid.plugins.statements import INDEX
@@ -156,12 +157,12 @@ _UNITS = {"k": 2**10, "m": 2**20, "g": 2**30, "t": 2**40, "p": 2**50, "e": 2**60
 _BOOLEANS = {"on": "1", "true": "1", "yes": "1", "off": "0", "false": "0", "no": "0"}
 
 
-def effective(connection: Connection, options: Mapping[str, Any]) -> Effective:
+def effective(connection: Connection, options: Mapping[str, Value]) -> Effective:
     values = variables(connection)
     return Effective(values, dict(_differences(options, values)))
 
 
-def _differences(options: Mapping[str, Any], values: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+def _differences(options: Mapping[str, Value], values: Mapping[str, str]) -> Iterator[tuple[str, str]]:
     for name, option in options.items():
         variable, wanted = name.replace("-", "_").lower().removeprefix("loose_"), _text(option)
         if variable.startswith("skip_") and variable not in (

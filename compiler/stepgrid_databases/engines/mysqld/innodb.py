@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from stepgrid.model.figures import CACHE_BYTES, CACHED_BYTES, HISTORY_LENGTH
+from stepgrid.model.plan import Value
 from stepgrid.plugins.server import Access, Connection, IdleReading, ObjectSize
 from stepgrid_databases.engines.mysqld.connection import named_counters, named_variables
 
@@ -63,11 +64,11 @@ def _index_pages(connection: Connection) -> Sequence[Mapping[str, Any]]:
 
 # Warming: a list of the pages in the pool, written at an orderly end and loaded at a start.
 
-LOADING_OPTIONS: Mapping[str, Any] = {"innodb_buffer_pool_load_at_startup": True}
+LOADING_OPTIONS: Mapping[str, Value] = {"innodb_buffer_pool_load_at_startup": True}
 _LOADING = "SHOW GLOBAL STATUS LIKE 'Innodb_buffer_pool_load_status'"
 
 
-def page_list(storage_engine: str, options: Mapping[str, Any]) -> str:
+def page_list(storage_engine: str, options: Mapping[str, Value]) -> str:
     return str(options.get("innodb_buffer_pool_filename", "ib_buffer_pool")) if storage_engine == "innodb" else ""
 
 

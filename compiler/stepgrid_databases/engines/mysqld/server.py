@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from stepgrid.language.scalars import Version
-from stepgrid.model.plan import Command
+from stepgrid.model.plan import Command, Value
 from stepgrid.plugins.counters import (
     CACHE_HITS,
     CACHE_MISSES,
@@ -165,7 +165,7 @@ class MysqldServing(EngineBase):
 
         return INSTALLED[self.name]
 
-    def lines(self, home: ServerHome, options: Mapping[str, Any]) -> tuple[str, ...]:
+    def lines(self, home: ServerHome, options: Mapping[str, Value]) -> tuple[str, ...]:
         """Add lines to the configuration that this engine needs besides."""
         return ()
 
@@ -173,7 +173,7 @@ class MysqldServing(EngineBase):
         """Tell whether SQL of the build makes the system tables, and not the server itself."""
         return Version(version) < _INITIALIZE
 
-    def configuration(self, home: ServerHome, options: Mapping[str, Any]) -> Mapping[str, str]:
+    def configuration(self, home: ServerHome, options: Mapping[str, Value]) -> Mapping[str, str]:
         return {_CONFIGURATION: render(home, options, self.lines(home, options))}
 
     def initialize(self, home: ServerHome) -> Sequence[Command]:
@@ -264,7 +264,7 @@ _PLAIN = re.compile(r"[^\s\"'#\\;]([^\"'#\\\n\r\t]*[^\s\"'#\\])?")
 _ESCAPES = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\r": "\\r", "\t": "\\t"}
 
 
-def render(home: ServerHome, options: Mapping[str, Any], lines: tuple[str, ...] = ()) -> str:
+def render(home: ServerHome, options: Mapping[str, Value], lines: tuple[str, ...] = ()) -> str:
     environment = templates("mysqld")
     environment.filters["value"] = quote
     return environment.get_template("my.cnf.j2").render(home=home, options=options, lines=lines)

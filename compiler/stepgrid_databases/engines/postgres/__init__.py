@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from stepgrid.model.plan import Command
+from stepgrid.model.plan import Command, Value
 from stepgrid.plugins.counters import (
     CACHE_HITS,
     CACHE_MISSES,
@@ -205,7 +205,7 @@ class Postgres(EngineBase):
 
         return [cache_over_memory("shared_buffers")]
 
-    def configuration(self, home: ServerHome, options: Mapping[str, Any]) -> Mapping[str, str]:
+    def configuration(self, home: ServerHome, options: Mapping[str, Value]) -> Mapping[str, str]:
         """Render files for a server that the benchmark's role of one other machine may reach by the network, if any.
 
         A password in the database would be that of the image that it was restored from. So the role that initdb makes

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
+from stepgrid.model.plan import Value
 from stepgrid.plugins.engine import Identity, IdentityError, OptionInfo
 from stepgrid.plugins.server import Access, Connection, Effective, ServerDescription, ServerStart
 from stepgrid.plugins.statements import INDEX
@@ -123,7 +124,7 @@ _EFFECTIVE = "SELECT name, current_setting(name) AS value, source, sourcefile FR
 _COUNTER_VIEWS = ("pg_stat_database", "pg_stat_bgwriter", "pg_stat_checkpointer", "pg_stat_wal", "pg_stat_archiver")
 
 
-def effective(connection: Connection, options: Mapping[str, Any]) -> Effective:
+def effective(connection: Connection, options: Mapping[str, Value]) -> Effective:
     """Name the options that something in the data directory overrides; a value that it cannot take it refuses."""
     rows = {str(row["name"]): row for row in connection.query(_EFFECTIVE)}
     differences = {}
@@ -141,12 +142,12 @@ def effective(connection: Connection, options: Mapping[str, Any]) -> Effective:
 
 # Warming: pg_prewarm lists the pages of the buffers, and loads them at a start, where it is preloaded.
 
-LOADING_OPTIONS: Mapping[str, Any] = {}  # the spec preloads it: not every build has it
+LOADING_OPTIONS: Mapping[str, Value] = {}  # the spec preloads it: not every build has it
 _AUTOPREWARM = "SELECT coalesce(current_setting('pg_prewarm.autoprewarm', true), 'off') AS value"
 _LOADED = re.compile(r"autoprewarm successfully prewarmed [^\n]*")
 
 
-def page_list(storage_engine: str, options: Mapping[str, Any]) -> str:
+def page_list(storage_engine: str, options: Mapping[str, Value]) -> str:
     return "autoprewarm.blocks"
 
 
@@ -268,12 +269,12 @@ def since(connection: Connection) -> ServerStart:
     return ServerStart(float(row["seconds"]), int(row["pid"]), None if row["data"] is None else str(row["data"]))
 
 
-def compared(connection: Connection, options: Mapping[str, Any]) -> Effective:
+def compared(connection: Connection, options: Mapping[str, Value]) -> Effective:
     rows = _settings(connection)
     return Effective({name: str(row["shown"]) for name, row in rows.items()}, dict(_differences(options, rows)))
 
 
-def _differences(options: Mapping[str, Any], rows: Mapping[str, Mapping[str, Any]]) -> Iterator[tuple[str, str]]:
+def _differences(options: Mapping[str, Value], rows: Mapping[str, Mapping[str, Any]]) -> Iterator[tuple[str, str]]:
     for name, option in options.items():
         row, value = rows.get(name), (("on" if option else "off") if isinstance(option, bool) else str(option))
         if row is not None and not is_same_value(value, row):

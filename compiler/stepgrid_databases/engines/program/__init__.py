@@ -10,9 +10,11 @@ import re
 import shlex
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import PurePosixPath
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from stepgrid.language.sources import WHOLE, SourceFault, default_program, local_files
+from stepgrid.model.plan import recipe_flags
+from stepgrid.model.records import Json
 from stepgrid.plugins.engine import Built, EngineBase, Identity, OptionInfo, Run
 
 if TYPE_CHECKING:
@@ -35,7 +37,7 @@ class AnyProgram(EngineBase):
 
         return (Installed(), ByCommand())
 
-    def flag_faults(self, flags: Mapping[str, Any]) -> Iterator[SourceFault]:
+    def flag_faults(self, flags: Mapping[str, Json]) -> Iterator[SourceFault]:
         for name, value in flags.items():
             check = _CHECKS.get(name)
             if check is None and not re.fullmatch(r"env\.[A-Za-z_][A-Za-z0-9_]*", name, re.ASCII):
@@ -46,9 +48,9 @@ class AnyProgram(EngineBase):
             elif check and (fault := check(str(value))):
                 yield SourceFault("wrong-flag", name, f"`{name}: {value}` {fault}")
 
-    def lacking(self, source: Mapping[str, Any], recipe: Mapping[str, Any]) -> SourceFault | None:
+    def lacking(self, source: Mapping[str, Json], recipe: Mapping[str, Json]) -> SourceFault | None:
         """Require `programs`, except of a source that names its program; a wheel has no scripts that could run."""
-        if default_program(source) is None and not recipe.get("flags", {}).get("programs"):
+        if default_program(source) is None and not recipe_flags(recipe).get("programs"):
             return SourceFault(
                 "missing-key", None, "does not say which programs it makes", "add `flags: {programs: PATH}`"
             )
@@ -60,19 +62,19 @@ class AnyProgram(EngineBase):
         hint = f"write `source: {{path: FOLDER}}` of the script, and `requirements: [{source['pypi']}{version}]`"
         return SourceFault("wrong-source", "pypi", message, hint)
 
-    def complete_source(self, source: Mapping[str, Any], recipe: Mapping[str, Any]) -> Mapping[str, Any]:
+    def complete_source(self, source: Mapping[str, Json], recipe: Mapping[str, Json]) -> Mapping[str, Json]:
         """Choose the programs of a local folder and the `files` beside them, or all that a command may need."""
         if "path" not in source:
             return source
-        programs = () if recipe.get("flags", {}).get("command") else self.program_paths(recipe).values()
+        programs = () if recipe_flags(recipe).get("command") else self.program_paths(recipe).values()
         names = {str(PurePosixPath(name)) for name in (*programs, *local_files(source))}
-        return {**source, "files": sorted(names) or [WHOLE]}
+        return {**source, "files": [*sorted(names)] or [WHOLE]}
 
-    def only_choose(self, flags: Mapping[str, Any]) -> bool:
+    def only_choose(self, flags: Mapping[str, Json]) -> bool:
         return set(flags) == {"programs"}
 
-    def program_paths(self, recipe: Mapping[str, Any]) -> dict[str, str]:
-        text = str(recipe.get("flags", {}).get("programs", ""))
+    def program_paths(self, recipe: Mapping[str, Json]) -> dict[str, str]:
+        text = str(recipe_flags(recipe).get("programs", ""))
         return {PurePosixPath(word).name: word for word in shlex.split(text)}
 
     def identify(self, run: Run) -> Identity:

@@ -13,7 +13,7 @@ from stepgrid.build.error import BuildError
 from stepgrid.build.ready_programs import find_server_programs
 from stepgrid.build.recipe import Artifact, BuiltPrograms, Material, Order, SourceRecipe, source_of
 from stepgrid.language.sources import source_kind
-from stepgrid.model.plan import Json, PlannedBuild
+from stepgrid.model.plan import Json, PlannedBuild, recipe_part
 from stepgrid_databases.engines.recipes import compilation
 from stepgrid_databases.engines.recipes.compilation import COMPILERS, PREFIX, RUN_PATH, Compile, move_installed, prepare
 from stepgrid_databases.engines.recipes.mysqld import STAGED_HOME
@@ -203,8 +203,7 @@ def _pgvector_sources(build: PlannedBuild) -> tuple[Mapping[str, Json], ...]:
 
 
 def _declared_extensions(build: PlannedBuild) -> dict[str, str]:
-    extensions = build.recipe.get("extensions")
-    return {name: str(version) for name, version in extensions.items()} if isinstance(extensions, dict) else {}
+    return {name: str(version) for name, version in recipe_part(build.recipe, "extensions").items()}
 
 
 def _extension_versions(prefix: Path) -> dict[str, str]:

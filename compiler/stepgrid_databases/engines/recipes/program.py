@@ -24,7 +24,7 @@ from stepgrid.language.requirements import (
     sorted_lines,
 )
 from stepgrid.language.sources import INSTALLED, LIBRARIES, READY, REQUIREMENTS, SOURCE_PARTS, source_kind
-from stepgrid.model.plan import PlannedBuild
+from stepgrid.model.plan import PlannedBuild, recipe_flags
 from stepgrid.plugins.engine import DeclaredBuilds
 
 _BIN_FOLDERS = ("bin", "node_modules/.bin")
@@ -53,9 +53,7 @@ class ByCommand:
             raise BuildError("the source brings no tree that a program could be made of")
         assert isinstance(engine, DeclaredBuilds)
         parts = _fetch_parts(order)
-        command = (
-            str(flags.get("command", "")) if isinstance(flags := recipe.get("flags"), Mapping) else ""
-        )  # empty where the tree holds its programs already
+        command = str(recipe_flags(recipe).get("command", ""))  # empty where the tree holds its programs already
         if command:
             argv = [word.replace("{jobs}", str(order.jobs)) for word in shlex.split(command)]
             _refuse_settings_above(tree, argv)

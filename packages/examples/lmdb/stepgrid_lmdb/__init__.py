@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from stepgrid.model.plan import Command
+from stepgrid.model.plan import Command, Value
 from stepgrid.plugins.driver import Context, PackageRunner, ParserMetrics, Runner, as_text
 from stepgrid.plugins.hit_rate import FOUND_KEYS
 
@@ -31,7 +31,7 @@ class LmdbDriver(ParserMetrics, PackageRunner):
         """Give the program of the step: its text is part of the identity."""
         return {PROGRAM: Path(__file__).with_name(PROGRAM).read_text(encoding="utf-8")}
 
-    def command(self, settings: Mapping[str, Any], options: Mapping[str, Any], context: Context) -> Command:
+    def command(self, settings: Mapping[str, Any], options: Mapping[str, Value], context: Context) -> Command:
         words = {**settings, "data": context.data.absolute(), "seed": context.seed}
         arguments = [f"{name}={as_text(value)}" for name, value in words.items() if value is not None]
         flags = [f"--{name}={as_text(value)}" for name, value in options.items()]

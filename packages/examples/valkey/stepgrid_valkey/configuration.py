@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from stepgrid.model.plan import Value
 from stepgrid.plugins.server import Effective, ServerHome
 
 FILE = "valkey.conf"
@@ -13,7 +14,7 @@ _SIZE = re.compile(r"(\d+)(b|kb?|mb?|gb?)", re.IGNORECASE)
 _UNITS = {"b": 1, "k": 10**3, "kb": 2**10, "m": 10**6, "mb": 2**20, "g": 10**9, "gb": 2**30}
 
 
-def text(home: ServerHome, options: Mapping[str, Any]) -> str:
+def text(home: ServerHome, options: Mapping[str, Value]) -> str:
     """No network: a socket that only its owner reaches. SIGTERM saves, so that the data folder holds the database."""
     own = {
         "port": "0",
@@ -27,7 +28,7 @@ def text(home: ServerHome, options: Mapping[str, Any]) -> str:
     return "".join(f"{name} {_quoted(value)}\n" for name, value in {**own, **_written(options)}.items())
 
 
-def _written(options: Mapping[str, Any]) -> dict[str, str]:
+def _written(options: Mapping[str, Value]) -> dict[str, str]:
     return {name: written(value) for name, value in options.items()}
 
 

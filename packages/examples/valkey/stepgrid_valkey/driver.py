@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from stepgrid.model.figures import Figures, PrintedStep
 from stepgrid.model.metrics import BENCHMARK, Metric, MetricSet
-from stepgrid.model.plan import Command
+from stepgrid.model.plan import Command, Value
 from stepgrid.plugins.driver import Context, Runner
 from stepgrid_valkey import output
 
@@ -42,7 +42,7 @@ class ValkeyBenchmark:
     def estimate(self, settings: Mapping[str, Any]) -> float:
         return max(1.0, float(settings["requests"]) / RATE)
 
-    def command(self, settings: Mapping[str, Any], options: Mapping[str, Any], context: Context) -> Command:
+    def command(self, settings: Mapping[str, Any], options: Mapping[str, Value], context: Context) -> Command:
         """The options are the server's, which has them in its configuration."""
         assert context.server is not None
         given = {flag: settings[name] for name, flag in FLAGS.items()}

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
-from stepgrid.model.plan import Command
+from stepgrid.model.plan import Command, Value
 from stepgrid.plugins.engine import Built, EngineBase, Identity, IdentityError, OptionInfo, Release, Run, last_lines
 from stepgrid.plugins.server import Access, Connection, Effective, IdleReading, ServerHome, StatisticsReaders
 from stepgrid_valkey import configuration, statistics
@@ -65,7 +65,7 @@ class Valkey(EngineBase):
         """For steps of kind `command`."""
         return {"VALKEY_SOCKET": str(access.socket)}
 
-    def configuration(self, home: ServerHome, options: Mapping[str, Any]) -> Mapping[str, str]:
+    def configuration(self, home: ServerHome, options: Mapping[str, Value]) -> Mapping[str, str]:
         return {configuration.FILE: configuration.text(home, options)}
 
     def initialize(self, home: ServerHome) -> Sequence[Command]:
