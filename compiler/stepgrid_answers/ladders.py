@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 
 import numpy as np
 
 from stepgrid.model.metrics import QPS
 from stepgrid.model.plan import ALPHA, PlannedAxis
+from stepgrid.model.result_schema import PAST_NOISE
 from stepgrid.model.table import group
 from stepgrid.summarize.comparisons import comparison_axes
 from stepgrid.summarize.comparisons.comparison import ComparedMetric
+from stepgrid.summarize.comparisons.conditions import are_most
 from stepgrid.summarize.comparisons.judgement import RatioEvidence, idleness, is_within
 from stepgrid.summarize.comparisons.ladders import Ladder, LevelChange, RungChange, versions
 from stepgrid.summarize.data.points import Point
 from stepgrid.summarize.data.tables_reader import PastFigure, Place, Tables
 from stepgrid.summarize.report import GridEvidence
 from stepgrid.summarize.statistics.confidence_intervals import Values, log_mean
-from stepgrid_answers.levels import changes
+from stepgrid_answers.levels import LoadFigure, changes, quiet_figures
 
 FEWEST_RUNGS = 3  # versions, or days
 DATE = "date"
@@ -135,9 +137,14 @@ def date_ladder(
     names = tuple(axis.name for axis in axes if len(axis.labels) > 1)
     hosts = {facts.get("hostname") for facts in tables.facts.get("host", {}).values()}
     past = group((figure.place, figure) for figure in tables.history if figure.host in hosts)
+    noise = {**tables.facts.get("noise", {}), **tables.facts.get(PAST_NOISE, {})}
+    disturbed = {subject for subject, facts in noise.items() if "warning" in facts}
     usable, idle = [], []
     for point in points:
-        days = _days(point, past)
+        days, busy = _days(point, past, disturbed)
+        idle += (
+            [f"{_point_text(point, names)}: others used the host in most loads on {', '.join(busy)}"] if busy else []
+        )
         if zeros := [day for day, loads in days.items() if any(min(figures) <= 0 for figures in loads.values())]:
             idle.append(f"{_point_text(point, names)}: a load did nothing (0 QPS) on {', '.join(zeros)}")
         else:
@@ -158,9 +165,26 @@ def date_ladder(
     return Ladder(DATE, tuple(rungs), names, tuple(ladder_changes), noun=DATE, idle=tuple(idle), spans=spans)
 
 
-def _days(point: Point, past: Mapping[Place, Sequence[PastFigure]]) -> Days:
-    figures = [(run.attempt, run.load, run.metrics[QPS]) for run in point.runs if run.attempt and QPS in run.metrics]
-    figures += [(figure.attempt, run.load, figure.qps) for run in point.runs for figure in past.get(run.place, ())]
-    # an attempt begins with its day, UTC: 20261120T101500.000000Z
-    days = group((f"{time[:4]}-{time[4:6]}-{time[6:8]}", (load, qps)) for time, load, qps in figures)
-    return {day: group(days[day]) for day in sorted(days)}
+def _days(
+    point: Point, past: Mapping[Place, Sequence[PastFigure]], disturbed: Collection[str]
+) -> tuple[Days, Sequence[str]]:
+    """Give the figures of each day, and the days that decide nothing."""
+    figures = [
+        (run.place, run.attempt, run.load, run.metrics[QPS]) for run in point.runs if run.attempt and QPS in run.metrics
+    ]
+    figures += [
+        (run.place, figure.attempt, run.load, figure.qps) for run in point.runs for figure in past.get(run.place, ())
+    ]
+    by_day = group(
+        # an attempt begins with its day, UTC: 20261120T101500.000000Z
+        (f"{time[:4]}-{time[4:6]}-{time[6:8]}", LoadFigure(load, qps, f"{stage}/{time}" in disturbed))
+        for (stage, _), time, load, qps in figures
+    )
+    days, busy = {}, []
+    for day in sorted(by_day):
+        values, loads = quiet_figures(by_day[day])
+        if are_most(loads, values):
+            busy.append(day)
+        else:
+            days[day] = values
+    return days, busy

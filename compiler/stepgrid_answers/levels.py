@@ -14,9 +14,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from stepgrid.model.table import group
 from stepgrid.summarize.comparisons.ladders import LevelChange
 from stepgrid.summarize.statistics import verdicts
-from stepgrid.summarize.statistics.confidence_intervals import Array, exp, special
+from stepgrid.summarize.statistics.confidence_intervals import Array, Values, exp, special
 
 FEWEST_OF_LEVELS, LEAST_SHARE = 30, 0.2  # seconds of a series with two levels, and the share of the rarer one
 LEVELS_APART, SPREADS_APART = 1.3, 6.0  # the upper over the lower; their distance over their own deviation
@@ -25,6 +26,20 @@ FEWEST_APART = 6  # rows that were measured on days of their own
 MEDIAN_OF_NORMAL = 0.6745  # of the distances from the mean, in standard deviations
 LEAST_NOISE = 0.0025  # figures are rounded
 PASSES = 4  # over rows and loads of an incomplete grid
+
+
+class LoadFigure(NamedTuple):
+    load: int
+    value: float
+    is_disturbed: bool  # others used the host
+
+
+def quiet_figures(figures: Sequence[LoadFigure]) -> tuple[Values, frozenset[int]]:
+    """Take those of a quiet host where a load has any; with them the loads that have none."""
+    quiet = {figure.load for figure in figures if not figure.is_disturbed}
+    taken = (figure for figure in figures if not (figure.is_disturbed and figure.load in quiet))
+    values = group((figure.load, figure.value) for figure in taken)
+    return values, frozenset(values) - quiet
 
 
 class TwoLevels(NamedTuple):

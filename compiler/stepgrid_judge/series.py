@@ -34,7 +34,7 @@ from stepgrid.summarize.comparisons.ladders import LevelChange, versions
 from stepgrid.summarize.data.tables_reader import Place
 from stepgrid.summarize.statistics.confidence_intervals import Values, log_mean
 from stepgrid_answers.ladders import FEWEST_RUNGS
-from stepgrid_answers.levels import changes
+from stepgrid_answers.levels import LoadFigure, changes, quiet_figures
 from stepgrid_judge.figures import ALL, JudgeRequest, list_figures, name_arms, printable
 from stepgrid_judge.readers import ForeignFile
 
@@ -326,14 +326,11 @@ def _make(key: _SeriesKey, figures: Sequence[_StoredFigure], builds: Mapping[str
     order = _order({figure.build for figure in figures}, names, builds, figures)
     rungs = []
     for build, day in sorted(rows, key=lambda row: (order.index(row[0]), row[1])):
-        values: dict[int, tuple[float, ...]] = {}
-        quiet = {figure.load for figure in rows[build, day] if not figure.is_disturbed}
-        for figure in [figure for figure in rows[build, day] if not (figure.is_disturbed and figure.load in quiet)]:
-            values[figure.load] = (*values.get(figure.load, ()), figure.value)
+        found = [LoadFigure(figure.load, figure.value, figure.is_disturbed) for figure in rows[build, day]]
+        values, disturbed = quiet_figures(found)
         name = f"{names[build]} {day}" if days[build] > 1 else names[build]
         first = min(rows[build, day], key=lambda figure: figure.attempt)
         runs = frozenset((figure.source, figure.attempt) for figure in rows[build, day])
-        disturbed = frozenset(values).difference(quiet)
         rungs.append(Rung(name, values, day, first.plan, build, runs, disturbed, builds[build].names | {names[build]}))
     series = Series(key.spec, key.step, key.labels, key.metric, tuple(rungs), host=key.host, key=digest(encode(key)))
     return find_changes(series, effect)

@@ -27,14 +27,18 @@ class Floor:
         return self.height
 
 
-def ladder(rates, loads=3, host="here", floor=None):
-    """The newest day is that of the report."""
+def ladder(rates, loads=3, host="here", floor=None, disturbed=()):
+    """The newest day is that of the report; others used the host in these loads of a day, of all arms."""
     points, past = [], list[PastFigure]()
     for arm, days in rates.items():
         found = made.point(*(run(arm, load, days) for load in range(1, loads + 1)))
         points.append(found)
         past += [older(found, load, at, days[at], host) for at in range(len(days) - 1) for load in range(loads)]
-    tables = Tables(tuple(run for point in points for run in point.runs), {}, HOST, history=tuple(past))
+    runs = tuple(run for point in points for run in point.runs)
+    noise = {
+        f"{run.place[0]}/{attempt(day)}": {"warning": ""} for run in runs for day, load in disturbed if run.load == load
+    }
+    tables = Tables(runs, {}, {**HOST, "past noise": noise}, history=tuple(past))
     return date_ladder(AXES, points, tables, RatioEvidence({}, 0.02, Floor(floor)))
 
 
@@ -90,4 +94,14 @@ def test_a_point_that_did_nothing_on_a_day_is_not_judged():
     assert found.sentences == [
         "no change from one date to the next in 2026-11-16 to 2026-11-20",
         "not judged: readww, arm=a: a load did nothing (0 QPS) on 2026-11-17",
+    ]
+
+
+def test_days_on_which_others_used_the_host_are_in_no_level():
+    slow = {"a": [1000, 1000, 1000, 900, 900]}
+    assert "from `2026-11-19` on" in ladder(slow).sentences[0]
+    found = ladder(slow, disturbed=[(3, 1), (3, 2), (4, 2), (4, 3)])
+    assert found.sentences == [
+        "no change from one date to the next in 2026-11-16 to 2026-11-18",
+        "not judged: readww, arm=a: others used the host in most loads on 2026-11-19, 2026-11-20",
     ]

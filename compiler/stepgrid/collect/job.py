@@ -309,7 +309,7 @@ def _meaning(table: str, column: str, metrics: Mapping[str, Metric]) -> parquet.
 
 
 def environment_rows(store: Store, plan: Plan) -> Rows:
-    """Facts of the plan, its builds, the options that they were asked for, and retracted results."""
+    """Facts of the plan, its builds, the options that they were asked for, retracted and disturbed results."""
     yield from _facts("plan", plan.digest, {"title": plan.title, "spec": plan.spec, "scale": plan.scale})
     yield from _facts("hardware", str(plan.hardware.get("id", "")), plan.hardware)
     for build in plan.builds:
@@ -323,6 +323,8 @@ def environment_rows(store: Store, plan: Plan) -> Rows:
         for result in store.all_results(stage.id):
             if note := stage_requests.read_retraction(result):
                 yield from _facts("retracted", f"{stage.id}/{result.name}", note.to_json())
+            if attempt_record(result).warning:
+                yield from _facts(result_schema.PAST_NOISE, f"{stage.id}/{result.name}", {"warning": "not quiet"})
     yield from _failures(store, plan)
 
 

@@ -90,7 +90,7 @@ OBJECT_FIGURES: Mapping[str, str] = {
 
 # All tables.
 
-QUERY_PLANS = "query plan"  # scope of `environment`
+QUERY_PLANS, PAST_NOISE = "query plan", "past noise"  # scopes of `environment`
 
 SCHEMA = 8
 _STEP = {
@@ -274,8 +274,8 @@ MEANING: Mapping[str, Mapping[str, str]] = {
         "qps": "as in `steps`",
     },
     "environment": {
-        "scope": "plan, hardware, build, default (of an option), requested, host, image, or of a step: facts, "
-        "query plan, command",
+        "scope": "plan, hardware, build, default (of an option), requested, host, image, past noise, or "
+        "of a step: facts, query plan, command",
         "subject": "digest of the plan, id of the build, stage/attempt, or stage/attempt/position",
         "name": "of the fact",
         "value": "text as it is, anything else as JSON",
