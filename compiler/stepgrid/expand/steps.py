@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from difflib import get_close_matches
 from itertools import product
@@ -487,13 +488,21 @@ def check_share(entry: StepEntry, step: StepSettings, steps: Mapping[str, StepSe
     elif reached.kind != step.kind:
         message = f"step `{of}` is of kind {reached.kind}, `{entry.base}` of kind {step.kind}"
         hint = "a share is of what the same operations reach without a rate"
-    elif reached.settings.get(share.param):
+    elif reached.settings.get(share.param) or _has_rate_in_words(share, step.settings, reached.settings):
         message, hint = f"step `{of}` has a `{share.param}` itself: it shows no maximum", "leave it out there"
     elif share.param == RATE and (names := _different_operations(step, reached.settings)):
         message = f"steps `{of}` and `{entry.base}` differ in {', '.join(f'`{name}`' for name in names)}"
         hint = "a share is of what the same operations reach without a rate"
     if message:
         problems.add("rate-share", where, message, hint, len(of))
+
+
+def _has_rate_in_words(share: RateShare, settings: Mapping[str, Any], reached: Mapping[str, Any]) -> bool:
+    """Tell whether a command has a value above 0 behind the flag, or the letters, that a rate follows in another."""
+    mine, others = (" ".join(map(str, values.get("argv") or ())) for values in (settings, reached))
+    places = re.findall(rf"(?:(?<!\S)(-[^\s=]+)[\s=]+)?(\S*){re.escape(placeholder(share))}", mine)
+    starts = [(rf"{re.escape(flag)}[\s=]+" if flag else "") + re.escape(before) for flag, before in places]
+    return any(start and re.search(rf"(?<!\S){start}[\d.:,{{]*[1-9{{]", others) for start in starts)
 
 
 def _different_operations(step: StepSettings, reached: Mapping[str, Any]) -> list[str]:
