@@ -46,7 +46,7 @@ class Rule(Struct, frozen=True):
 
 @runtime_checkable
 class RuleProvider(Protocol):
-    """An engine or a driver with rules of its own, for the specs that use it."""
+    """An engine, a driver or a collector with rules of its own, for the specs that use it."""
 
     def rules(self) -> Sequence[Rule]: ...
 

@@ -25,7 +25,7 @@ from stepgrid.model.units import counted, duration, size
 from stepgrid.plugins.driver import CountedWork
 from stepgrid.plugins.durability import COMMIT, differing, step_durability
 from stepgrid.plugins.engine import DeclaredBuilds, PublishedLibraries, ReadOptions
-from stepgrid.plugins.registry import DRIVERS, ENGINES, build_systems, driver, engine
+from stepgrid.plugins.registry import COLLECTORS, DRIVERS, ENGINES, build_systems, driver, engine
 from stepgrid.plugins.work import CLIENT_COUNTS
 
 SHORTEST = 60.0  # seconds
@@ -487,7 +487,8 @@ def check(document: Document, expansion: Expansion, problems: Problems) -> None:
     """Add the findings of all rules, except those that the spec's `allow` silences."""
     segments = {id(segment): segment for cell in expansion.cells for segment in cell.segments}
     kinds = {step.head.kind for segment in segments.values() for step in segment.steps}
-    rules = applicable_rules({build.engine for build in expansion.builds}, kinds)
+    collectors = {str(item.collector) for item in document.spec.collectors} & {*COLLECTORS.names()}
+    rules = applicable_rules({build.engine for build in expansion.builds}, kinds, collectors)
     subject = LintSubject(document, expansion, frozenset().union(*(rule.options for rule in rules)))
     allow = document.spec.allow
     silenced: set[str] = set()
@@ -520,16 +521,17 @@ def check_codes(document: Document, problems: Problems, rules: Sequence[Rule] = 
     return codes
 
 
-def applicable_rules(engine_names: Iterable[str], kinds: Iterable[str]) -> list[Rule]:
-    """List the rules of any spec and those of its engines and kinds, each once."""
-    owners = (*map(engine, engine_names), *map(driver, kinds))
+def applicable_rules(engine_names: Iterable[str], kinds: Iterable[str], collectors: Iterable[str] = ()) -> list[Rule]:
+    """List the rules of any spec and those of its engines, kinds and collectors, each once."""
+    owners = (*map(engine, engine_names), *map(driver, kinds), *map(COLLECTORS.get, collectors))
     own_rules = [rule for owner in owners if isinstance(owner, RuleProvider) for rule in owner.rules()]
     return list(dict.fromkeys((*own_rules, *RULES)))
 
 
 def all_rules() -> list[Rule]:
     """List one rule of each code."""
-    return list({rule.code: rule for rule in applicable_rules(ENGINES.names(), DRIVERS.names())}.values())
+    rules = applicable_rules(ENGINES.names(), DRIVERS.names(), COLLECTORS.names())
+    return list({rule.code: rule for rule in rules}.values())
 
 
 def _count(cells: set[int], subject: LintSubject) -> str:

@@ -13,15 +13,20 @@ from itertools import pairwise
 from math import inf
 from pathlib import Path
 from statistics import median
-from typing import Any, NamedTuple, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, runtime_checkable
 
 from stepgrid.model.metrics import STEP, Metric, MetricSet
 from stepgrid.plugins import driver
 from stepgrid.plugins.collector import Target
 from stepgrid.plugins.engine import EngineEvent
-from stepgrid.plugins.registry import server_engine
+from stepgrid.plugins.registry import engine, server_engine
 from stepgrid.plugins.server import Access, Connection, SessionWaits
 
+if TYPE_CHECKING:
+    from stepgrid.lint.rule import LintFinding, Rule
+    from stepgrid.lint.subject import LintSubject
+
+NAME, FLUSHED = "durability", "what of its log is flushed"
 EVERY = 0.02  # seconds between readings
 SOON = (0.002, 0.006)  # seconds, one after the other, to the readings behind one that found log that was not flushed
 FEWEST_OF_P99 = 100
@@ -43,6 +48,10 @@ class DurableLog(Protocol):
     """A server engine that tells how far its log is written, and how far it is safe."""
 
     def connect(self, access: Access) -> Connection: ...
+
+    def tells_log(self, storage_engine: str) -> bool:
+        """Tell whether a release knows it of a storage engine."""
+        ...
 
     def log_positions(self, connection: Connection, access: Access) -> tuple[float, float]:
         """Read (written, flushed) in bytes; LookupError: this release or storage engine does not tell."""
@@ -67,6 +76,12 @@ class Durability:
 
     def events(self, folder: Path) -> Iterator[EngineEvent]:
         yield from ()
+
+    def rules(self) -> Sequence[Rule]:
+        from stepgrid.lint.rule import Rule
+
+        summary = "`durability` of an engine that does not tell what of its log is flushed"
+        return (Rule("log-untold", summary, _untold_logs, "error"),)
 
     def metrics(self) -> MetricSet:
         return MetricSet({"Collectors": METRICS})
@@ -107,6 +122,30 @@ def _readings(folder: Path) -> Iterator[LogReading]:
                 yield LogReading(*json.loads(line))
 
 
+def _untold_logs(subject: LintSubject) -> Iterator[LintFinding]:
+    """Report the collector where none of the steps that it observes is of an engine that tells."""
+    from stepgrid.lint.rule import LintFinding
+
+    for use in subject.spec.collectors:
+        engines = {
+            (cell.choice.build.engine, step.setup.values.storage_engine or "")
+            for cell in subject.cells
+            for segment in cell.segments
+            for step in segment.steps
+            if use.collector == NAME and any(item.get("name") == use.name for item in step.setup.values.collectors)
+        }
+        if engines and not any(map(_tells_log, engines)):
+            names = " and ".join(sorted(f"{name} with {storage}" if storage else name for name, storage in engines))
+            message = f"collector `{use.name}`: {names} {'does' if len(engines) == 1 else 'do'} not tell {FLUSHED}"
+            hint = "expected: steps of InnoDB or PostgreSQL, which do"
+            yield LintFinding(use.name.where, message, hint, width=len(use.name))
+
+
+def _tells_log(names: tuple[str, str]) -> bool:
+    plugin: object = engine(names[0])
+    return isinstance(plugin, DurableLog) and plugin.tells_log(names[1])
+
+
 COLLECTOR = Durability()
 
 
@@ -116,12 +155,12 @@ COLLECTOR = Durability()
 def main(folder: Path) -> int:
     signal.signal(signal.SIGINT, signal.default_int_handler)
     access, settings = driver.read_request(folder)
-    engine: object = None if access is None else server_engine(access.engine)
-    if access is None or not isinstance(engine, DurableLog):
-        print(f"{access.engine if access else 'the engine'} does not tell what of its log is flushed", file=sys.stderr)
+    plugin: object = None if access is None else server_engine(access.engine)
+    if access is None or not isinstance(plugin, DurableLog):
+        print(f"{access.engine if access else 'the engine'} does not tell {FLUSHED}", file=sys.stderr)
         return 1
     try:
-        _keep_reading(engine, access, float(settings.get("every") or EVERY))
+        _keep_reading(plugin, access, float(settings.get("every") or EVERY))
     except LookupError as error:
         print(error.args[0], file=sys.stderr)
         return 1

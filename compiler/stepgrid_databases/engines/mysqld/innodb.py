@@ -174,8 +174,12 @@ _REDO = (
 )
 
 
+def tells_log(storage_engine: str) -> bool:
+    return storage_engine == "innodb"
+
+
 def log_positions(connection: Connection, access: Access) -> tuple[float, float]:
-    if access.storage_engine != "innodb":
+    if not tells_log(access.storage_engine):
         raise LookupError(f"{access.storage_engine} does not tell what of its log is flushed")
     values = named_counters(connection, [name for names in _REDO for name in names])
     for written, flushed in _REDO:

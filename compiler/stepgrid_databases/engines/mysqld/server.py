@@ -136,6 +136,7 @@ class MysqldServing(EngineBase):
     since = staticmethod(connections.since)
     looks = staticmethod(statistics.looks)
     states = staticmethod(innodb.pressures)
+    tells_log = staticmethod(innodb.tells_log)
     log_positions = staticmethod(innodb.log_positions)
     debts = innodb.DEBTS
     loading_options = innodb.LOADING_OPTIONS

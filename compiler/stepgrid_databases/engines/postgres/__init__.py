@@ -175,6 +175,7 @@ class Postgres(EngineBase):
     debts = statistics.DEBTS
     connect_aside = staticmethod(connection.connect_aside)
     session_waits = staticmethod(statistics.session_waits)
+    tells_log = staticmethod(connection.tells_log)
     log_positions = staticmethod(connection.log_positions)
     settle = staticmethod(statistics.settle)
     analyze = staticmethod(statistics.analyze)

@@ -170,6 +170,10 @@ _LOG_POSITIONS = (
 )
 
 
+def tells_log(storage_engine: str) -> bool:
+    return True
+
+
 def log_positions(connection: Connection, access: Access) -> tuple[float, float]:
     (row,) = connection.query(_LOG_POSITIONS)
     return row["written"], row["flushed"]
