@@ -30,6 +30,7 @@ KINDS = {
     "sysbench": (POSTGRES, f"{SYSBENCH}, {TIME}", "", "rate", "transactions_per_s", 1),
     "command": (KV, COMMAND, ', "--rate={rate}"', "rate", "qps", 1),
 }  # fmt: skip
+WHOLE = {"inserts beside queries", "sysbench", "command"}  # their clients take no fractions
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -50,7 +51,7 @@ def test_a_rate_is_searched_and_shared(compile_text, kind):
     assert [step.name for step in stage.steps] == [*names, *(f"limit[{param}=#{number}]" for number in range(1, 5))]
     for step in stage.steps[1:]:
         assert "1234" in str(with_value(step, 1234).settings)
-        assert rate_target(step.kind, step.settings, param) == (metric, of_one)
+        assert rate_target(step.kind, step.settings, param) == (metric, of_one, kind in WHOLE)
     share, target = chosen_axis(stage.steps[2].setup), rate_target(stage.steps[2].kind, stage.steps[2].settings, param)
     assert isinstance(share, RateShare)
     assert target is not None
@@ -58,4 +59,6 @@ def test_a_rate_is_searched_and_shared(compile_text, kind):
     if kind != "command":
         assert f"{param} 150% of max" in shown[2]
         assert f"{param} 10 to 5000, searched" in shown[3]
-    assert (share.of, share.value(target, 1000.0), share.value(target, 0.1)) == ("max", round(1500 / of_one), 1)
+    assert (share.of, share.value(target, 1000.0)) == ("max", 1500 / of_one)
+    assert share.value(target, 3.3 * of_one) == (5 if kind in WHOLE else 4.95)
+    assert share.value(target, 0.1) == (1 if kind in WHOLE else 0.15)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import takewhile
 from pathlib import Path
@@ -16,7 +16,8 @@ from pathlib import Path
 from msgspec import MsgspecError, Struct, msgpack
 
 from stepgrid.collect.series import MainSeries, effect
-from stepgrid.collect.step_figures import StepFigures, read_step
+from stepgrid.collect.step_figures import SHARE_PCT, TRIED, StepFigures, read_step
+from stepgrid.expand.search import RateShare, chosen_axis, rate_target
 from stepgrid.host.files import find_record, read_bytes, write_cache
 from stepgrid.host.noise import unnamed_record
 from stepgrid.model.plan import PlannedStep
@@ -27,7 +28,7 @@ from stepgrid.plugins.registry import read_settings, runner
 from stepgrid.store.attempts import attempt_record
 from stepgrid.store.paths import FIGURES_DIGEST
 
-REVISION = 22  # of what is worked out beside the drivers' own figures
+REVISION = 23  # of what is worked out beside the drivers' own figures
 EnvironmentRow = tuple[str, int | None, str, str]  # scope, position of the step, name, value
 
 
@@ -44,7 +45,8 @@ class ResultFigures(Struct, frozen=True):
 def read_result(result: Result, steps: Sequence[PlannedStep]) -> ResultFigures:
     """Read the raw output of all steps, and keep their figures unless some cannot be read."""
     parts = zip(result.folders, steps, result.steps, strict=True)
-    readings = with_effects(steps, result.steps, [read_step(folder, step, record) for folder, step, record in parts])
+    own = with_shares(steps, [read_step(folder, step, record) for folder, step, record in parts])
+    readings = with_effects(steps, result.steps, own)
     figures = ResultFigures(
         readings,
         [folder.name for folder in result.folders],
@@ -59,8 +61,20 @@ def read_result(result: Result, steps: Sequence[PlannedStep]) -> ResultFigures:
     return figures
 
 
+def with_shares(steps: Sequence[PlannedStep], readings: Sequence[StepFigures]) -> Iterator[StepFigures]:
+    """Give the share of another step's rate that each has, which a client of whole numbers does not get exactly."""
+    reached = {step.name: reading.metrics for step, reading in zip(steps, readings, strict=True)}
+    for step, reading in zip(steps, readings, strict=True):
+        share, metrics = chosen_axis(step.setup), reading.metrics
+        if isinstance(share, RateShare) and TRIED in metrics:
+            target = rate_target(step.kind, step.settings, share.param)
+            if target and (most := reached[share.of].get(target.metric)):
+                metrics = {**metrics, SHARE_PCT: 100 * metrics[TRIED] * target.of_one / most}
+        yield replace(reading, metrics=metrics)
+
+
 def with_effects(
-    steps: Sequence[PlannedStep], records: Sequence[StepRecord], readings: Sequence[StepFigures]
+    steps: Sequence[PlannedStep], records: Sequence[StepRecord], readings: Iterable[StepFigures]
 ) -> list[StepFigures]:
     """Add to each step that ran beside another one what it did to that."""
     figures = list(readings)
@@ -71,7 +85,7 @@ def with_effects(
             continue
         group = takewhile(lambda other: steps[other].is_beside, range(main + 1, len(steps)))
         company = [records[other] for other in group if other != index]
-        reading, figures_of_main = readings[index], readings[main]
+        reading, figures_of_main = figures[index], figures[main]
         series = MainSeries(figures_of_main.qps, figures_of_main.p99, figures_of_main.series_start)
         change = effect(records[index], records[main], company, series)
         metrics, facts = {**change.metrics, **reading.metrics}, {**reading.facts, **change.facts}

@@ -6,6 +6,7 @@ import json
 import math
 import os
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from statistics import median
 from typing import Any, NamedTuple
@@ -79,11 +80,7 @@ DRAIN = "drain_seconds"  # the figure of a driver that its step went on after wh
 ALSO_RAN = "also_ran"  # the fact of a driver that other operations than those of `operations` were run
 BACKLOG = "backlog"
 MET = "target_met"
-TRIED, HOLDS, SHARE_PCT = (
-    "tried_value",
-    "tried_holds",
-    "tried_share_pct",
-)  # of a value chosen at run time
+TRIED, HOLDS, SHARE_PCT = "tried_value", "tried_holds", "tried_share_pct"  # of a value chosen at run time
 # whatever a parser of any plug-in meets in damaged output: the step says so, others go on
 _FAULTS = (ParseError, OSError, ValueError, ArithmeticError, LookupError, TypeError, AttributeError, RecursionError)
 
@@ -192,7 +189,7 @@ def _derived_figures(step: PlannedStep, metrics: Mapping[str, float]) -> Mapping
     return kind.derived(metrics) if isinstance(kind, DerivedFigures) else {}
 
 
-def rate_targets(step: PlannedStep, value: int | None = None) -> Mapping[str, float]:
+def rate_targets(step: PlannedStep, value: float | None = None) -> Mapping[str, float]:
     """The rates that the step's settings ask of its clients; `value` was chosen when it ran."""
     kind, share = driver(step.kind), chosen_axis(step.setup)
     if value is not None and isinstance(share, RateShare):
@@ -225,14 +222,10 @@ def trial(search: AxisSearch, value: int, metrics: Mapping[str, float]) -> Trial
 def _trial_figures(step: PlannedStep, record: StepRecord, metrics: Mapping[str, float]) -> dict[str, float]:
     """Figures of a point whose value was chosen; whether a search's held is missing where its figures do not tell."""
     search, value = AxisSearch.from_setup(step.setup), record.search
-    if search is None or value is None:
-        share = chosen_axis(step.setup)
-        percent = {SHARE_PCT: share.percent} if isinstance(share, RateShare) else {}
-        return {} if value is None else {TRIED: float(value), **percent}
-    try:
-        return {TRIED: float(value), HOLDS: float(trial(search, value, metrics).holds)}
-    except ExpressionError:
-        return {TRIED: float(value)}
+    tried = {} if value is None else {TRIED: float(value)}
+    with suppress(ExpressionError):
+        tried |= {HOLDS: float(trial(search, int(value), metrics).holds)} if search and value else {}
+    return tried
 
 
 # Steps that other scripts ran: no driver of ours made their output, a file states their figures.

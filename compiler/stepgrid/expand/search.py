@@ -78,8 +78,9 @@ class RateShare(Struct, frozen=True):
     def to_json(self) -> dict[str, Any]:
         return dict(zip(_SHARE_KEYS, (self.variable, self.param, self.percent, str(self.of)), strict=True))
 
-    def value(self, target: RateTarget, figure: float) -> int:
-        return max(1, round(self.percent / 100 * figure / target.of_one))
+    def value(self, target: RateTarget, figure: float) -> float:
+        value = self.percent / 100 * figure / target.of_one
+        return max(1, round(value)) if target.is_whole else round(value, 3) or 0.001
 
 
 Chosen: TypeAlias = AxisSearch | RateShare
@@ -96,6 +97,7 @@ class RateTarget(NamedTuple):
 
     metric: str
     of_one: float
+    is_whole: bool = True  # its clients take whole numbers only
 
 
 def rate_target(kind: str, settings: Mapping[str, Any], param: str) -> RateTarget | None:
@@ -105,10 +107,10 @@ def rate_target(kind: str, settings: Mapping[str, Any], param: str) -> RateTarge
     plugin = driver(kind)
     if not isinstance(plugin, RateTargets):
         return None
-    one, two = (plugin.targets({**settings, param: value}) for value in (1, 2))
+    one, half, two = (plugin.targets({**settings, param: value}) for value in (1, 1.5, 2))
     return next(
         (
-            RateTarget(name.removeprefix(TARGET), two[name] - one[name])
+            RateTarget(name.removeprefix(TARGET), two[name] - one[name], half.get(name) in (None, one[name]))
             for name in two
             if name in one and two[name] != one[name]
         ),
@@ -126,7 +128,7 @@ def placeholder(search: Chosen) -> str:
     return f"{{{search.param}}}"
 
 
-def with_value(step: PlannedStep, value: int) -> PlannedStep:
+def with_value(step: PlannedStep, value: float) -> PlannedStep:
     """Set the value that was chosen for a step: its setting, or a word of its command where it has no such setting."""
     search = chosen_axis(step.setup)
     if search is None:

@@ -409,7 +409,7 @@ class StepRecord(Record, frozen=True, kw_only=True):
     counters: Mapping[str, Mapping[str, float]] = {}  # growth, by probe
     launch: Facts = {}  # how the program was found to run
     client: str | None = None  # its build
-    search: int | None = None  # the value that was tried
+    search: int | float | None = None  # the value that was tried
     suspended: float | None = None
     warnings: tuple[str, ...] = ()
     rounds: tuple[tuple[str, str], ...] = ()  # start and end of each, of a step that runs again and again

@@ -239,7 +239,7 @@ def refuse_changed(store: Store, stage: PlannedStage, when: str) -> None:
 # The value of a step that is chosen from what those before it in this stage have shown
 
 
-def choose_value(step: PlannedStep, finished: Sequence[FinishedStep]) -> int | None:
+def choose_value(step: PlannedStep, finished: Sequence[FinishedStep]) -> float | None:
     """Choose a value; None for a step that needs none. StageError where earlier steps lack a figure."""
     search = chosen_axis(step.setup)
     if search is None:
@@ -252,7 +252,7 @@ def choose_value(step: PlannedStep, finished: Sequence[FinishedStep]) -> int | N
     return next_peak(search.least, search.most, search.points, trials)
 
 
-def _share_value(share: RateShare, step: PlannedStep, finished: Sequence[FinishedStep]) -> int:
+def _share_value(share: RateShare, step: PlannedStep, finished: Sequence[FinishedStep]) -> float:
     from stepgrid.collect.step_figures import read_step
 
     target = rate_target(step.kind, step.settings, share.param)

@@ -131,7 +131,7 @@ class StepRun(Struct, frozen=True):
     data: Path
     accepted: AcceptedOptions
     server: ReachedServer | None
-    value: int | None  # of a search
+    value: float | None  # of a search
     replay: bool  # replayed steps are not measured
     history: Callable[[], Sequence[PlannedStep]]  # all steps of its database, from an empty one on, with this one
 
@@ -535,7 +535,7 @@ def explain_end(step: StepRun, kind: Runner, process: ProcessEnd, deadline: floa
     return complaint or f"it ended with exit status {process.exit}"
 
 
-def describe(step: PlannedStep, end: StepEnd, dropped: Iterable[str], value: int | None = None) -> StepRecord:
+def describe(step: PlannedStep, end: StepEnd, dropped: Iterable[str], value: float | None = None) -> StepRecord:
     """Make the record of a step, step.json; `value` was tried by a search."""
     process, probes = end.process, end.probes
     warning = (

@@ -10,6 +10,7 @@ from msgspec import Struct
 
 from stepgrid.collect.step_figures import MET, SHARE_PCT, TRIED
 from stepgrid.model import units
+from stepgrid.model.figures import decimal
 from stepgrid.model.status import Status
 from stepgrid.model.table import NOTHING, Cell, Column, Table, group
 from stepgrid.plugins.driver import TARGET
@@ -17,10 +18,11 @@ from stepgrid.summarize.comparisons.comparison import ComparedMetric, figure_tex
 from stepgrid.summarize.data.points import Point, SearchedAxis
 from stepgrid.summarize.data.tables_reader import Run
 
-FEWEST_RATES, UNEQUAL = 2, 1.05
+FEWEST_RATES, UNEQUAL, ROUNDING = 2, 1.05, 0.01
 INSERTS = "inserts_per_s"
 EQUAL_SHARES = "arms are compared at equal shares of their own maximum, not at equal rates"
 MISSED = "missed: in so many of the loads the clients did not keep up with the rate; no latency is shown but of service"
+ROUNDED = "N% of …: M%: the client takes whole numbers as a rate, which are other shares than were asked for"
 FAILED = "failed: so many loads have no figures; the others may not be what all would have shown"
 
 
@@ -42,6 +44,13 @@ class RatePoint(Struct, frozen=True, dict=True):
     def figure(self, metric: str) -> float | None:
         means = self.point.means(metric)
         return units.mean(means) if means else None
+
+    @property
+    def shown(self) -> str:
+        """Add the share that the rate is, where its client takes whole numbers."""
+        share = self.figure(SHARE_PCT)
+        is_other = share and abs(_percent(self.label) / share - 1) > ROUNDING
+        return f"{self.label}: {share:.3g}%" if is_other else self.label
 
     @cached_property
     def missed_loads(self) -> int:
@@ -118,7 +127,7 @@ def _has_rates(axis: str, runs: Sequence[Run], searched: Sequence[str]) -> bool:
     """Tell whether an axis has the rates of a step: shares of a maximum, or targets that differ along it."""
     shares = [run for run in runs if SHARE_PCT in run.metrics]
     if shares:
-        return all(run.labels.get(axis, "").startswith(f"{run.metrics[SHARE_PCT]:g}% of ") for run in shares)
+        return all(0.5 < _percent(run.labels.get(axis, "")) / run.metrics[SHARE_PCT] < 1.5 for run in shares)
     return (axis in searched or axis.endswith("rate")) and any(map(_has_several_rates, _arms(axis, runs).values()))
 
 
@@ -166,10 +175,16 @@ def rate_tables(curves: Sequence[RateCurve]) -> Iterator[Table]:
         maxima = [f"{curve.name} {units.short_figure(curve.maximum)}" for curve in members if curve.maximum]
         notes = [f"maximum without a rate: {', '.join(maxima)}", EQUAL_SHARES] if maxima else []
         points = [point for curve in members for point in curve.points]
+        notes += [ROUNDED] if any(point.shown != point.label for point in points) else []
         notes += [MISSED] if any(point.missed_loads for point in points) else []
         notes += [FAILED] if any(point.failed_loads for point in points) else []
         columns = (*(Column(name, label=True) for name in heads), *map(Column, figures))
         yield Table(title, columns, tuple(rows), notes=tuple(notes))
+
+
+def _percent(label: str) -> float:
+    """Read the share that was asked for."""
+    return decimal(label.partition("% of ")[0] if "% of " in label else "")
 
 
 def _row(point: RatePoint) -> tuple[str, ...]:
@@ -178,7 +193,7 @@ def _row(point: RatePoint) -> tuple[str, ...]:
     missed = [f"{point.missed_loads} of {point.point.loads[0]}"] if point.missed_loads else []
     failed = [f"{point.failed_loads} failed"] if point.failed_loads else []
     return (
-        point.label,
+        point.shown,
         *(_figure(value) for value in (point.requested, point.served)),
         *latencies,
         _figure(point.figure("service_p99_us")),

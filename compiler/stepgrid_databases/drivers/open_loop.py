@@ -27,7 +27,7 @@ def has_rate(settings: Mapping[str, Any]) -> bool:
 
 
 def targets(settings: Mapping[str, Any]) -> Mapping[str, float]:
-    return {"target_qps": float(settings["rate"])} if isinstance(settings.get("rate"), int) else {}
+    return {"target_qps": float(settings["rate"])} if isinstance(settings.get("rate"), int | float) else {}
 
 
 def grace(duration: float) -> int:

@@ -52,7 +52,7 @@ class InsertBenchmark(LuaClient):
     def targets(self, settings: Mapping[str, Any]) -> Mapping[str, float]:
         """Give the queries/s and the rows/s that all clients of a step are asked for."""
         rate, clients, queries = settings.get("insert_rate"), settings.get("clients"), super().targets(settings)
-        inserts = {} if rate is None or clients is None else {"target_inserts_per_s": float(rate * clients)}
+        inserts = {} if rate is None or clients is None else {"target_inserts_per_s": float(int(rate) * clients)}
         return {**queries, **inserts}
 
     def statements(self, settings: Mapping[str, Any], files: Mapping[str, str], engine: str) -> Sequence[str]:

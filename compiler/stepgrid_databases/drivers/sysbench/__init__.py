@@ -56,7 +56,7 @@ class SysbenchDriver(ParserMetrics, PackageRunner):
 
     def targets(self, settings: Mapping[str, Any]) -> Mapping[str, float]:
         rate = settings.get("rate")
-        return {} if rate is None else {"target_transactions_per_s": float(rate)}
+        return {} if rate is None else {"target_transactions_per_s": float(int(rate))}  # it takes whole numbers
 
     def command(self, settings: Mapping[str, Any], options: Mapping[str, Value], context: Context) -> Command:
         return workload.workload_command(settings, context)

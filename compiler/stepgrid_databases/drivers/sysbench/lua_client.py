@@ -144,7 +144,7 @@ def open_loop_options(settings: Mapping[str, Any], seconds: int) -> dict[str, An
         "schedule_grace": grace,
         "schedule_seconds": seconds if open_loop.has_rate(settings) else 0,
         "arrivals": settings.get("arrivals") or "even",
-        **({"points": f"0:{settings['rate']}"} if isinstance(settings.get("rate"), int) else {}),
+        **({"points": f"0:{settings['rate']}"} if isinstance(settings.get("rate"), int | float) else {}),
     }
 
 
