@@ -18,6 +18,7 @@ def _lines() -> Iterator[str]:
     yield "Made by `python -m scripts.metrics_page > docs/reference/metrics.md`; a test keeps it so."
     yield ""
     yield "A figure that an output does not hold is missing, never 0. B, KiB, MiB and GiB are powers of 1024."
+    yield "A percentile that fewer than 10 operations lie beyond is missing, too: p99 needs 1,000, p99.99 100,000."
     yield "A figure that needs samples within the step, one a second, is absent where less than 2 s were measured:"
     yield "CPU is then the kernel's count of the whole step."
     yield "*Published* is the column of published tables that holds the same figure, by layout."

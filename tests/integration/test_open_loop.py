@@ -19,7 +19,7 @@ from tests.waiting import until
 SECONDS = 10
 SMALL = {"warehouses": 2, "items": 200, "customers": 60}
 INTERVALS = ("client", "interval")  # of one client, or of all
-INSERTS = {"insert_rate": 100, "rows_per_commit": 10, "deletes": True, "ends": "clock", "arrivals": "even"}
+INSERTS = {"insert_rate": 100, "rows_per_commit": 4, "deletes": True, "ends": "clock", "arrivals": "even"}
 STEPS = {
     "tpcc": (TPCC, [("load", SMALL)], "run", {"clients": 8, "mix": {"order_status": 60.0, "payment": 40.0}, **SMALL}),
     "linkbench": (LINKBENCH, [("load", {"ids": 2000})], "request", {"ids": 2000, "requesters": 8}),
@@ -93,7 +93,7 @@ def test_clients_that_cannot_keep_up(server):
     client.run(server, "load", anew=True, **SMALL)
     figures = client.run(server, "run", clients=1, duration=2.0, rate=1_000_000, **SMALL).figures
     assert figures.metrics["backlog"] + figures.metrics["operations"] == 2_000_000
-    assert figures.metrics["service_p99_us"] > 0
+    assert figures.metrics["service_avg_us"] > 0
     assert not [name for name in figures.metrics if name.endswith("p99_us") and not name.startswith("service_")]
     assert figures.warnings[-1].startswith("the clients did not keep up: ")
 

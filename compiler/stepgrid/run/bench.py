@@ -278,5 +278,6 @@ def _trials(search: AxisSearch, name: str, finished: Sequence[FinishedStep]) -> 
         try:
             yield trial(search, int(figures.metrics[TRIED]), figures.metrics)
         except ExpressionError as error:
-            message = f"the search `{search.objective}` cannot go on: {error}"
+            count = figures.metrics.get("operations", 0)  # a percentile is of many
+            message = f"the search `{search.objective}` cannot go on: {error} (of {count:,.0f} operations)"
             raise StageError(message, point.step.name) from None

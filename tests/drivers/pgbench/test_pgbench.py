@@ -71,5 +71,6 @@ def test_percentiles_are_those_of_the_sorted_transactions(times):
     ranks = {"p50_us": "50", "p75_us": "75", "p95_us": "95", "p99_us": "99", "p99_9_us": "99.9", "p99_99_us": "99.99"}
     for name, percent in ranks.items():
         rank = math.ceil(Fraction(percent) * len(times) / 100)
-        assert found[name] == sorted(times)[rank - 1]
+        beyond = len(times) * (100 - Fraction(percent)) / 100
+        assert found.get(name) == (sorted(times)[rank - 1] if beyond >= 10 else None)
     assert found["max_us"] == max(times)

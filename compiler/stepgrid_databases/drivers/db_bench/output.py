@@ -10,6 +10,7 @@ from typing import NamedTuple
 from msgspec import Struct
 
 from stepgrid.model.figures import Buckets, ClientRate, ParseError
+from stepgrid_databases.drivers import client_report
 from stepgrid_databases.drivers.db_bench.benchmarks import Release, has_background_writer
 
 # The header: what db_bench says of itself and of its data before it begins; some of it goes to stderr.
@@ -111,15 +112,18 @@ def histograms_after(text: str, start: int) -> list[Histogram]:
 
 def histogram_figures(histograms: Sequence[Histogram]) -> dict[str, float]:
     """Give each of several kinds of operation its own figures: percentiles have no mean."""
-    if len(histograms) == 1:
-        return {name: histograms[0].statistics[name] for name in _LATENCIES if name in histograms[0].statistics}
+    named = {f"{item.operation}_": item for item in histograms if item.operation in OPERATIONS}
     return {
-        f"{histogram.operation}_{name}": histogram.statistics[name]
-        for histogram in histograms
-        if histogram.operation in OPERATIONS
+        prefix + name: histogram.statistics[name]
+        for prefix, histogram in ({"": histograms[0]} if len(histograms) == 1 else named).items()
         for name in _LATENCIES
-        if name in histogram.statistics
+        if _has(histogram, name)
     }
+
+
+def _has(histogram: Histogram, name: str) -> bool:
+    percent = client_report.PERCENTILES.get(name)
+    return name in histogram.statistics and (percent is None or client_report.has_percentile(histogram.count, percent))
 
 
 def histogram_rows(histograms: Sequence[Histogram]) -> list[dict[str, float | str]]:

@@ -171,7 +171,7 @@ def latency_metrics(counts: Counter[int], is_complete: bool) -> dict[str, float]
     total, times = counts.total(), sorted(counts.items())
     if not total:
         return {}
-    ranks = {name: total * percent / 100 for name, percent in client_report.PERCENTILES.items()}
+    ranks = client_report.percentile_ranks(total)
     metrics = {name: float(client_report.value_at_rank(times, rank)) for name, rank in ranks.items()}
     if is_complete:
         mean = sum(time * count for time, count in times) / total

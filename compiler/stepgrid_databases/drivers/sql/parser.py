@@ -55,8 +55,8 @@ def _parse_paced(folder: Path, statements: Sequence[str]) -> Figures:
     facts = {}
     for number, sql in enumerate(statements, 1):
         if lines := groups.get(f"statement {number}"):
-            p99 = client_report.latencies(lines)["p99_us"]  # of a missed rate there is none
-            text = f"p99 {p99:.4g} µs of " if "p99_us" in figures.metrics else ""
+            p99 = client_report.latencies(lines).get("p99_us")
+            text = f"p99 {p99:.4g} µs of " if p99 and "p99_us" in figures.metrics else ""  # of a missed rate none
             facts[f"statement {number}"] = f"{text}{client_report.total_count(lines):g}: {_excerpt(sql)}"
     return replace(figures, facts=facts)
 

@@ -16,7 +16,7 @@ from msgspec import Struct
 from stepgrid.model.figures import Figures, ParseError, PrintedStep, by_column
 from stepgrid.model.records import replace
 from stepgrid.plugins import driver
-from stepgrid_databases.drivers.client_report import PERCENTILES, value_at_rank
+from stepgrid_databases.drivers.client_report import has_percentile, percentile_ranks, value_at_rank
 
 OUTPUT = "stdout"
 LONGEST = 300  # characters of a message
@@ -151,9 +151,8 @@ def bucket_lines(text: str) -> Sequence[tuple[float, int]]:
 
 def percentiles(lines: Sequence[tuple[float, int]]) -> dict[str, float]:
     """Give the percentiles in microseconds: the latency of the bucket of an event, which is found as sysbench does."""
-    events = sum(count for _, count in lines)
-    ranks = {name: int(events * percent / 100 + 0.5) for name, percent in PERCENTILES.items()}
-    return {name: _microseconds(value_at_rank(lines, rank)) for name, rank in ranks.items()} if events else {}
+    ranks = percentile_ranks(sum(count for _, count in lines))
+    return {name: _microseconds(value_at_rank(lines, int(rank + 0.5))) for name, rank in ranks.items()}
 
 
 def printed(path: Path) -> Sequence[PrintedStep]:
@@ -198,6 +197,8 @@ def _metrics(statistics: Summary, lines: Sequence[tuple[float, int]]) -> dict[st
     }
     metrics = {name: float(value) for name, value in optional.items() if value is not None}
     for percent, value in statistics.percentiles.items():
+        if statistics.events is not None and not has_percentile(statistics.events, percent):
+            continue
         metrics[f"p{percent:g}_us".replace(".", "_")] = _microseconds(value)
     return {**metrics, **percentiles(lines)}
 
