@@ -126,6 +126,22 @@ def test_all_response_times_of_a_command_are_one_table():
     assert rows(table) == ["my 587 170 40,000", "pg 880 - -"]
 
 
+class Times(StepDetails):
+    @property
+    def response_times(self):
+        return {(f"s-{number}", 0): {"query": [100.0, *[0.0] * 9]} for number in range(3)}
+
+
+def test_classes_of_response_times_are_of_loads_that_all_kept_up():
+    made_runs = [made.run("aabb"[load], load, 9.0, target_met=float(load < 3)) for load in range(4)]
+    runs = [replace(run, labels={"server": run.cell}, place=(f"s-{run.load}", 0)) for run in made_runs]
+    inputs = TableInputs((PlannedAxis("server", ("a", "b")),), {}, made.tables(runs, details=Times()))
+    found, _ = report_tables.tables([{"layout": "response_times"}], inputs)
+    table = next(table for table in found if "response times by class" in table.name)
+    assert [line.split()[0] for line in rows(table)] == ["100.000", "-"]
+    assert table.notes[-1] == "not all loads kept up with their rate: b"
+
+
 # Probes: their seconds by step, and what was counted around them.
 
 

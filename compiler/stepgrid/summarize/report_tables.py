@@ -44,7 +44,7 @@ RESPONSE_TIMES = {
     "p99_99_us": "p99.99",
     "max_us": "max",
 }
-_IN_ABSOLUTE_FIGURES = ("p50_us", "p99_us", "p99_9_us")
+_IN_ABSOLUTE_FIGURES = ("p50_us", "p99_us", "p99_9_us", "p99_99_us")
 
 
 class LongTable(Struct, frozen=True):
@@ -534,7 +534,9 @@ def _spot(form: TableArrangement, point: Point) -> LayoutCell:
         spot = spot._replace(objects=_first_rows(point, details.sizes))
     if layout.times:
         runs = [details.response_times[key] for key in point.places if key in details.response_times]
-        spot = spot._replace(times=mean_shares(runs))
+        missed = [details.response_times.get(run.place, {}) for run in point.missed_runs]
+        shares = {name: part for name, part in mean_shares(runs).items() if all(name in run for run in missed)}
+        spot = spot._replace(times=shares)
     return spot
 
 

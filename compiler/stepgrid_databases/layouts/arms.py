@@ -169,16 +169,19 @@ _QUERIES = ("range", "point")
 def class_tables(block: Block) -> list[Table]:
     tables = []
     for operation in dict.fromkeys(name for spot in block.spots.values() for name in spot.times):
-        rows = []
+        rows, late = [], []
         for subject, spot in block.subjects():
+            is_late = spot.values.get("backlog") or spot.values.get("target_met", 1) < 1
+            late += [subject] if is_late and operation not in spot.times else []
             shares: Sequence[float | None] = spot.times.get(operation) or [None] * len(LATENCY_CLASSES)
             longest = fixed(spot, _longest(spot.values, operation), 3)
             rows.append((*(cell(spot, percent(share)) for share in shares), longest, Cell(subject)))
-        tables.append(
-            block.table(
-                columns((*LATENCY_CLASSES, "max"), ["tag"]), rows, operation, notes=(*block.notes, *_CLASS_LEGEND)
-            )
+        notes = (
+            *block.notes,
+            *_CLASS_LEGEND,
+            *([f"not all loads kept up with their rate: {', '.join(late)}"] if late else []),
         )
+        tables.append(block.table(columns((*LATENCY_CLASSES, "max"), ["tag"]), rows, operation, notes=notes))
     return tables
 
 
