@@ -27,6 +27,7 @@ METRICS = (
     ("p50_us", "p50", "µs"),
     ("p99_us", "p99", "µs"),
     ("p99_9_us", "p99.9", "µs"),
+    ("p99_99_us", "p99.99", "µs"),
     ("durable_lag_p50_us", "durable p50", "µs"),  # later than acknowledged
     ("durable_lag_p99_us", "durable p99", "µs"),
     ("durable_lag_max_us", "durable max", "µs"),
@@ -118,7 +119,7 @@ def _states(section: StepPoints) -> Iterator[tuple[Point, str | None]]:
 def _columns(report: Report, section: StepPoints) -> list[tuple[Column, Show]]:
     names = set[str]().union(*(run.metrics for run in section.runs))
     return [
-        (_head("QPS", "" if report.setup.loads[1] == 1 else "mean"), _rate),
+        (_head("QPS", "" if report.setup.loads[1] == 1 else "mean"), partial(_with_margin, ComparedMetric())),
         (_head("lowest-highest", "of the loads"), _range),
         (_head("95 %", "of the mean"), _interval),
         (_head("variation", "of seconds"), lambda point: _percent(point, VARIATION)),
@@ -136,13 +137,15 @@ def _head(name: str, unit: str) -> Column:
 
 def _metric(name: str, head: str, unit: str) -> tuple[Column, Show]:
     """Make a column of means; sizes have their unit beside each figure."""
+    if "_p5" in f"_{name}" or "_p9" in f"_{name}":  # a percentile
+        return _head(head, unit), partial(_with_margin, ComparedMetric(name, unit))
     form = partial(units.short_figure, unit=unit)
     return _head(head, "" if unit == SIZE else unit), lambda point: _mean(point, name, form)
 
 
-def _rate(point: Point) -> Cell | None:
-    spread = point.spread()
-    return Cell(figure_text(point, ComparedMetric()), value=spread[0]) if spread else None
+def _with_margin(metric: ComparedMetric, point: Point) -> Cell | None:
+    spread = point.spread(metric.name)
+    return Cell(figure_text(point, metric), value=spread[0]) if spread else None
 
 
 def _mean(point: Point, metric: str, show: Callable[[float], str]) -> Cell | None:

@@ -44,10 +44,10 @@ STALLED = 0.05  # share of slow seconds from which a step is named
 LABEL = 13  # columns of the names of facts
 UNITS = {"stalled": "%", "drain": "s"}
 PERCENTILES = ("p50", "p99", "p99.9", "read p99", "write p99", "seek p99")
-CPU = ("CPU/op", "client CPU", "server CPU")
+CPU, RANGE = ("CPU/op", "client CPU", "server CPU"), "lowest-highest"
 COLUMNS = (
     "QPS",
-    "lowest-highest",
+    RANGE,
     *(head for _, head in absolute_figures.STEADY),
     *PERCENTILES,
     *CPU,
@@ -206,7 +206,10 @@ def _absolute(report: Report, section: StepPoints) -> list[str]:
     """Write the columns for which there is room; the title has their units."""
     table = absolute_figures.table(report, section)
     names = absolute_figures.own_metrics(section)
-    indices = [index for index, column in enumerate(table.columns) if column.label or column.name in (*COLUMNS, *names)]
+    heads = {*COLUMNS, *names, *(column.name for column in table.columns if column.label)}
+    if any(column.name in PERCENTILES for column in table.columns):
+        heads -= {RANGE}  # their intervals take its place
+    indices = [index for index, column in enumerate(table.columns) if column.name in heads]
     columns = tuple(table.columns[index]._replace(unit="") for index in indices)
     units = UNITS | {name: report.data.units[name] for name in names if report.data.units.get(name)}
     column_names = {column.name for column in columns}
