@@ -20,7 +20,7 @@ from stepgrid.summarize.data.points import Point
 from stepgrid.summarize.data.tables_reader import PastFigure, Place, Tables
 from stepgrid.summarize.report import GridEvidence
 from stepgrid.summarize.statistics.confidence_intervals import Values, log_mean
-from stepgrid_answers.levels import LoadFigure, changes, quiet_figures
+from stepgrid_answers.levels import MeasuredFigure, changes, quiet_figures
 
 FEWEST_RUNGS = 3  # versions, or days
 DATE = "date"
@@ -177,7 +177,7 @@ def _days(
     ]
     by_day = group(
         # an attempt begins with its day, UTC: 20261120T101500.000000Z
-        (f"{time[:4]}-{time[4:6]}-{time[6:8]}", LoadFigure(load, qps, f"{stage}/{time}" in disturbed))
+        (f"{time[:4]}-{time[4:6]}-{time[6:8]}", MeasuredFigure(load, qps, f"{stage}/{time}" in disturbed))
         for (stage, _), time, load, qps in figures
     )
     days, busy = {}, []

@@ -28,17 +28,17 @@ LEAST_NOISE = 0.0025  # figures are rounded
 PASSES = 4  # over rows and loads of an incomplete grid
 
 
-class LoadFigure(NamedTuple):
+class MeasuredFigure(NamedTuple):
     load: int
     value: float
     is_disturbed: bool  # others used the host
 
 
-def quiet_figures(figures: Sequence[LoadFigure]) -> tuple[Values, frozenset[int]]:
+def quiet_figures(figures: Sequence[MeasuredFigure]) -> tuple[Values, frozenset[int]]:
     """Take those of a quiet host where a load has any; with them the loads that have none."""
     quiet = {figure.load for figure in figures if not figure.is_disturbed}
-    taken = (figure for figure in figures if not (figure.is_disturbed and figure.load in quiet))
-    values = group((figure.load, figure.value) for figure in taken)
+    counted_figures = (figure for figure in figures if not (figure.is_disturbed and figure.load in quiet))
+    values = group((figure.load, figure.value) for figure in counted_figures)
     return values, frozenset(values) - quiet
 
 

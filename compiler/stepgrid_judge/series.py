@@ -34,7 +34,7 @@ from stepgrid.summarize.comparisons.ladders import LevelChange, versions
 from stepgrid.summarize.data.tables_reader import Place
 from stepgrid.summarize.statistics.confidence_intervals import Values, log_mean
 from stepgrid_answers.ladders import FEWEST_RUNGS
-from stepgrid_answers.levels import LoadFigure, changes, quiet_figures
+from stepgrid_answers.levels import MeasuredFigure, changes, quiet_figures
 from stepgrid_judge.figures import ALL, JudgeRequest, list_figures, name_arms, printable
 from stepgrid_judge.readers import ForeignFile
 
@@ -326,8 +326,8 @@ def _make(key: _SeriesKey, figures: Sequence[_StoredFigure], builds: Mapping[str
     order = _order({figure.build for figure in figures}, names, builds, figures)
     rungs = []
     for build, day in sorted(rows, key=lambda row: (order.index(row[0]), row[1])):
-        found = [LoadFigure(figure.load, figure.value, figure.is_disturbed) for figure in rows[build, day]]
-        values, disturbed = quiet_figures(found)
+        day_figures = [MeasuredFigure(figure.load, figure.value, figure.is_disturbed) for figure in rows[build, day]]
+        values, disturbed = quiet_figures(day_figures)
         name = f"{names[build]} {day}" if days[build] > 1 else names[build]
         first = min(rows[build, day], key=lambda figure: figure.attempt)
         runs = frozenset((figure.source, figure.attempt) for figure in rows[build, day])

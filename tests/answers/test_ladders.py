@@ -35,10 +35,9 @@ def ladder(rates, loads=3, host="here", floor=None, disturbed=()):
         points.append(found)
         past += [older(found, load, at, days[at], host) for at in range(len(days) - 1) for load in range(loads)]
     runs = tuple(run for point in points for run in point.runs)
-    noise = {
-        f"{run.place[0]}/{attempt(day)}": {"warning": ""} for run in runs for day, load in disturbed if run.load == load
-    }
-    tables = Tables(runs, {}, {**HOST, "past noise": noise}, history=tuple(past))
+    busy = [f"{run.place[0]}/{attempt(day)}" for run in runs for day, load in disturbed if run.load == load]
+    facts = {**HOST, "past noise": {key: {"warning": ""} for key in busy}}
+    tables = Tables(runs, {}, facts, history=tuple(past))
     return date_ladder(AXES, points, tables, RatioEvidence({}, 0.02, Floor(floor)))
 
 

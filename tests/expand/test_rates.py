@@ -2,6 +2,8 @@
 
 import pytest
 
+from stepgrid.collect.result_figures import with_shares
+from stepgrid.collect.step_figures import StepFigures
 from stepgrid.expand.search import RateShare, chosen_axis, rate_target, with_value
 from stepgrid.plan.difference import links_of
 from stepgrid.summarize.setup import step_settings
@@ -62,3 +64,8 @@ def test_a_rate_is_searched_and_shared(compile_text, kind):
     assert (share.of, share.value(target, 1000.0)) == ("max", 1500 / of_one)
     assert share.value(target, 3.3 * of_one) == (5 if kind in WHOLE else 4.95)
     assert share.value(target, 0.1) == (1 if kind in WHOLE else 0.15)
+    metrics = {metric: 3.3 * of_one, "tried_value": share.value(target, 3.3 * of_one)}
+    paced = [*with_shares(stage.steps, [StepFigures(metrics)] * len(stage.steps))][2]
+    assert paced.metrics["tried_share_pct"] == pytest.approx(500 / 3.3 if kind in WHOLE else 150)
+    text = "its rate of 5 is 152 % of what `max` reached, not 150 %: its client takes whole numbers"
+    assert paced.warnings == ([text] if kind in WHOLE else [])

@@ -62,14 +62,3 @@ def test_a_search_fails_from_a_value_of_loads_that_have_an_answer():
     }
     row = next(search_tables([AxisAnswers(axis, {}, loads)])).rows[0]
     assert [cell.text for cell in row] == ["269", "-", "500", "1 of 2"]
-
-
-def test_a_share_that_its_client_rounds_is_told():
-    runs = [({"rate": "50% of max"}, 2.0, 57.14), ({"rate": "200% of max"}, 7.0, 199.9)]
-    made_runs = [
-        replace(made.run(str(rate), 1, rate, target_qps=rate, tried_share_pct=share), labels=labels)
-        for labels, rate, share in runs
-    ]
-    (table,) = rate_tables([*find_rate_curves([], made_runs)])
-    assert [row[0].text for row in table.rows] == ["50% of max: 57.1%", "200% of max"]
-    assert table.notes[-1].startswith("N% of …: M%: the client takes whole numbers")

@@ -45,8 +45,8 @@ class ResultFigures(Struct, frozen=True):
 def read_result(result: Result, steps: Sequence[PlannedStep]) -> ResultFigures:
     """Read the raw output of all steps, and keep their figures unless some cannot be read."""
     parts = zip(result.folders, steps, result.steps, strict=True)
-    own = with_shares(steps, [read_step(folder, step, record) for folder, step, record in parts])
-    readings = with_effects(steps, result.steps, own)
+    shared = with_shares(steps, [read_step(folder, step, record) for folder, step, record in parts])
+    readings = with_effects(steps, result.steps, shared)
     figures = ResultFigures(
         readings,
         [folder.name for folder in result.folders],
@@ -62,15 +62,18 @@ def read_result(result: Result, steps: Sequence[PlannedStep]) -> ResultFigures:
 
 
 def with_shares(steps: Sequence[PlannedStep], readings: Sequence[StepFigures]) -> Iterator[StepFigures]:
-    """Give the share of another step's rate that each has, which a client of whole numbers does not get exactly."""
+    """Give each rate that is a share of what a step reached the share that it is; a client may take whole numbers."""
     reached = {step.name: reading.metrics for step, reading in zip(steps, readings, strict=True)}
     for step, reading in zip(steps, readings, strict=True):
-        share, metrics = chosen_axis(step.setup), reading.metrics
-        if isinstance(share, RateShare) and TRIED in metrics:
-            target = rate_target(step.kind, step.settings, share.param)
-            if target and (most := reached[share.of].get(target.metric)):
-                metrics = {**metrics, SHARE_PCT: 100 * metrics[TRIED] * target.of_one / most}
-        yield replace(reading, metrics=metrics)
+        share, value = chosen_axis(step.setup), reading.metrics.get(TRIED)
+        target = rate_target(step.kind, step.settings, share.param) if isinstance(share, RateShare) else None
+        if isinstance(share, RateShare) and value and target and (most := reached[share.of].get(target.metric)):
+            percent, warnings = 100 * value * target.of_one / most, [*reading.warnings]
+            if round(percent / share.percent, 2) != 1:
+                text = f"{percent:.3g} % of what `{share.of}` reached, not {share.percent:g} %"
+                warnings.append(f"its rate of {value:g} is {text}: its client takes whole numbers")
+            reading = replace(reading, metrics={**reading.metrics, SHARE_PCT: percent}, warnings=warnings)
+        yield reading
 
 
 def with_effects(

@@ -33,16 +33,7 @@ from stepgrid.collect.samples import Row, Usage, read_samples, series
 from stepgrid.collect.series import series_figures, series_start, stall_figures
 from stepgrid.expand.search import AxisSearch, RateShare, Trial, as_run, chosen_axis, parse_objective, rate_target
 from stepgrid.language.expressions import ExpressionError
-from stepgrid.model.figures import (
-    Bucket,
-    Buckets,
-    ClientRate,
-    Figures,
-    ParseError,
-    by_column,
-    check_rates,
-    is_sustained,
-)
+from stepgrid.model.figures import Buckets, ClientRate, Figures, ParseError, by_column, check_rates, is_sustained
 from stepgrid.model.plan import PlannedStep
 from stepgrid.model.records import StepRecord
 from stepgrid.plugins.driver import TARGET, DerivedFigures, RateTargets
@@ -236,7 +227,6 @@ STATED = "stated.json"
 def stated_figures(folder: Path) -> Figures:
     try:
         body = json.loads((folder / STATED).read_text(encoding="utf-8"))
-        buckets: list[Bucket] = [(bucket[0], bucket[1], bucket[2], bucket[3]) for bucket in body.get("histograms", ())]
         figures = Figures(
             {str(name): float(value) for name, value in body["metrics"].items()},
             body["facts"],
@@ -244,7 +234,7 @@ def stated_figures(folder: Path) -> Figures:
             body["warnings"],
             body.get("counters", {}),
             body.get("levels", ()),
-            by_column(buckets),
+            by_column((bucket[0], bucket[1], bucket[2], bucket[3]) for bucket in body.get("histograms", ())),
             rates=[ClientRate(*rate) for rate in body.get("rates", ())],
         )
         failure = body["failure"]

@@ -499,10 +499,10 @@ def check_share(entry: StepEntry, step: StepSettings, steps: Mapping[str, StepSe
 
 def _has_rate_in_words(share: RateShare, settings: Mapping[str, Any], reached: Mapping[str, Any]) -> bool:
     """Tell whether a command has a value above 0 behind the flag, or the letters, that a rate follows in another."""
-    mine, others = (" ".join(map(str, values.get("argv") or ())) for values in (settings, reached))
-    places = re.findall(rf"(?:(?<!\S)(-[^\s=]+)[\s=]+)?(\S*){re.escape(placeholder(share))}", mine)
-    starts = [(rf"{re.escape(flag)}[\s=]+" if flag else "") + re.escape(before) for flag, before in places]
-    return any(start and re.search(rf"(?<!\S){start}[\d.:,{{]*[1-9{{]", others) for start in starts)
+    words, reached_words = (" ".join(map(str, values.get("argv") or ())) for values in (settings, reached))
+    flags = re.findall(rf"(?:(?<!\S)(-[^\s=]+)[\s=]+)?(\S*){re.escape(placeholder(share))}", words)
+    starts = [(rf"{re.escape(flag)}[\s=]+" if flag else "") + re.escape(before) for flag, before in flags]
+    return any(start and re.search(rf"(?<!\S){start}[\d.:,{{]*[1-9{{]", reached_words) for start in starts)
 
 
 def _different_operations(step: StepSettings, reached: Mapping[str, Any]) -> list[str]:

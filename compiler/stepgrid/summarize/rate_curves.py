@@ -18,11 +18,10 @@ from stepgrid.summarize.comparisons.comparison import ComparedMetric, figure_tex
 from stepgrid.summarize.data.points import Point, SearchedAxis
 from stepgrid.summarize.data.tables_reader import Run
 
-FEWEST_RATES, UNEQUAL, ROUNDING = 2, 1.05, 0.01
+FEWEST_RATES, UNEQUAL = 2, 1.05
 INSERTS = "inserts_per_s"
 EQUAL_SHARES = "arms are compared at equal shares of their own maximum, not at equal rates"
 MISSED = "missed: in so many of the loads the clients did not keep up with the rate; no latency is shown but of service"
-ROUNDED = "N% of …: M%: the client takes whole numbers as a rate, which are other shares than were asked for"
 FAILED = "failed: so many loads have no figures; the others may not be what all would have shown"
 
 
@@ -44,13 +43,6 @@ class RatePoint(Struct, frozen=True, dict=True):
     def figure(self, metric: str) -> float | None:
         means = self.point.means(metric)
         return units.mean(means) if means else None
-
-    @property
-    def shown(self) -> str:
-        """Add the share that the rate is, where its client takes whole numbers."""
-        share = self.figure(SHARE_PCT)
-        is_other = share and abs(_percent(self.label) / share - 1) > ROUNDING
-        return f"{self.label}: {share:.3g}%" if is_other else self.label
 
     @cached_property
     def missed_loads(self) -> int:
@@ -127,7 +119,10 @@ def _has_rates(axis: str, runs: Sequence[Run], searched: Sequence[str]) -> bool:
     """Tell whether an axis has the rates of a step: shares of a maximum, or targets that differ along it."""
     shares = [run for run in runs if SHARE_PCT in run.metrics]
     if shares:
-        return all(0.5 < _percent(run.labels.get(axis, "")) / run.metrics[SHARE_PCT] < 1.5 for run in shares)
+        percentages = [
+            decimal(run.labels.get(axis, "").rpartition("% of ")[0]) for run in shares
+        ]  # a client may round it
+        return all(0.5 < share / run.metrics[SHARE_PCT] < 1.5 for share, run in zip(percentages, shares, strict=True))
     return (axis in searched or axis.endswith("rate")) and any(map(_has_several_rates, _arms(axis, runs).values()))
 
 
@@ -175,16 +170,10 @@ def rate_tables(curves: Sequence[RateCurve]) -> Iterator[Table]:
         maxima = [f"{curve.name} {units.short_figure(curve.maximum)}" for curve in members if curve.maximum]
         notes = [f"maximum without a rate: {', '.join(maxima)}", EQUAL_SHARES] if maxima else []
         points = [point for curve in members for point in curve.points]
-        notes += [ROUNDED] if any(point.shown != point.label for point in points) else []
         notes += [MISSED] if any(point.missed_loads for point in points) else []
         notes += [FAILED] if any(point.failed_loads for point in points) else []
         columns = (*(Column(name, label=True) for name in heads), *map(Column, figures))
         yield Table(title, columns, tuple(rows), notes=tuple(notes))
-
-
-def _percent(label: str) -> float:
-    """Read the share that was asked for."""
-    return decimal(label.partition("% of ")[0] if "% of " in label else "")
 
 
 def _row(point: RatePoint) -> tuple[str, ...]:
@@ -193,7 +182,7 @@ def _row(point: RatePoint) -> tuple[str, ...]:
     missed = [f"{point.missed_loads} of {point.point.loads[0]}"] if point.missed_loads else []
     failed = [f"{point.failed_loads} failed"] if point.failed_loads else []
     return (
-        point.shown,
+        point.label,
         *(_figure(value) for value in (point.requested, point.served)),
         *latencies,
         _figure(point.figure("service_p99_us")),
