@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from tests import forked
+
 TESTS = Path(__file__).resolve().parent
 OPTION, WRITE = "--fast", "--write-slow"
 FOLDERS = ("integration", "kills", "rules", "publishing", "fuzz", "bench")  # engines, Snakemake, kills, simulations
@@ -77,5 +79,5 @@ class SlowTests:
 
 
 def _processor_time():
-    times = os.times()
-    return sum(times[:4])
+    """Also that of commands in forks of another process, which counts here only when it has ended."""
+    return sum(os.times()[:4]) + sum(forked.processor)

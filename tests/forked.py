@@ -18,8 +18,15 @@ import time
 from pathlib import Path
 
 SNAKEMAKE = ("snakemake.cli", "snakemake.workflow", "snakemake.logging", "snakemake.scheduling.job_scheduler")
-STAGE = ("stepgrid.run.stage", "stepgrid.collect.step_figures", "stepgrid.language.site")  # of a job that measures
+STAGE = (  # of a job that measures
+    "stepgrid.pipeline",
+    "stepgrid.run.stage",
+    "stepgrid.collect.step_figures",
+    "stepgrid.language.site",
+    "stepgrid_databases.engines.rocksdb",
+)
 ROOT = Path(__file__).resolve().parents[1]
+processor: list[float] = []  # seconds of each command
 
 
 def execute(argv, folder, env, seconds, imports=SNAKEMAKE):
@@ -27,7 +34,8 @@ def execute(argv, folder, env, seconds, imports=SNAKEMAKE):
     assert argv[0] == sys.executable, argv
     with tempfile.TemporaryDirectory() as output:
         request = {"argv": argv[1:], "folder": str(folder), "env": dict(env), "output": output, "seconds": seconds}
-        status = _server(*imports).ask(json.dumps(request))
+        status, spent = _server(*imports).ask(json.dumps(request))
+        processor.append(spent)
         if status is None:
             raise subprocess.TimeoutExpired(argv, seconds)
         stdout, stderr = (Path(output, name).read_text(encoding="utf-8") for name in ("stdout", "stderr"))
@@ -55,14 +63,17 @@ def _server(*imports):
 def main():
     for name in sys.argv[1:]:
         __import__(name)
+    if registry := sys.modules.get("stepgrid.plugins.registry"):
+        assert registry.ENGINES.points, "are read once"
     gc.collect()
     gc.freeze()
     for line in sys.stdin:
         request = json.loads(line)
+        before = sum(os.times()[2:4])
         pid = os.fork()
         if pid == 0:
             _run(request)
-        print(json.dumps(_status(pid, request["seconds"])), flush=True)
+        print(json.dumps([_status(pid, request["seconds"]), sum(os.times()[2:4]) - before]), flush=True)
 
 
 def _run(request):

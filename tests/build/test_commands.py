@@ -9,6 +9,7 @@ import pytest
 
 from stepgrid.build.commands import COOKIE, Commands, mask_credentials
 from stepgrid.build.error import BuildError
+from tests.cases import rows
 
 
 def test_all_that_is_said_is_logged(tmp_path):
@@ -98,17 +99,7 @@ def test_nobody_can_be_asked(tmp_path):
     assert done.status != 0
 
 
-@pytest.mark.parametrize(
-    ("text", "shown"),
-    [
-        ("git ls-remote -- https://me:secret@a.example/b.git v1", "git ls-remote -- https://***@a.example/b.git v1"),
-        ("https://token@a.example/b", "https://***@a.example/b"),
-        ("http://me:p@ss@a.example:8080/", "http://***@a.example:8080/"),
-        ("ssh://git@a.example/b.git", "ssh://git@a.example/b.git"),
-        ("ssh://git:secret@a.example/b.git", "ssh://git:***@a.example/b.git"),
-        ("https://a.example/@scope/b and c@d.example", "https://a.example/@scope/b and c@d.example"),
-    ],
-)
+@pytest.mark.parametrize(("text", "shown"), rows(__file__, "what_lets_someone_in"))
 def test_what_lets_someone_in(text, shown):
     assert mask_credentials(text) == shown
 

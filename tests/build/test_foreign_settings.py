@@ -17,6 +17,7 @@ from stepgrid.store.store import Store
 from stepgrid.workflow import host_plan
 from tests.build.ordering import order
 from tests.build.repository import Repository
+from tests.cases import rows
 from tests.needs import needs
 
 CLIENTS = ("cargo", "go", "mvn", "node", "npm", "python", "rustc", "uv")
@@ -138,17 +139,7 @@ def test_a_crate_reads_no_settings_above_its_tree(checkout, capsys):
     assert canary.exists()
 
 
-@pytest.mark.parametrize(
-    ("above", "own", "command"),
-    [
-        ("rust-toolchain.toml", "Cargo.toml", "make"),
-        ("go.work", "go.mod", "make"),
-        ("go.mod", "say.sh", "go build"),
-        (".mvn/jvm.config", "pom.xml", "make"),
-        ("node_modules/a/index.js", "package.json", "make"),
-        ("package.json", "say.sh", 'sh -c "npm ci"'),
-    ],
-)
+@pytest.mark.parametrize(("above", "own", "command"), rows(__file__, "settings_above_a_tree_are_refused"))
 def test_settings_above_a_tree_are_refused(above, own, command, checkout, capsys):
     for path in (checkout / above, checkout / "say" / own):
         path.parent.mkdir(parents=True, exist_ok=True)

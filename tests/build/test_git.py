@@ -12,6 +12,7 @@ from stepgrid.model.site import Site
 from tests.build.fetching import log, refused
 from tests.build.ordering import order
 from tests.build.repository import Repository
+from tests.cases import rows
 
 
 def resolved(repository, ref, tmp_path):
@@ -89,16 +90,7 @@ def test_the_site_file_says_where_it_is_really_from(fetch, repository, tmp_path)
     )
 
 
-@pytest.mark.parametrize(
-    ("url", "ref", "why"),
-    [
-        ("--upload-pack=touch CANARY", "v1", "`git: --upload-pack=touch CANARY` begins with `-`"),
-        ("", "--upload-pack=touch CANARY", "`ref: --upload-pack=touch CANARY` begins with `-`"),
-        ("ssh://-oProxyCommand=touch%20CANARY/x", "v1", "names a host that begins with `-`"),
-        ("ext::sh -c touch% CANARY", "v1", "is not a URL"),
-        ("", "v1..v2", "is not a tag, a branch or a commit"),
-    ],
-)
+@pytest.mark.parametrize(("url", "ref", "why"), rows(__file__, "nothing_is_taken_for_a_flag"))
 def test_nothing_is_taken_for_a_flag(url, ref, why, fetch, tmp_path):
     canary = str(tmp_path / "canary")
     said = refused(fetch, ref.replace("CANARY", canary), url.replace("CANARY", canary))
@@ -208,14 +200,7 @@ def test_a_submodule_behind_a_link(tmp_path, nested):
     assert (tmp_path / "outside" / "party").is_dir()
 
 
-@pytest.mark.parametrize(
-    ("url", "why"),
-    [
-        ("--upload-pack=touch CANARY", "`git: --upload-pack=touch CANARY` begins with `-`"),
-        ("ext::sh -c touch% CANARY", "`git: ext::sh -c touch% CANARY` is not a URL"),
-        ("../../../../../../../../-x", "does not appear to be a git repository"),
-    ],
-)
+@pytest.mark.parametrize(("url", "why"), rows(__file__, "a_submodule_of_evil"))
 def test_a_submodule_of_evil(url, why, fetch, nested, tmp_path):
     canary = str(tmp_path / "canary")
     nested.git("config", "--file=.gitmodules", "submodule.third/party.url", url.replace("CANARY", canary))

@@ -10,6 +10,7 @@ from stepgrid.build.recipe import Artifact
 from stepgrid_registries.pypi import Pypi
 from tests.build.ordering import order
 from tests.build.test_archive import file, tar, zipped
+from tests.cases import rows
 
 SETUP = "open({canary!r}, 'w')\nfrom setuptools import setup\nsetup(name='thing', version='1.0')\n"
 PROJECT = '[build-system]\nrequires = []\nbuild-backend = "evil"\nbackend-path = ["."]\n'
@@ -89,17 +90,7 @@ def test_a_wrong_checksum(tmp_path, index):
     assert not (tmp_path / "attempt/prefix").exists()
 
 
-@pytest.mark.parametrize(
-    ("more", "message"),
-    [
-        ({"version": "1.1"}, "pip's index has no thing 1.1 for this machine; did you mean `1.0`?"),
-        (
-            {"pypi": "other"},
-            "pip's index has no other 1.0 for this machine: check the package's name, or choose the other `kind`",
-        ),
-        ({"version": ""}, "`pypi: thing` names no version: add `version:`"),
-    ],
-)
+@pytest.mark.parametrize(("more", "message"), rows(__file__, "what_the_index_has_not"))
 def test_what_the_index_has_not(tmp_path, index, more, message):
     wheel(index)
     with pytest.raises(BuildError) as caught:

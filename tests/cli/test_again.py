@@ -36,14 +36,8 @@ def out(capsys, *words, status=0):
     return re.sub(r"s-[0-9a-f]{20}", "s-ID", re.sub(r"by me, \d{4}-\d\d-\d\d \d\d:\d\d UTC", "by me, TIME", text))
 
 
-def test_retract_wants_a_result_and_a_reason(plan, capsys):
+def test_retract_wants_a_retraction_to_undo_and_no_run_beside_it(plan, capsys):
     stage = plan.stages[0].id
-    assert out(capsys, "retract", f"{stage}/{TIME}", status=2) == (
-        "say why: the report does, beside the figures that are left\n"
-    )
-    assert out(capsys, "retract", "s-0/x", "--why", "y", status=2) == (
-        "there is no result s-0/x: `stepgrid results SPEC` lists them, as STAGE/TIME\n"
-    )
     assert out(capsys, "retract", f"{stage}/{TIME}", "--undo", status=2) == (
         f"outputs/results/s-ID/{TIME} was not retracted\n"
     )

@@ -3,6 +3,7 @@
 import getpass
 import json
 import platform
+import shutil
 import subprocess
 import tarfile
 from pathlib import Path
@@ -25,10 +26,10 @@ steps: [{name: hi, kind: command, argv: ["{program:hello}"]}]
 """
 
 
-@pytest.fixture
-def exported(tmp_path, monkeypatch, capsys):
-    """The file, with an empty checkout elsewhere as the current folder."""
-    home = tmp_path / "one"
+@pytest.fixture(scope="module")
+def home(tmp_path_factory):
+    """A checkout whose build is exported."""
+    home = tmp_path_factory.mktemp("one")
     (home / "tree" / "bin").mkdir(parents=True)
     script = home / "tree" / "bin" / "hello"
     script.write_text('#!/bin/sh\ncat "${0%/*}/../text"\n')
@@ -36,11 +37,18 @@ def exported(tmp_path, monkeypatch, capsys):
     (home / "tree" / "words").write_text("hello from the tree\n")
     (home / "tree" / "text").symlink_to("words")
     (home / "a.yaml").write_text(SPEC)
-    monkeypatch.chdir(home)
-    assert main(["builds", "a.yaml", "--yes"]) == 0
-    file = tmp_path / "tool.tar.gz"
-    assert main(["builds", "export", "tool", str(file)]) == 0
-    assert capsys.readouterr().out.splitlines()[-1].startswith(f"{file}: b-")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("STEPGRID_SITE", "")
+        patch.chdir(home)
+        assert main(["builds", "a.yaml", "--yes"]) == 0
+        assert main(["builds", "export", "tool", "tool.tar.gz"]) == 0
+    return home
+
+
+@pytest.fixture
+def exported(home, tmp_path, monkeypatch):
+    """The file, with an empty checkout elsewhere as the current folder."""
+    file = Path(shutil.copy(home / "tool.tar.gz", tmp_path))
     there = tmp_path / "somewhere" / "two"
     there.mkdir(parents=True)
     monkeypatch.chdir(there)
@@ -74,9 +82,8 @@ def test_it_runs_in_another_checkout(exported, capsys):
     assert capsys.readouterr().err == f"build {build.name} is there already: {build}; nothing was changed\n"
 
 
-def test_the_spec_of_another_checkout_finds_it(exported, capsys):
+def test_the_spec_of_another_checkout_finds_it(home, exported):
     """The tree itself is not needed any more where the build is; another tree is another build."""
-    home = exported.parent / "one"
     (Path.cwd() / "a.yaml").write_text(SPEC)
     (Path.cwd() / "tree").symlink_to(home / "tree")
     assert main(["builds", "import", str(exported), "a.yaml", "--run"]) == 0

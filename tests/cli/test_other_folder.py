@@ -10,22 +10,10 @@ from stepgrid.cli.commands import BESIDE_SPEC, every_command
 from stepgrid.pipeline import remaining_work
 from stepgrid.workflow import host_plan, run_request
 from stepgrid.workflow.run_request import Refusal
+from tests.cases import rows
 from tests.cli.worlds import kept, measured
 
-WORDS = {
-    "redo": ["redo", "SPEC", "--all"],
-    "compare": ["compare", "SPEC", "SPEC"],
-    "query": ["query", "SPEC", "SELECT 1"],
-    "plans": ["plans"],
-    "images": ["images"],
-    "gc": ["gc"],
-    "bisect": ["bisect", "SPEC", "--good", "1", "--bad", "2"],
-    "repro": ["repro", "SPEC", "threads=1", "-o", "x"],
-    "flame": ["flame", "SPEC", "threads=1", "threads=2"],
-    "export": ["export", "SPEC", "x.tar.gz"],
-    "retract": ["retract", "r", "--why", "x"],
-    "site": ["site", "x"],
-}
+WORDS = rows(__file__, "words")
 
 
 def say(home, here):

@@ -45,7 +45,8 @@ def query(experiment, sql):
         return connection.execute(sql).fetchall()
 
 
-def test_a_row_per_cell_step_and_repeat(experiment):
+def test_the_tables_of_an_experiment(experiment):
+    """A row for each cell, step and repeat; what is missing is null; each metric has a unit, each file the schema."""
     collect(experiment.store, experiment.plan)
     rows = query(
         experiment,
@@ -62,54 +63,17 @@ def test_a_row_per_cell_step_and_repeat(experiment):
         (*load, "c-7.8.3-lru-1"),
         (BUILD, "hyper", "2", "readww", "missing", None, None),
     ]
-
-
-def test_missing_is_null(experiment):
-    collect(experiment.store, experiment.plan)
     assert query(experiment, "SELECT count(device_reads_per_s), count(*) FROM steps") == [(0, 12)]
     assert query(experiment, "SELECT count(*) FROM steps WHERE qps = 0 OR p99_us = 0") == [(0,)]
     assert query(experiment, "SELECT DISTINCT reason FROM steps WHERE status <> 'done' ORDER BY 1") == [
         ("no option cache_type",),
         ("not run yet",),
     ]
-
-
-def test_every_metric_has_a_column_and_a_unit(experiment):
-    collect(experiment.store, experiment.plan)
     columns = {row[0] for row in query(experiment, "DESCRIBE steps")}
     assert set(METRICS) <= columns
     assert query(experiment, "SELECT unit, better, schema FROM metrics WHERE name = 'qps'") == [
         ("operations/s", "higher", SCHEMA)
     ]
-
-
-def test_a_level_is_of_a_family_and_a_priority_of_no_level(experiment):
-    stdout = experiment.store.result("s-7.8.3-lru-1-0") / "steps/0-readww/stdout"
-    rows = (("Level", " Sum"), ("Priority", "High"))
-    tables = "".join(
-        f"** Compaction Stats [default] **\n{group} Files Size Comp(sec)\n---\n{name} 1/0 1.00 KB 7.00\n\n"
-        for group, name in rows
-    )
-    stdout.write_text(stdout.read_text() + tables)
-    experiment.seal(stdout.parents[2])
-    collect(experiment.store, experiment.plan)
-    sql = "SELECT family, level, priority, bytes, seconds FROM levels WHERE stage = 's-7.8.3-lru-1-0' AND position = 0"
-    assert query(experiment, sql) == [("default", "Sum", None, 1024.0, 7.0), ("default", None, "High", 1024.0, 7.0)]
-
-
-def test_samples_hold_the_rates_of_each_second(experiment):
-    folder = experiment.store.result("s-7.8.3-lru-1-0") / "steps/0-readww"
-    lines = [f'{{"monotonic": {at}, "switches": {1000 * at}}}\n' for at in range(3)]
-    (folder / "samples.jsonl").write_text("".join(lines))
-    collect(experiment.store, experiment.plan)
-    assert query(experiment, "SELECT step, second, context_switches_per_s FROM samples") == [
-        ("readww", 1.0, 1000.0),
-        ("readww", 2.0, 1000.0),
-    ]
-
-
-def test_environment_holds_builds_hosts_and_commands(experiment):
-    collect(experiment.store, experiment.plan)
     assert query(experiment, "SELECT value FROM environment WHERE scope = 'build' AND name = 'warnings'") == [
         (f'["{ASSERTIONS}"]',)
     ]
@@ -117,14 +81,36 @@ def test_environment_holds_builds_hosts_and_commands(experiment):
         ("6.1.0",)
     ]
     assert query(experiment, "SELECT count(*) FROM environment WHERE scope = 'command' AND name = 'argv'") == [(5,)]
-
-
-def test_the_schema_is_in_every_file(experiment):
-    collect(experiment.store, experiment.plan)
     for path in (experiment.store.summary("p-synthetic") / "tables").glob("*.parquet"):
         with duckdb.connect() as connection:
             found = connection.execute("SELECT key::BLOB, value FROM parquet_kv_metadata(?)", [str(path)]).fetchall()
         assert found == [(b"stepgrid_schema", str(SCHEMA).encode())]
+
+
+def test_what_steps_leave_beside_their_figures(experiment):
+    """A level is of a family and a priority of no level; samples hold rates of each second; warnings stay of a step."""
+    stdout = experiment.store.result("s-7.8.3-lru-1-0") / "steps/0-readww/stdout"
+    rows = (("Level", " Sum"), ("Priority", "High"))
+    tables = "".join(
+        f"** Compaction Stats [default] **\n{group} Files Size Comp(sec)\n---\n{name} 1/0 1.00 KB 7.00\n\n"
+        for group, name in rows
+    )
+    stdout.write_text(stdout.read_text() + tables)
+    lines = [f'{{"monotonic": {at}, "switches": {1000 * at}}}\n' for at in range(3)]
+    stdout.with_name("samples.jsonl").write_text("".join(lines))
+    experiment.seal(stdout.parents[2])
+    for path in experiment.store.root.glob("results/*/*/result.json"):
+        record = json.loads(path.read_text())
+        for step in record["steps"]:
+            step["warnings"] = ["`a`: it is 1"] if step["name"] == "readww" else []
+        path.write_text(json.dumps(record))
+    collect(experiment.store, experiment.plan)
+    sql = "SELECT family, level, priority, bytes, seconds FROM levels WHERE stage = 's-7.8.3-lru-1-0' AND position = 0"
+    assert query(experiment, sql) == [("default", "Sum", None, 1024.0, 7.0), ("default", None, "High", 1024.0, 7.0)]
+    rates = [("readww", float(second), 1000.0) for second in (1, 2)]
+    assert query(experiment, "SELECT step, second, context_switches_per_s FROM samples") == rates
+    found = query(experiment, "SELECT DISTINCT step FROM steps WHERE list_contains(warnings, '`a`: it is 1')")
+    assert found == [("readww",)]
 
 
 def test_a_collect_reads_what_is_new(experiment):
@@ -160,17 +146,6 @@ def test_a_kind_that_is_not_installed_is_a_sentence(experiment, monkeypatch, cap
     assert pipeline.collect("p-synthetic") == 1
     said = "collect: kind `db_bench` is not installed; `pip install PACKAGE` adds one (docs/guides/plugins.md)\n"
     assert capsys.readouterr().err == said
-
-
-def test_what_is_known_of_a_server_travels_with_its_steps(experiment):
-    for path in experiment.store.root.glob("results/*/*/result.json"):
-        record = json.loads(path.read_text())
-        for step in record["steps"]:
-            step["warnings"] = ["`a`: it is 1"] if step["name"] == "readww" else []
-        path.write_text(json.dumps(record))
-    collect(experiment.store, experiment.plan)
-    found = query(experiment, "SELECT DISTINCT step FROM steps WHERE list_contains(warnings, '`a`: it is 1')")
-    assert found == [("readww",)]
 
 
 def test_loads_and_runs_are_counted_from_one(tmp_path):
@@ -230,8 +205,6 @@ def test_a_file_that_cannot_be_written_is_a_sentence(tmp_path, verb, file):
 
 
 def test_what_duckdb_could_not_write_is_a_refusal_of_the_system(tmp_path):
-    import duckdb
-
     with pytest.raises(duckdb.Error) as found:
         duckdb.sql(f"COPY (SELECT 1) TO '{tmp_path}/none/a.parquet'")
     assert is_system_refusal(found.value)

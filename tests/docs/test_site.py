@@ -11,6 +11,7 @@ import pytest
 
 from scripts import commands_page, docs_site, gallery, report_keys_page
 from tests.browser import PHONE, browser
+from tests.cases import rows
 from tests.docs.pages import DOCS, ROOT
 from tests.needs import needs
 from tests.waiting import until
@@ -47,27 +48,7 @@ def test_the_site_is_built_without_a_warning(site):
     assert loaded == set()
 
 
-@pytest.mark.parametrize(
-    ("question", "page"),
-    [
-        ("compare two of my own programs", "guides/own-program.html"),
-        ("compare two releases", "guides/two-releases.html"),
-        ("compare two servers", "guides/server.html"),
-        ("compare compilers", "guides/own-build.html"),
-        ("shell script", "guides/own-script.html"),
-        ("pin a cpu", "concepts/noise.html"),
-        ("settings of the host", "concepts/noise.html"),
-        ("fail a ci job", "guides/ci-gate.html"),
-        ("save disk space", "guides/images.html"),
-        ("many machines", "guides/machines.html"),
-        ("highest rate", "guides/search.html"),
-        ("find the commit", "guides/bisect.html"),
-        ("publish a result", "guides/publish.html"),
-        ("time left", "guides/watching.html"),
-        ("recompute an interval", "concepts/statistics.html"),
-        ("add a step kind", "reference/protocols.html"),
-    ],
-)
+@pytest.mark.parametrize(("question", "page"), rows(__file__, "search_finds_a_task_by_a_heading"))
 def test_search_finds_a_task_by_a_heading(site, question, page):
     index = json.loads((site / "search.json").read_text(encoding="utf-8"))["items"]
     titles = {entry["location"]: entry["title"].lower() for entry in index}

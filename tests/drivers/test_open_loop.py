@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from stepgrid_databases.drivers import open_loop
+from tests.cases import rows
 
 COUNT, SECONDS = st.integers(1, 5000), st.integers(1, 30).map(float)
 EMPTY = dict.fromkeys(("ramp", "over", "sine", "period", "steps", "hold", "trace"))
@@ -71,16 +72,7 @@ def test_a_trace_holds_each_rate_until_the_next():
     assert (moments[499], moments[500], moments[550]) == pytest.approx((4.99, 10.0, 11.0))
 
 
-@pytest.mark.parametrize(
-    ("content", "said"),
-    [
-        ("seconds,rate\n0,100\n5,fast\n", "line 3 of the trace is not `second,rate`: 5,fast"),
-        ("0,100\n0,200\n", "line 2 of the trace: second 0 is not after 0"),
-        ("0,-1\n", "line 1 of the trace is not `second,rate`: 0,-1"),
-        ("seconds,rate\n", "a trace has 1 to 100,000 lines of `second,rate`, and a rate above 0"),
-        ("0,0\n", "a trace has 1 to 100,000 lines of `second,rate`, and a rate above 0"),
-    ],
-)
+@pytest.mark.parametrize(("content", "said"), rows(__file__, "what_is_no_trace"))
 def test_what_is_no_trace(content, said):
     with pytest.raises(ValueError, match="trace") as refusal:
         open_loop.read_trace(content)

@@ -2,6 +2,8 @@
 
 import pytest
 
+from tests.cases import rows
+
 STEPS = "steps: [{name: fillseq, kind: db_bench, benchmarks: [fillseq], keys: 1k}]\n"
 # A build's source as it is for its version: names, lists of names, values with conditions
 
@@ -11,17 +13,7 @@ def builds(compile_text, source, versions="versions: [7.8.3, 9.10.0]"):
     return sorted(compile_text(text + STEPS).builds, key=lambda build: build.version)
 
 
-@pytest.mark.parametrize(
-    ("debian", "expected"),
-    [
-        ("a1", ["a1", "a1"]),
-        ("[a1, b1]", [["a1", "b1"], ["a1", "b1"]]),
-        ("[a1]", ["a1", "a1"]),
-        ("[{when: \"version < '8'\", value: [a1, b1]}, {value: c1}]", [["a1", "b1"], "c1"]),
-        ("[{when: \"version < '8'\", value: a1}, {value: [b1, c1]}]", ["a1", ["b1", "c1"]]),
-        ('["a{{ version }}", b1]', [["a7.8.3", "b1"], ["a9.10.0", "b1"]]),
-    ],
-)
+@pytest.mark.parametrize(("debian", "expected"), rows(__file__, "packages"))
 def test_packages(compile_text, debian, expected):
     found = builds(compile_text, f"{{debian: {debian}, suite: trixie}}")
     assert [build.source["debian"] for build in found] == expected

@@ -8,6 +8,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from stepgrid.language.problems import SpecError
+from tests.cases import rows
 
 BASE = """\
 title: t
@@ -87,17 +88,7 @@ def test_a_point_stands_only_where_its_when_holds(compile_text):
     assert cells(compile_text(BASE + axis)) == ["rocksdb-7.8.3 lru", "rocksdb-9.10.0 lru", "rocksdb-9.10.0 hyper"]
 
 
-@pytest.mark.parametrize(
-    ("expression", "left"),
-    [
-        ("bits > 5", 2),
-        ("bits == '5'", 2),
-        ("bits <= 5 and not bits <= 4", 2),
-        ("bits == 5 and version < '8'", 3),
-        ("size == 8192", 0),
-        ("size != '8KiB'", 4),
-    ],
-)
+@pytest.mark.parametrize(("expression", "left"), rows(__file__, "exclude_compares_labels_and_values"))
 def test_exclude_compares_labels_and_values(compile_text, expression, left):
     axes = "  bits: {option: bloom_bits, values: [5, 10]}\n  size: {option: block_size, values: [8KiB]}\n"
     text = BASE + "sweep:\n" + axes + f'exclude: ["{expression}"]\n'

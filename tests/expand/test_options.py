@@ -88,27 +88,7 @@ def test_each_layer_is_above_the_drivers_default(compile_text, layer):
     assert the_step(compile_text, "params", {layer: "threads: 3"}).settings["threads"] == 3
 
 
-@pytest.mark.parametrize(
-    ("said", "expected"),
-    [
-        ("options: [{a: 1}]", "error"),
-        ("options: [{a: {value: 1, when_unsupported: drop}}]", "drop"),
-        ("options: [{options: {a: 1}, when_unsupported: drop}]", "drop"),
-        ("options: [{a: [{when: 'false', value: 0}, {value: 1, when_unsupported: drop}]}]", "drop"),
-        ("options: [{a: [{when: 'false', value: 0, when_unsupported: drop}, {value: 1}]}]", "error"),
-        ("options: [{options: {a: [{when: 'false', value: 0}, {value: 1}]}, when_unsupported: drop}]", "drop"),
-        ("sweep: {x: {p: {options: {a: 1}}}}", "cell"),
-        ("sweep: {x: {option: a, values: [1]}}", "cell"),
-        ("sweep: {x: {p: {options: {a: 1}, when_unsupported: drop}}}", "drop"),
-        ("sweep: {x: {p: {options: {a: {value: 1, when_unsupported: drop}}}}}", "drop"),
-        ("sweep: {x: {each: [1], as: n, name: 'p{{ n }}', options: {a: '{{ n }}'}, when_unsupported: drop}}", "drop"),
-        ("options: [{options: {a: 0}, when_unsupported: drop}, {a: 1}]", "error"),
-        ("options: [{a: 0}, {options: {a: 1}, when_unsupported: drop}]", "drop"),
-        ("options: [{options: {a: 0}, when_unsupported: drop}]\nsweep: {x: {p: {options: {a: 1}}}}", "cell"),
-        ("options: [x]\ndefine: {options: {w: {options: {a: 1}, when_unsupported: drop}, x: {extends: w}}}", "drop"),
-        ("options: [x]\ndefine: {options: {w: {when_unsupported: drop}, x: {extends: w, options: {a: 1}}}}", "error"),
-    ],
-)
+@pytest.mark.parametrize(("said", "expected"), rows(__file__, "what_becomes_of_an_option_that_the_binary_lacks"))
 def test_what_becomes_of_an_option_that_the_binary_lacks(compile_text, said, expected):
     """As the layer says that gives the value: neither one below it nor one that it extends."""
     found = options(compile_text, said)

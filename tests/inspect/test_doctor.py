@@ -12,6 +12,7 @@ from stepgrid.host import locks, noise, sysfs, tuning
 from stepgrid.model.plan import Plan, PlannedBuild, PlannedReport
 from stepgrid_inspect import doctor
 from tests.build.repository import Repository
+from tests.cases import rows
 from tests.cli.samples import SPEC
 from tests.needs import needs
 
@@ -63,22 +64,7 @@ def test_what_a_spec_needs(folder, capsys, monkeypatch):
     assert " fix: sudo apt install util-linux, or `tools:` of a site file\n" in out
 
 
-@pytest.mark.parametrize(
-    ("engine", "source", "flags", "programs"),
-    [
-        ("rocksdb", {"git": "x", "ref": "v9.10.0"}, {}, "git cc c++ make"),
-        ("rocksdb", {"maven": "a:b:1"}, {}, "mvn cc c++ cmake make"),
-        ("postgres", {"git": "x", "ref": "REL_18_1"}, {}, "git cc c++ make perl bison flex"),
-        ("postgres", {"path": "x"}, {"system": "meson"}, "cc c++ meson ninja make perl pkg-config"),
-        ("mariadb", {"tarball": "x"}, {}, "cc c++ cmake ninja bison pkg-config"),
-        ("mariadb", {"debian": ["mariadb-server"]}, {}, ""),
-        ("postgres", {"debian-source": "postgresql-17", "suite": "sid"}, {}, "dpkg-source cc c++ make perl"),
-        ("program", {"git": "x", "ref": "main"}, {"command": "make"}, "git"),
-        ("program", {"cargo": "x", "version": "1"}, {}, "cargo"),
-        ("program", {"go": "host.example/m/x", "version": "v1.0.0"}, {}, "go"),
-        ("program", {"npm": "x", "version": "1"}, {}, "npm"),
-    ],
-)
+@pytest.mark.parametrize(("engine", "source", "flags", "programs"), rows(__file__, "what_the_recipe_of_a_build_needs"))
 def test_what_the_recipe_of_a_build_needs(engine, source, flags, programs):
     build = PlannedBuild("b-0", "mine", engine, "", source, recipe={"flags": flags})
     found = doctor.needed_programs(Plan("p", "t", "a.yaml", None, (), (), (build,), (), {}, PlannedReport()), ())

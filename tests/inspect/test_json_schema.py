@@ -11,6 +11,7 @@ from stepgrid.language.problems import Problems
 from stepgrid.language.spec_file import expand_short_forms
 from stepgrid.language.yaml import parse
 from stepgrid_inspect import schema
+from tests.cases import rows
 
 ROOT = Path(__file__).resolve().parents[2]
 SPECS = ROOT / "specs"
@@ -69,31 +70,7 @@ def test_libraries_are_valid(path, libraries):
     assert places(libraries, path.read_text(encoding="utf-8")) == []
 
 
-FORMS = [
-    "include: a.yaml",
-    "include: [a.yaml, b.yaml]",
-    "options: leveled",
-    "options: {a: 1}",
-    "options: [leveled, {a: 8KiB}, {engine: rocksdb, options: {a: true}}]",
-    "hardware: here",
-    "hardware: {cores: 4, memory: 64GiB, storage: {stripe: 512KiB}}",
-    "repeat: 3",
-    "repeat: {loads: 3, runs: 2}",
-    "exclude: threads == 1",
-    "exclude: [threads == 1]",
-    "also: {build: a}",
-    "also: [{build: a, threads: 2}]",
-    "steps: [a, {checkpoint: b}, {use: a, as: c, threads: 2, duration: null}, {name: x, kind: db_bench, options: lru}]",
-    "sweep: {build: a, threads: [1, 2]}",
-    "sweep: {build: [a]}",
-    "sweep: {cache: {from: b, points: {lru: {options: lru}}}}",
-    "sweep: {cache: {from: b, lru: {options: [lru]}, none: {when: x}}}",
-    "sweep: {fanout: {option: f, values: [8, 32], steps: [a]}}",
-    "sweep: {w: {from: b, each: [8KiB], as: w, name: '{{ w }}', options: {o: '{{ w }}'}}}",
-    "sweep: {w: {points: [{each: [1], as: w, name: '{{ w }}'}]}}",
-    "scales: {smoke: {hardware: here, params: {keys: 1k}, sweep: {threads: {values: [1]}}, report: null}}",
-    "scales: {smoke: {builds: {a: {source: {maven: x}, versions: null}}, title: smaller}}",
-]
+FORMS = rows(__file__, "forms")
 
 
 @pytest.mark.parametrize("text", FORMS)

@@ -3,7 +3,6 @@
 import math
 
 import pytest
-from scipy import stats
 
 from stepgrid.model.plan import PlannedReport
 from stepgrid.model.records import replace
@@ -50,6 +49,8 @@ def test_what_was_not_repeated_or_did_nothing_tells_no_noise(compile_text):
 
 @pytest.mark.parametrize("spread", [0.01, 0.02, 0.05, 0.1])
 def test_it_is_what_the_noncentral_t_says(spread):
+    from scipy import stats
+
     def power(loads):
         edge = stats.t.ppf(0.975, loads - 1)
         return float(stats.nct.sf(edge, loads - 1, math.log(1.03) / (spread * math.sqrt(2 / loads))))

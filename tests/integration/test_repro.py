@@ -15,6 +15,7 @@ from stepgrid.model.plan import Option
 from stepgrid.model.records import replace
 from stepgrid_investigate.repro import script
 from tests.build.repository import Repository
+from tests.cases import rows
 from tests.integration.conftest import Lab
 from tests.needs import needs
 from tests.waiting import until
@@ -324,38 +325,7 @@ def test_two_builds_are_two_files(tmp_path):
     assert f"    program c0\n      git clone {repository.url} source && git -C source checkout {commit}\n" in readme
 
 
-REFUSED = (
-    (["index=slo"], 2, "axis `index` has no cell at `slo`: did you mean `slow`?"),
-    (
-        ["index=fast"],
-        1,
-        "build=count, index=fast is the base of the report: name another cell, or one to compare it with `--against`",
-    ),
-    (
-        ["index=slow", "--metric", "part"],
-        1,
-        "`part` of `read` is no figure that its program prints on a line of its own\n"
-        "   = choose another by `--metric`: known here: qps",
-    ),
-    (
-        ["index=slow", "--set", "options.pages=9"],
-        1,
-        "build=count, index=slow has no ratio of QPS over two loads or more\n"
-        "   = `stepgrid run spec.yaml` measures it; `stepgrid status spec.yaml` shows how far it is",
-    ),
-    (
-        ["index=same", "--shrink"],
-        3,
-        "read: 1.00 [0.99, 1.01] is no difference that a smaller script could show: measure more loads, or leave "
-        "`--shrink` out",
-    ),
-    (
-        ["index=slow", "-o", "outputs"],
-        2,
-        "outputs holds files that stepgrid did not write there\n"
-        "   = name a new or an empty folder, or move this one away",
-    ),
-)
+REFUSED = rows(__file__, "refused")
 
 
 @pytest.mark.parametrize(("words", "status", "message"), REFUSED)

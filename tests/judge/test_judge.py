@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from stepgrid.cli import main
 from stepgrid_judge.readers import Columns, ForeignFileError, read
-from tests.cases import cases
+from tests.cases import cases, rows
 
 FORMATS = cases(Path(__file__).with_name("formats.yaml"))
 
@@ -227,28 +227,7 @@ def test_a_host_that_drifts_is_no_false_alarm_of_loads_by_turns(judge):
     assert "the first 20 loads against the last 20: 1 of 1 comparison" in text
 
 
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        ((), "which files? `stepgrid judge old=old-*.json new=new-*.json`"),
-        (("missing.json",), "missing.json: No such file or directory"),
-        (("none-*.json",), "no file is called none-*.json"),
-        (("text.txt",), "text.txt: none of pytest-benchmark, Google Benchmark"),
-        (("broken.json",), "broken.json: cannot be read"),
-        (("deep.json",), "deep.json: cannot be read"),
-        (("failed.json",), "failed.json: 1 run of `./a` failed: no figure"),
-        (("lone.csv",), "one arm alone, `lone`, is compared with nothing"),
-        (("a.csv",), "no file says which direction of `value` is better"),
-        (("a.csv", "--arm", "verson"), "a.csv: there is no column `verson`: did you mean `version`?"),
-        (("a.csv", "--arm", "version"), "no file says which direction of `value` is better"),
-        (("a.csv", "--arm", "version", "--better", "lower", "--base", "z"), "there is no arm `z`"),
-        (("a.csv", "--metric", "valu"), "a.csv: there is no column `valu`: did you mean `value`?"),
-        (("text.txt", "--pattern", "("), "--pattern: "),
-        (("a.csv", "--fail-on", "worse"), "--fail-on worse: expected slower, different, undecided"),
-        (("a.csv", "--fail-on", "slower,"), "--fail-on slower,: expected slower, different, undecided"),
-        (("--how", "hyperfin"), "no loop is known for `hyperfin`: did you mean `hyperfine`?"),
-    ],
-)
+@pytest.mark.parametrize(("words", "message"), rows(__file__, "a_wrong_word_or_file_ends_in_a_sentence"))
 def test_a_wrong_word_or_file_ends_in_a_sentence(words, message, judge):
     Path("text.txt").write_text("nothing\n")
     Path("broken.json").write_text('{"results": [')

@@ -12,24 +12,10 @@ from stepgrid.language.problems import (
     mask_passwords,
     problem_record,
 )
+from tests.cases import rows
 
 
-@pytest.mark.parametrize(
-    ("line", "shown"),
-    [
-        ('    password: "a # \\" b"  # mine', "    password: **********  # mine"),
-        ("    password: it's, mine} # all", "    password: *****************"),
-        ("  a: {password: 'it''s', user: b}", "  a: {password: *******, user: b}"),
-        ("  a: {user: b, password: a,b }", "  a: {user: b, password: *** }"),
-        ("  a: {password: x, port: 1}, b: {Password: y}", "  a: {password: *, port: 1}, b: {Password: *}"),
-        ('{"password": "x", "user": "y"}', '{"password": ***, "user": "y"}'),
-        ("  password: [x, y]", "  password: ******"),
-        ("  password_file: prod.password", "  password_file: prod.password"),
-        ("  password:", "  password:"),
-        ("notfy: x", "notfy: x"),
-        ("notify: hooks/s3cret  # mine", "notify: ********************"),
-    ],
-)
+@pytest.mark.parametrize(("line", "shown"), rows(__file__, "what_is_shown_of_a_line"))
 def test_what_is_shown_of_a_line(line, shown):
     assert [*mask_passwords([line])] == [shown]
 

@@ -5,6 +5,7 @@ import time
 import pytest
 
 from stepgrid.language.requirements import RequirementsError, parse_file, parse_requirement, takes_version
+from tests.cases import rows
 
 ONE, TWO = "1" * 64, "2" * 64
 
@@ -32,17 +33,7 @@ def test_a_requirement_has_one_spelling(text, spelling, version):
     assert parse_requirement(requirement.line) == requirement
 
 
-@pytest.mark.parametrize(
-    ("text", "message", "hint"),
-    [
-        ("lmdb=1.6.2", "is not a requirement such as `lmdb==1.6.2`", "did you mean `lmdb==1.6.2`?"),
-        ("two words", "is not a requirement such as `lmdb==1.6.2`", ""),
-        ("--index-url https://host.example", "is an option of pip", "packages come from the index"),
-        ("thing @ https://host.example/thing.whl", "names a place: a name and a version", ""),
-        ("lmdb==1.6.2 --index-url https://host.example", "names a place", ""),
-        ("lmdb==1.6.2; python_version > '3' --config-settings=x", "is not a requirement", ""),
-    ],
-)
+@pytest.mark.parametrize(("text", "message", "hint"), rows(__file__, "a_wrong_requirement"))
 def test_a_wrong_requirement(text, message, hint):
     with pytest.raises(RequirementsError) as caught:
         parse_requirement(text)
@@ -112,36 +103,14 @@ def test_files_of_requirements(name, text, lines):
     assert [requirement.line for requirement in parse_file(name, text)] == lines
 
 
-@pytest.mark.parametrize(
-    ("name", "text", "message"),
-    [
-        ("requirements.txt", "-r other.txt\n", "is an option of pip"),
-        ("pyproject.toml", "[tool.x]\n", "has no `dependencies` in its table `[project]`"),
-        ("pyproject.toml", "[project\n", "is not TOML: "),
-        ("pylock.toml", "packages = 3\n", "is not of its form"),
-        ("kv.py", "import lmdb\n", "has no block `# /// script` that names its dependencies"),
-        ("kv.py", "# /// script\n# dependencies = []\n", "has a block `# /// script` without its last line"),
-        ("poetry.lock", "", "is not a file of requirements that is known"),
-    ],
-)
+@pytest.mark.parametrize(("name", "text", "message"), rows(__file__, "wrong_files"))
 def test_wrong_files(name, text, message):
     with pytest.raises(RequirementsError) as caught:
         parse_file(name, text)
     assert str(caught.value).startswith(message)
 
 
-@pytest.mark.parametrize(
-    ("clauses", "taken", "refused"),
-    [
-        (">=3.11", ["3.11.0", "3.12.1", "4.0.0"], ["3.10.14"]),
-        (">=3.11,<3.13", ["3.12.9"], ["3.13.0"]),
-        ("==3.11.*", ["3.11.2"], ["3.12.0"]),
-        ("~=3.11", ["3.11.0", "3.14.0"], ["4.0.0", "3.10.1"]),
-        ("~=3.11.2", ["3.11.4"], ["3.12.0", "3.11.1"]),
-        (">3.11", ["3.12.0"], ["3.11.2"]),
-        ("<=3.11,!=3.11.1", ["3.11.2", "3.9.0"], ["3.11.1", "3.12.0"]),
-    ],
-)
+@pytest.mark.parametrize(("clauses", "taken", "refused"), rows(__file__, "versions_of_python_that_a_script_takes"))
 def test_versions_of_python_that_a_script_takes(clauses, taken, refused):
     requirement = parse_requirement(f"python{clauses}")
     assert [version for version in (*taken, *refused) if takes_version(requirement, version)] == taken

@@ -6,6 +6,7 @@ from stepgrid.plugins.layout import Block, LayoutCell
 from stepgrid.summarize.formats import FORMATS
 from stepgrid_databases.layouts import insert_benchmark
 from stepgrid_databases.layouts.insert_benchmark import Rate, coloured
+from tests.cases import rows
 from tests.layouts.made import texts
 
 TARGET = insert_benchmark.TARGET
@@ -54,17 +55,7 @@ def test_costs_relative_to_the_first_arm_are_of_the_figures_as_they_are_shown():
     ]
 
 
-@pytest.mark.parametrize(
-    ("form", "said"),
-    [
-        ("text", "  rx80   81967   9000*\n"),
-        ("markdown", "| rx80 | 81967 | 9000\\* |\n"),
-        ("csv", "rx80,81967,9000\n"),
-        ("tsv", "rx80\t81967\t9000\n"),
-        ("html", '<td class="number failed-rate" data-figure="9000">9000*</td>'),
-        ("json", '{"text": "9000*", "kind": "failed rate", "value": 9000}'),
-    ],
-)
+@pytest.mark.parametrize(("form", "said"), rows(__file__, "each_format_says_that_a_rate_failed"))
 def test_each_format_says_that_a_rate_failed(form, said):
     """By its mark, or as data."""
     assert said in FORMATS[form](tables(BLOCK)["throughput"])

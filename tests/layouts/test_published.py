@@ -7,44 +7,10 @@ from stepgrid.plugins.layout import Block, LayoutCell
 from stepgrid.summarize.formats import FORMATS
 from stepgrid_databases.layouts import arms, counters, figures
 from stepgrid_databases.layouts.figures import probe_tables, relative_tables
+from tests.cases import rows
 from tests.layouts.made import compared, subjects, texts
 
-SERVERS = {
-    "dell32": (
-        """\
-0.093496 3.256 0 0 0.006 246 my8028
-0.106105 4.065 0 0 0.006 225 my8040
-0.113878 4.344 0 0 0.006 208 my8040adv_pre
-0.101104 3.978 0 0 0.006 228 my8040adv_post""",
-        """\
-1.13 1.25 1 1 1.00 0.91 my8040
-1.22 1.33 1 1 1.00 0.85 my8040adv_pre
-1.08 1.22 1 1 1.00 0.93 my8040adv_post""",
-        "0.91 0.85 0.93 scan",
-    ),
-    "ax162-s": (
-        """\
-0.018767 0.552 0 0 0.052 872 my8028
-0.022533 0.800 0 0 0.013 725 my8040
-0.022499 0.808 0 0.001 0.034 727 my8040adv_pre
-0.019305 0.731 0 0 0.03 851 my8040adv_post""",
-        """\
-1.20 1.45 1 1 0.25 0.83 my8040
-1.20 1.46 1 inf 0.65 0.83 my8040adv_pre
-1.03 1.32 1 1 0.58 0.98 my8040adv_post""",
-        "0.83 0.83 0.98 scan",
-    ),
-    "bee": (
-        """\
-0.222553 2.534 0 0.001 0.035 55 my8028
-0.285792 7.622 0 0 0.041 43 my8040
-0.246404 6.475 0 0 0.036 50 my8040adv_post""",
-        """\
-1.28 3.01 1 0.00 1.17 0.78 my8040
-1.11 2.56 1 0.00 1.03 0.91 my8040adv_post""",
-        "0.78 0.91 scan",
-    ),
-}
+SERVERS = rows(__file__, "servers")
 
 
 def measured(line):
@@ -107,18 +73,7 @@ def test_request_sizes_are_means_of_ratios_and_not_worked_out_from_the_rates():
     assert values["device_read_mb_per_s"] * 1024 / values["device_reads_per_s"] == pytest.approx(58.9, abs=0.05)
 
 
-PROBES = {
-    "cached": """\
-base 0.001 8.206 9.926 9.188
-sd8k 0.001 0.196 0.003 0.149
-sd32k 0.001 0.194 0.021 0.102
-sd128k 0.001 0.077 0.071 0.113""",
-    "IO-bound": """\
-base 0.001 10.883 10.267 12.833
-sd8k 0.001 0.132 0.016 0.247
-sd32k 0.001 0.115 0.020 0.234
-sd128k 0.001 0.107 0.070 0.254""",
-}
+PROBES = rows(__file__, "probes")
 
 
 @pytest.mark.parametrize("workload", PROBES)

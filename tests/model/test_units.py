@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from stepgrid.model import units
 from stepgrid.model.figures import decimal
 from stepgrid.model.units import SIZES, UnitError, quantity
+from tests.cases import rows
 
 FAR = st.floats(1e-6, 1e12)
 
@@ -37,17 +38,7 @@ def test_quantities(text, kind, number):
     assert units.quantity(text, kind) == number
 
 
-@pytest.mark.parametrize(
-    ("text", "kind", "message"),
-    [
-        ("2MB", "size", "expected a size such as 4096, 8KiB, 16MiB or 1GiB, found `2MB`: sizes are KiB, MiB, GiB only"),
-        ("30", "duration", "expected a duration such as 30s, 30m or 2h, found `30`: say the unit"),
-        ("8KiB", "count", "expected a count such as 1000, 200k, 100M or 2B, found `8KiB`"),
-        ("1.5", "count", "expected a count such as 1000, 200k, 100M or 2B, found `1.5`: not a whole number"),
-        ("500 %", "percent", "expected a percentage such as 5 or 2.5%, found `500 %`: too large (at most 100)"),
-        ("fast", "rate", "expected a rate per second such as 2MiB or 1000000, found `fast`"),
-    ],
-)
+@pytest.mark.parametrize(("text", "kind", "message"), rows(__file__, "what_is_no_quantity"))
 def test_what_is_no_quantity(text, kind, message):
     with pytest.raises(UnitError) as caught:
         units.quantity(text, kind)

@@ -9,6 +9,7 @@ from stepgrid.model.records import replace
 from stepgrid.model.status import Action, NodeStatus, Status
 from stepgrid.plan import actions
 from stepgrid.plan.actions import NO_IMAGE, add_replays, arms, choose_base, decide_action, leave_unsupported
+from tests.cases import rows
 
 SPEC = """\
 title: t
@@ -141,16 +142,7 @@ def test_an_axis_that_names_the_builds_stands_for_them():
     assert names() == ["server", "range"]
 
 
-@pytest.mark.parametrize(
-    "said",
-    [
-        {"base": {"build": "my"}},
-        {"tables": [{"rows": ["build"]}]},
-        {"tables": [{"where": {"build": "my"}}]},
-        {"claims": [{"expect": "qps(build='my') > 1"}]},
-        {"claims": [{"expect": "qps() > 1", "where": {"build": "my"}}]},
-    ],
-)
+@pytest.mark.parametrize("said", rows(__file__, "what_a_report_asks_for_stays"))
 def test_what_a_report_asks_for_stays(said):
     assert names(**said) == ["build", "server", "range"]
 

@@ -11,6 +11,7 @@ from stepgrid.package import INTERPRETER
 from stepgrid.plugins import driver
 from stepgrid.plugins.registry import require_runner
 from stepgrid.plugins.server import Access
+from tests.cases import rows
 
 CONTEXT = driver.Context({"db_bench": ("ld.so", "--library-path", "lib", "db_bench")}, "1.0", Path("/d"), Path("/f"), 7)
 
@@ -43,22 +44,7 @@ def test_a_program_that_the_build_lacks():
     assert caught.value.args == ("the build has no program `ldb`; it has: db_bench",)
 
 
-@pytest.mark.parametrize(
-    "word",
-    [
-        "%{http_code}",
-        '{"a": 1}',
-        "x{a,b}",
-        "${HOME}",
-        "{}",
-        "{ print }",
-        "{print $1}",
-        "@{u}",
-        "#{x}",
-        "{0}",
-        "a b {c}",
-    ],
-)
+@pytest.mark.parametrize("word", rows(__file__, "braces_of_other_programs_are_left_alone"))
 def test_braces_of_other_programs_are_left_alone(word):
     assert list(driver.unknown_placeholders(word, driver.PLACEHOLDERS)) == []
 

@@ -78,21 +78,7 @@ class Asked:
         return [StatisticsReader("innodb_metrics", lambda: ServerStatistics(METRICS, {"innodb_metrics.history": 3.0}))]
 
 
-@pytest.mark.parametrize(
-    ("named", "found"),
-    [
-        ("Handler_read_next", {"Handler_read_next": 5.0}),
-        ("Handler_*", {"Handler_read_next": 5.0, "Handler_read_key": 6.0}),
-        ("Nothing_*", {}),
-        ("perf_context", {"SKIPPED": 7.0, "SEEKS": 2.0}),
-        ("global_status", {"Uptime": 9.0}),
-        ("pg_stat", {"d.commits": 3.0, "d.blocks": 4.0}),
-        ("one", {"commits": 3.0}),
-        ("innodb_metrics.*_read", {"innodb_metrics.pages_read": 4.0}),
-        ("innodb_metrics.pages_written", {"innodb_metrics.pages_written": 5.0}),
-        ("INFORMATION_SCHEMA.INNODB_METRICS", {"pages_read": 4.0, "pages_written": 5.0}),
-    ],
-)
+@pytest.mark.parametrize(("named", "found"), rows(__file__, "what_a_name_stands_for"))
 def test_what_a_name_stands_for(named, found):
     server = cast(Any, Asked())
     assert snapshot_counters(cast(ServerEngine, server), server, [named]) == (found, [])

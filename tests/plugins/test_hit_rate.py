@@ -7,6 +7,7 @@ from stepgrid.plugins import hit_rate
 from stepgrid.plugins.counters import rows_found
 from stepgrid.plugins.registry import driver
 from stepgrid.plugins.work import must_find
+from tests.cases import rows
 
 
 def step(*benchmarks, kind="db_bench", **settings):
@@ -99,26 +100,7 @@ def test_rows_of_an_operation(counters, rows):
     assert rows_found(counters, 1000.0) == rows
 
 
-@pytest.mark.parametrize(
-    ("name", "kind", "settings", "is_told"),
-    [
-        ("points", "sysbench", {"lua": "point_query"}, True),
-        ("point-misses", "sysbench", {"lua": "point_query"}, False),
-        ("mix", "sysbench", {"lua": "read_only"}, True),
-        ("mix", "sysbench", {"lua": "read_write"}, False),
-        ("own", "sysbench", {"lua": "own.lua"}, False),
-        ("read", "pgbench", {"action": "run", "scripts": {"select-only": {"weight": 1}}}, True),
-        ("tpcb", "pgbench", {"action": "run", "scripts": {"tpcb-like": {"weight": 1}}}, False),
-        ("own", "pgbench", {"action": "run", "scripts": {"own.sql": {"weight": 1}}}, False),
-        ("run", "tpcc", {"action": "run", "mix": {"stock_level": 100.0}}, False),
-        ("r", "insert_benchmark", {"action": "query", "query": "range", "insert_rate": None, "deletes": False}, True),
-        ("r", "insert_benchmark", {"action": "query", "query": "range", "insert_rate": 100, "deletes": True}, False),
-        ("get", "linkbench", {"action": "request", "mix": {"getnode": 100.0}}, False),
-        ("get", "command", {"argv": ["x"]}, False),
-        ("get", "sql", {"sql": ["select 1"]}, False),
-        ("readrandom", "db_bench", {"benchmarks": ["readrandom"]}, False),
-    ],
-)
+@pytest.mark.parametrize(("name", "kind", "settings", "is_told"), rows(__file__, "steps_that_must_find_rows"))
 def test_steps_that_must_find_rows(name, kind, settings, is_told):
     assert driver(kind)
     assert must_find(name, kind, settings) is is_told

@@ -8,6 +8,7 @@ from msgspec import convert
 
 from stepgrid.collect import counts
 from stepgrid.model.records import StepSetup, replace
+from tests.cases import rows
 from tests.needs import may_profile, needs
 
 WORK = "import time\nend = time.process_time() + %s\nwhile time.process_time() < end: sum(range(1000))"
@@ -47,19 +48,7 @@ def test_it_is_told_to_end_with_the_step_and_keeps_what_it_wrote(measured):
     assert list(counts.collector_warnings(folder)) == ["measured with mine beside it: they cost some of its speed"]
 
 
-@pytest.mark.parametrize(
-    ("command", "status", "warning"),
-    [
-        (["sh", "-c", "echo no such event >&2; exit 3"], 3, "it ended with exit status 3: no such event"),
-        (
-            ["sh", "-c", "kill -9 $$"],
-            -9,
-            "it was killed by SIGKILL (by the kernel when memory runs out, or by someone)",
-        ),
-        (["/no/such"], None, "the program /no/such cannot be started: No such file or directory"),
-        (["{program:ldb}"], None, "the build has no program `ldb`; it has: python, none"),
-    ],
-)
+@pytest.mark.parametrize(("command", "status", "warning"), rows(__file__, "what_fails_of_it_is_a_warning"))
 def test_what_fails_of_it_is_a_warning(measured, command, status, warning):
     folder = measured({"name": "mine", "command": command})
     assert (_record(folder, "mine")["exit"], _record(folder, "mine")["warning"]) == (status, warning)

@@ -21,6 +21,7 @@ from stepgrid.run.attempt import AFTER, BEFORE, Attempt, Job
 from stepgrid.run.options import AcceptedOptions
 from stepgrid.run.server import keep_statistics, serving
 from stepgrid.run.server_process import Server
+from tests.cases import rows
 from tests.run.asking import Asking
 
 LISTEN = """
@@ -155,25 +156,7 @@ def test_a_database_is_made_once(serve, attempt, toy):
         pass
 
 
-FAILING_STARTS = [
-    (
-        {"code": "import sys; sys.exit('2026-01-01 0 [ERROR] /a/b: no such page size.')"},
-        "the server ended with exit status 1 before it was ready: no such page size",
-    ),
-    (
-        {"code": "import time; time.sleep(60)"},
-        "the server was not ready within 0.5 s; its client was told: [Errno 2] No such file or directory",
-    ),
-    (
-        {"code": "import os, signal; os.kill(os.getpid(), signal.SIGSTOP)"},
-        "the server was not ready within 0.5 s: it was stopped (state T), by SIGSTOP or a debugger",
-    ),
-    (
-        {"make": "import os; os.kill(os.getpid(), 9)"},
-        "making the database failed: it was killed by SIGKILL (by the kernel when memory runs out, or by someone)",
-    ),
-    ({"refusal": "wrong password"}, "the server runs, but does not let its client in: wrong password"),
-]
+FAILING_STARTS = rows(__file__, "failing_starts")
 
 
 @pytest.mark.parametrize(("changes", "message"), FAILING_STARTS)

@@ -33,15 +33,7 @@ def server(tmp_path):
     return server_process.Server(None, tmp_path / "server", None, tmp_path)
 
 
-@pytest.mark.parametrize(
-    "said",
-    [
-        "FATAL: error 1040: Too many connections",
-        'connection to server on socket "/s" failed: FATAL:  sorry, too many clients already',
-        "FATAL:  remaining connection slots are reserved for roles with the SUPERUSER attribute",
-        "User u already has more than 'max_user_connections' active connections",
-    ],
-)
+@pytest.mark.parametrize("said", rows(__file__, "no_connection_is_free"))
 def test_no_connection_is_free(said, server, tmp_path):
     (tmp_path / "stderr").write_text(f"{said}\n")
     server.folder.mkdir()

@@ -12,6 +12,7 @@ from msgspec import convert
 from stepgrid.model.plan import PlannedBuild
 from stepgrid.model.records import Files, replace
 from stepgrid.store import results
+from tests.cases import rows
 from tests.waiting import LONG
 
 
@@ -120,13 +121,7 @@ def test_a_step_that_fails_says_why(checkout, stage, step, settings, message, ta
     assert checkout.store.results("s-load") == []
 
 
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        (None, "the build trial-1.0 is not there (outputs/builds/b-1/build.json); make it first"),
-        ('{"id"', "outputs/builds/b-1/build.json is damaged; run the same command again, which makes the build again"),
-    ],
-)
+@pytest.mark.parametrize(("text", "message"), rows(__file__, "a_build_that_is_missing_or_damaged"))
 def test_a_build_that_is_missing_or_damaged(checkout, stage, text, message):
     checkout.plan(stage())
     (checkout.store.build("b-1") / "build.json").unlink()
@@ -338,38 +333,7 @@ def test_too_few_open_files(checkout, stage):
 
 
 @pytest.mark.parametrize(
-    ("code", "message"),
-    [
-        (
-            "import os, shutil; home = os.getcwd(); os.chdir('/'); shutil.rmtree(home); os.symlink({etc!r}, home)",
-            "it replaced its folder, where its output is kept: let it write into that folder",
-        ),
-        (
-            "import os; home = os.getcwd(); os.rename(home, home + '~'); os.mkdir(home)",
-            "it replaced its folder, where its output is kept: let it write into that folder",
-        ),
-        (
-            "import os; os.remove('stdout'); os.mkfifo('stdout')",
-            "it put something else in place of stdout, a file of stepgrid: use another name",
-        ),
-        (
-            "import os; os.symlink({etc!r} + '/x', 'step.json')",
-            "it put something else in place of step.json, a file of stepgrid: use another name",
-        ),
-        (
-            "import os; os.symlink({etc!r} + '/x', '.writable'); exit(3)",
-            "it put something else in place of .writable, a file of stepgrid: use another name",
-        ),
-        (
-            "import os; os.symlink({etc!r}, 'collectors')",
-            "it put something else in place of collectors, a folder of stepgrid: use another name",
-        ),
-        ("open('command.json', 'w').write('[]')", "it changed command.json, a file of stepgrid: use another name"),
-        (
-            "import os; os.remove('command.json'); os.symlink({etc!r} + '/x', 'command.json')",
-            "it put something else in place of command.json, a file of stepgrid: use another name",
-        ),
-    ],
+    ("code", "message"), rows(__file__, "nothing_is_written_through_what_a_program_put_in_the_way")
 )
 def test_nothing_is_written_through_what_a_program_put_in_the_way(checkout, stage, step, code, message):
     etc = checkout.folder / "etc"

@@ -11,23 +11,13 @@ import pytest
 from stepgrid.plan.assembly import compile_spec
 from stepgrid.plugins.driver import Context
 from stepgrid.plugins.registry import require_runner
+from tests.cases import rows
 
 LIBRARY = Path(__file__).resolve().parents[2] / "specs" / "library"
 HOST = {"cpu": "a", "cores": 48, "memory": 2**37, "storage": {"filesystem": "ext4", "max_sectors_kb": 128}}
 ALL = "fillseq, revrange, drain, readrandom, fwdrange, multireadrandom, overwritesome, flush, settle, revrangeww, fwdrangeww, readww"  # fmt: skip  # noqa: E501
 OURS = {"db", "seed", "report_file"}
-CASES = {
-    "leveled byrx": ("leveled", "byrx", "100M", "9.9.3"),
-    "leveled iobuf": ("leveled", "iobuf", "2B", "8.5.4"),
-    "leveled iodir": ("leveled", "iodir", "2B", "9.9.3"),
-    "leveled iodir_nlz": ("leveled", "iodir_nlz", "2B", "9.9.3"),
-    "universal 9.9": ("universal", "byrx", "100M", "9.9.3"),
-    "universal 8.7": ("universal", "byrx", "100M", "8.7.3"),
-    "universal 8.6": ("universal", "byrx", "100M", "8.6.7"),
-    "universal 8.5": ("universal", "byrx", "100M", "8.5.4"),
-    "blob 9.9": ("blob", "byrx", "100M", "9.9.3"),
-    "blob 8.5": ("blob", "byrx", "100M", "8.5.4"),
-}
+CASES = rows(__file__, "cases")
 
 
 def planned(folder, sets, keys, version, legacy=True):

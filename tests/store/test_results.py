@@ -19,6 +19,7 @@ from stepgrid.store.results import BrokenResult, Results, load_result, set_aside
 from stepgrid.store.status import StatusReader
 from stepgrid.store.store import Store
 from stepgrid.workflow.remaining_work import remaining_work
+from tests.cases import rows
 from tests.run import finished
 from tests.summarize.synthetic import Experiment
 
@@ -137,17 +138,7 @@ def test_a_stage_without_a_result_says_why_and_where_the_log_is(tmp_path, fill, 
     assert (found.status, found.reason, found.log) == (status, reason, log)
 
 
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("{", "result.json cannot be read (Input data was truncated)"),
-        ("[]", "result.json cannot be read (Expected `object`, got `array`)"),
-        ('{"status": "failed"}', "result.json cannot be read (Invalid enum value 'failed' - at `$.status`)"),
-        ('{"status": "done", "stage": "s-x"}', "result.json is of stage s-x, not s-7.8.3-lru-1-0"),
-        ('{"status": "done", "stage": "s-7.8.3-lru-1-0", "steps": [{}]}', "result.json lists 1 steps, the plan has 2"),
-        ('{"status": "done", "stage": "s-7.8.3-lru-1-0"}', "result.json lists 0 steps, the plan has 2"),
-    ],
-)
+@pytest.mark.parametrize(("text", "message"), rows(__file__, "a_broken_result_is_named"))
 def test_a_broken_result_is_named(experiment, stage, text, message):
     result = experiment.add(BUILD, "lru", "1", 0, QPS)
     (result / "result.json").write_text(text)

@@ -50,11 +50,11 @@ def test_an_old_set_that_does_not_tell_its_durability(tmp_path):
     assert "reproduced within 2 % at 3 of 3 points" in summary
 
 
-def _compared(root, old, new, allowed=None):
+def _compared(root, old, new):
     """Compare a set with options `old`, or whose plan is not read any more, with another one."""
     names = {"then": old or {}, "now": new}
     first, second = (
-        stored_results((found := _experiment(root / name, (MYSQL80,), options=options, allowed=allowed)).store,
+        stored_results((found := _experiment(root / name, (MYSQL80,), options=options)).store,
                        found.plan.digest, name)
         for name, options in names.items()
     )  # fmt: skip
@@ -65,14 +65,12 @@ def _compared(root, old, new, allowed=None):
 @dataclass
 class _Servers(Experiment):
     options: Mapping[str, str] = field(default_factory=dict)
-    allowed: str | None = None
 
     def _plan(self):
         plan = super()._plan()
         stages = (replace(stage, steps=tuple(map(self._server_step, stage.steps))) for stage in plan.stages)
         builds = (replace(build, engine="mysql") for build in plan.builds)
-        planned_report = replace(plan.report, mixed_durability=self.allowed)
-        return replace(plan, stages=tuple(stages), builds=tuple(builds), report=planned_report)
+        return replace(plan, stages=tuple(stages), builds=tuple(builds))
 
     def _server_step(self, step):
         options = {name: Option(value) for name, value in self.options.items()}

@@ -14,6 +14,7 @@ from stepgrid.plugins.registry import driver
 from stepgrid.store import plans
 from stepgrid.store.results import load_result
 from stepgrid.store.store import Store
+from tests.cases import rows
 from tests.collect.reading import figures
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -86,17 +87,7 @@ def test_no_shell_sees_the_words(tmp_path):
     assert (result / "steps" / "0-own" / "stdout").read_text() == "['$HOME; exit 3', '*']\n"
 
 
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        (
-            ["{program:python}", "-c", "print('nothing')"],
-            r"metric `written`: nothing in stdout or stderr matches written (\d+) bytes",
-        ),
-        (["{program:ldb}"], "no command command can be made: the build has no program `ldb`; it has: python"),
-        (["{program:python}", "-c", "raise SystemExit(4)"], "it ended with exit status 4"),
-    ],
-)
+@pytest.mark.parametrize(("words", "message"), rows(__file__, "a_failure_is_told"))
 def test_a_failure_is_told(tmp_path, words, message):
     store, done = _run(tmp_path, _step(words, METRICS))
     assert done.returncode == 1

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from stepgrid_databases.drivers.command import selectors
 from stepgrid_databases.drivers.command.selectors import PathError, PatternError, find, groups, matches, parts
+from tests.cases import rows
 
 AS_PYTHON = (r"^keys=(\d+)", r"latency:\n.*\n +([0-9.]+)", r"(?i)QPS: (\S+)$", r"(?P<n>\d+)(?: ms|us)", r"a|(b)")
 
@@ -58,21 +59,7 @@ def test_what_is_found_is_what_python_finds(text, pattern):
 FIO = {"jobs": [{"read": {"iops": 1.5, "clat_ns": {"percentile": {"99.000000": 7}}}}, {"read": {"iops": 2}}, {}]}
 
 
-@pytest.mark.parametrize(
-    ("path", "found"),
-    [
-        ("$.jobs[0].read.iops", [1.5]),
-        ("$.jobs[-2].read.iops", [2]),
-        ("$.jobs[*].read.iops", [1.5, 2]),
-        ("$['jobs'][0][\"read\"].iops", [1.5]),
-        ("$.jobs[0].read.clat_ns.percentile['99.000000']", [7]),
-        ("$.jobs[3].read", []),
-        ("$.jobs[-4]", []),
-        ("$.jobs.read", []),
-        ("$.jobs[0][0]", []),
-        ("$.nothing[*]", []),
-    ],
-)
+@pytest.mark.parametrize(("path", "found"), rows(__file__, "what_stands_there"))
 def test_what_stands_there(path, found):
     assert find(FIO, path) == found
 

@@ -34,17 +34,7 @@ CATALOGUE = {name: OptionInfo(type=kind) for name, kind in
              {"log_bin": "text", "autocommit": "bool", "sort_buffer_size": "number"}.items()}  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("names", "kind"),
-    [
-        (("skip_log_bin", "disable_log_bin", "enable_autocommit", "loose_skip_autocommit"), "switch"),
-        (("loose_autocommit",), "bool"),
-        (("maximum_sort_buffer_size",), "number"),
-        (("loose_of_a_plugin",), ""),
-        (("maximum_autocommit", "skip_sort_buffer_size", "skip_loose_autocommit", "skip_nothing"), None),
-        (("other_autocommit", "skip"), None),
-    ],
-)
+@pytest.mark.parametrize(("names", "kind"), rows(__file__, "names_with_a_prefix"))
 def test_names_with_a_prefix(names, kind):
     expected = None if kind is None else OptionInfo(type=kind)
     assert [prefixed_option(name, CATALOGUE) for name in names] == [expected] * len(names)

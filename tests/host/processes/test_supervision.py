@@ -16,6 +16,7 @@ from stepgrid.host.processes.launch import LaunchError, check_launch, plan_launc
 from stepgrid.host.processes.supervision import Companion, Program, User
 from stepgrid.model.plan import Command
 from stepgrid.model.records import LaunchRequest, StepSetup, replace
+from tests.cases import rows
 
 
 @pytest.fixture
@@ -51,17 +52,7 @@ def test_a_companion_that_its_program_ends_is_started_again_once(start, tmp_path
     assert ended.seconds < 40
 
 
-@pytest.mark.parametrize(
-    ("status", "said"),
-    [
-        (0, "ended with exit status 0"),
-        (2, "ended with exit status 2"),
-        (-9, "was killed by SIGKILL (by the kernel when memory runs out, or by someone)"),
-        (-11, "was killed by SIGSEGV"),
-        (-64, "was killed by SIGRTMAX"),
-        (-77, "was killed by signal 77"),
-    ],
-)
+@pytest.mark.parametrize(("status", "said"), rows(__file__, "how_it_ended_in_words"))
 def test_how_it_ended_in_words(status, said):
     assert supervision.describe_exit(status) == said
 
@@ -158,14 +149,7 @@ def test_an_allocator_that_is_not_mapped(launched_as, library, monkeypatch):
         check_launch(process.pid, LaunchRequest(malloc="jemalloc"))
 
 
-@pytest.mark.parametrize(
-    ("maps", "said"),
-    [
-        ("55d0 interleave:0-1 file=/bin/x mapped=2\n7ffd interleave:0-1 stack anon=3 N0=3\n", None),
-        ("55d0 bind:1 file=/bin/x mapped=2\n7ffd default stack anon=3 N0=3\n", "it has default"),
-        ("", "/proc does not say so"),
-    ],
-)
+@pytest.mark.parametrize(("maps", "said"), rows(__file__, "memory_over_all_nodes"))
 def test_memory_over_all_nodes(tmp_path, monkeypatch, maps, said):
     for node in ("node0", "node1"):
         (tmp_path / "sys/devices/system/node" / node).mkdir(parents=True)

@@ -3,6 +3,7 @@ import pytest
 from stepgrid.language.flags import Flags, flag_faults, read_flags
 from stepgrid.language.sources import SourceFault
 from stepgrid.plugins.registry import build_systems
+from tests.cases import rows
 
 
 def faults(engine="rocksdb", **flags):
@@ -42,17 +43,6 @@ def test_an_unknown_name_with_what_there_is(name):
     )
 
 
-@pytest.mark.parametrize(
-    ("name", "value", "said"),
-    [
-        ("system", "ninja", "`system: ninja` is not make or cmake"),
-        ("assertions", "on", "`assertions: on` is not true or false"),
-        ("cc", "-v", "`cc: -v` is not a compiler's name or path"),
-        ("cxxflags", "-D'a", "`cxxflags: -D'a` cannot be split into words: no closing quotation"),
-        ("march", "-m", "`march: -m` is not a processor that the compiler knows, such as native or x86-64-v3"),
-        ("libraries", "/usr", "`libraries: /usr` is not a suite such as bookworm, or system"),
-        ("PORTABLE", "1\n2", "`PORTABLE` holds a character that cannot be printed"),
-    ],
-)
+@pytest.mark.parametrize(("name", "value", "said"), rows(__file__, "a_value_that_cannot_be"))
 def test_a_value_that_cannot_be(name, value, said):
     assert faults(**{name: value}) == [SourceFault("wrong-flag", name, said)]

@@ -9,6 +9,7 @@ from ruamel.yaml import YAML
 
 from stepgrid.build.recipe import load_source
 from stepgrid.language.sources import SOURCES, extension_faults, network_sources, source_faults, source_kind
+from tests.cases import rows
 
 URL = "https://host.example/a/b.git"
 SUM = "0123456789abcdef" * 4
@@ -125,19 +126,6 @@ def test_checking_imports_nothing_that_touches_the_world():
     assert found.stdout == "[]\n"
 
 
-@pytest.mark.parametrize(
-    ("source", "names"),
-    [
-        ({"system": "db_bench"}, []),
-        ({"path": "../mine"}, []),
-        ({"git": "file:///mine.git", "ref": "main"}, []),
-        ({"debian": ["a", "b"], "suite": "sid"}, [("debian", "a b")]),
-        ({"git": "https://x.example/y.git", "ref": "v1"}, [("git", "https://x.example/y.git")]),
-        (
-            {"maven": "org.rocksdb:rocksdbjni:9.9.3", "tree": {"git": "https://x.example/y.git", "ref": "v9.9.3"}},
-            [("maven", "org.rocksdb:rocksdbjni"), ("git", "https://x.example/y.git")],
-        ),
-    ],
-)
+@pytest.mark.parametrize(("source", "names"), rows(__file__, "what_a_source_takes_from_the_network"))
 def test_what_a_source_takes_from_the_network(source, names):
-    assert list(network_sources(source)) == names
+    assert [*map(list, network_sources(source))] == names

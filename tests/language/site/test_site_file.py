@@ -13,6 +13,7 @@ from stepgrid.language.problems import Problems, SpecError, _source, format_prob
 from stepgrid.language.site import choose_site_file, current_site, read_site
 from stepgrid.model.site import JobRequest, Site, SiteServer, Slurm
 from stepgrid_inspect import schema
+from tests.cases import rows
 
 ROOT = Path(__file__).resolve().parents[3]
 WHOLE = """\
@@ -142,30 +143,7 @@ def test_nodes_of_a_cluster():
     assert Slurm({"here": nodes}).job_request("h-1", declared=False) == nodes
 
 
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
-        (
-            "slurm: {machines: {big: {nodes: ['n[2-3]']}}}",
-            "site.yaml:1:34: error[wrong-type]: `nodes`: expected the name of one node, found `n[2-3]`",
-        ),
-        ("slurm: {builds: {cpus: 2}}", "error[missing-key]"),
-        ("noise: quiet", "site.yaml:1:8: error[not-a-choice]: `noise`: expected `fix` or `leave`, found `quiet`"),
-        ("allow_other_hardware: 2", "`allow_other_hardware`: expected true or false, found `2`"),
-        (
-            "client: {host: -oProxyCommand=x, listen: 10.0.0.1}",
-            "site.yaml:1:16: error[wrong-type]: `host`: expected a name of one machine as ssh takes it, found `-oProxy",
-        ),
-        (
-            "client: {host: b, listen: 0.0.0.0}",
-            "site.yaml:1:27: error[wrong-type]: `listen`: expected the one address of this machine that `b` reaches",
-        ),
-        ("client: {host: b, listen: '::1', folder: /a/../b}", "error[wrong-type]: `folder`: expected an absolute path"),
-        ("tools: git", "site.yaml:1:8: error[wrong-type]: `tools`: expected a map, found `git`"),
-        ("data:", "site.yaml:1:1: error[wrong-type]: `data`: expected a value, found nothing"),
-        ("- data", "error[wrong-type]: expected a map of settings at the top of the file"),
-    ],
-)
+@pytest.mark.parametrize(("text", "said"), rows(__file__, "values_of_another_kind"))
 def test_values_of_another_kind(text, said):
     assert said in complaints(f"{text}\n")
 

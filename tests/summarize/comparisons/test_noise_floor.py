@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy import stats
+from scipy import special
 
 from stepgrid.model.records import replace
 from stepgrid.summarize.comparisons.noise_floor import noise_floors, residuals
@@ -18,7 +18,7 @@ ARM, BASE = (point(*(run(cell, load, 100.0) for load in range(3))) for cell in (
 ENGINES = {"b": "rocksdb"}
 # medians of blocks and means of cells are 0: all of it is noise
 NOISE = {"a": (0.0, 0.01, -0.01), "b": (0.01, -0.01, 0.0), "c": (-0.01, 0.0, 0.01), "d": (0.0, 0.0, 0.0)}
-DEVIATION = math.sqrt(0.0002 / (6 / 8) / stats.chi2.median(2))  # of 8 degrees of freedom the blocks have 2
+DEVIATION = math.sqrt(0.0002 / (6 / 8) / (2 * math.log(2)))  # of 8 degrees of freedom the blocks have 2: chi²'s median
 Noise = Mapping[str, Sequence[float]]
 
 
@@ -44,7 +44,7 @@ def floors(runs, older=(), engines=ENGINES, host="here"):
 def deviation(noise, shares_loads, freedom=6):
     """Return the deviation of one figure behind a floor."""
     floor = noise.floor(ARM, BASE, shares_loads)
-    return None if floor is None else math.log1p(floor) / stats.t.ppf(0.975, freedom) / math.sqrt(2 / 3)
+    return None if floor is None else math.log1p(floor) / special.stdtrit(freedom, 0.975) / math.sqrt(2 / 3)
 
 
 def test_loads_of_one_cell_are_equal_arms():
@@ -95,7 +95,7 @@ def test_arms_of_two_engines_have_the_noise_of_both():
     quiet = [replace(load, build_id="mysql") for load in loads(dict.fromkeys("efgh", (0.0, 0.01, -0.01)))]
     noise = floors([*loads(), *quiet], engines={**ENGINES, "mysql": "mysqld"})
     other = point(*(replace(load, build_id="mysql") for load in ARM.runs))
-    half = stats.t.ppf(0.975, 6) * math.sqrt((DEVIATION**2 + 0.0025**2 / 2) / 3)
+    half = special.stdtrit(6, 0.975) * math.sqrt((DEVIATION**2 + 0.0025**2 / 2) / 3)
     assert noise.floor(other, BASE, False) == pytest.approx(math.exp(half) - 1)
 
 
@@ -116,7 +116,7 @@ def test_each_metric_has_its_own_floor():
     assert deviation(noise, False) == pytest.approx(DEVIATION)
     floor = noise.floor(slow, slow, False, "p99_us")
     assert floor is not None
-    assert math.log1p(floor) == pytest.approx(4 * DEVIATION * stats.t.ppf(0.975, 6) * math.sqrt(2 / 3))
+    assert math.log1p(floor) == pytest.approx(4 * DEVIATION * special.stdtrit(6, 0.975) * math.sqrt(2 / 3))
 
 
 # Effects of blocks

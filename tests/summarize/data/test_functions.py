@@ -3,27 +3,13 @@
 import pytest
 
 from stepgrid.summarize.data.functions import function_rows, plain_name, wait_rows
+from tests import cases
 from tests.summarize import made
 
 OPERATIONS = 1_000.0
 
 
-@pytest.mark.parametrize(
-    ("symbol", "name"),
-    [
-        ("rocksdb::DB::Open(rocksdb::Options const&, char: int)", "rocksdb::DB::Open"),
-        ("void rocksdb::Sort<int, std::less<int> >(int*, int) [clone .isra.0]", "rocksdb::Sort"),
-        ("std::function<void ()>::operator()() const", "std::function::operator()"),
-        ("(anonymous namespace)::Parse(char const*)", "{anonymous}::Parse"),
-        ("rocksdb::operator<<(std::ostream&, int)", "rocksdb::operator<<"),
-        ("operator new(unsigned long)", "operator new"),
-        ("foo::{lambda(int)#1}::operator()(int) const", "foo::{lambda#1}::operator()"),
-        ("slot_getsomeattrs_int.constprop.0.cold", "slot_getsomeattrs_int"),
-        ("<alloc::vec::Vec<T> as core::clone::Clone>::clone", "<alloc::vec::Vec<T> as core::clone::Clone>::clone"),
-        ("[libz.so.1]", "[libz.so.1]"),
-        ("__memcpy_avx", "__memcpy_avx"),
-    ],
-)
+@pytest.mark.parametrize(("symbol", "name"), cases.rows(__file__, "compilers_do_not_differ_in_a_plain_name"))
 def test_compilers_do_not_differ_in_a_plain_name(symbol, name):
     assert plain_name(symbol) == name
 

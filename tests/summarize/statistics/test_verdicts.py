@@ -11,6 +11,7 @@ from bench import verdicts_rows
 from stepgrid.model.plan import MOST_LOADS
 from stepgrid.summarize.statistics import verdicts
 from stepgrid.summarize.statistics.confidence_intervals import Interval
+from tests import cases
 
 OPPOSITE = {"faster": "slower", "slower": "faster", **{word: word for word in ("same", "different", "undecided")}}
 RULE, WIDTH = verdicts.StoppingRule(0.02), verdicts.StoppingRule(0.02, 0.02)
@@ -27,20 +28,7 @@ def reaching(ratio, reach, loads=3):
     return interval(ratio, math.log1p(reach) / 4.3, loads, 2.0, 4.3)
 
 
-@pytest.mark.parametrize(
-    ("low", "high", "word"),
-    [
-        (1.03, 1.2, "faster"),
-        (1.01, 1.2, "different"),
-        (1.019, 1.021, "different"),
-        (1.0, 1.2, "undecided"),
-        (0.99, 1.01, "same"),
-        (0.97, 1.01, "undecided"),
-        (0.5, 0.97, "slower"),
-        (0.5, 0.99, "different"),
-        (0.5, 2.0, "undecided"),
-    ],
-)
+@pytest.mark.parametrize(("low", "high", "word"), cases.rows(__file__, "the_whole_interval_decides"))
 def test_the_whole_interval_decides(low, high, word):
     assert verdicts.verdict(low, high, 0.02) == word
 
