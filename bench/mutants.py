@@ -1,10 +1,12 @@
 """Mutants: one operator, number or statement of a module is changed, and the tests that belong to it must fail.
 
-`python bench/mutants.py [--count N] [--seed N] [--seconds N] [--of TEXT] [--show] FILE` tries N mutants of the
-modules of MODULES (those of a seed are always the same), and appends a line of JSON for each to FILE; what has a line
-there is not tried again, so that it goes on where `--seconds` stopped it. It ends with the mutants that survived.
+`python bench/mutants.py [--fast] [--count N] [--seed N] [--seconds N] [--of TEXT] [--show] FILE` tries N mutants of
+the modules of MODULES (those of a seed are always the same), and appends a line of JSON for each to FILE; what has a
+line there is not tried again, so that it goes on where `--seconds` stopped it. It ends with the mutants that survived.
+`--fast` runs only the fast tests; a mutant that survives them is tried by the slow ones when `--fast` is not given.
 `--show` only lists the mutants. All tests run once, which tells the functions that each calls (kept beside FILE:
-remove it when tests have changed); a mutant exists in the memory of a fork.
+remove it when tests have changed). A mutant exists in the memory of a fork. It is killed by a test that fails alone
+with the mutant and passes alone without it.
 """
 
 from __future__ import annotations
@@ -37,20 +39,30 @@ VERDICTS = (
     "tests/summarize/comparisons",
     "tests/summarize",
     "tests/judge",
+    "tests/answers",
 )
 MODULES: Mapping[str, tuple[str, ...]] = {  # subject and module, and the tests that belong to it, most telling first
-    "expand": ("tests/expand", "tests/language/test_problems.py", "tests/plan", "tests/lint", "tests/layouts"),
+    "expand": (
+        "tests/expand",
+        "tests/language/test_problems.py",
+        "tests/plan",
+        "tests/lint",
+        "tests/layouts",
+        "tests/engines/test_program.py",
+        "tests/investigate/test_designs.py",
+    ),
     "plan/identity.py": ("tests/plan", "tests/expand", "tests/cli/test_site.py"),
     "plan/stage_tree.py": ("tests/plan", "tests/expand"),
     "plan/actions.py": ("tests/plan", "tests/store"),
-    "store/status.py": ("tests/store", "tests/plan", "tests/run/test_redo.py"),
+    "store/status.py": ("tests/store", "tests/plan", "tests/run/test_redo.py", "tests/cli/status"),
     "summarize/statistics/verdicts.py": VERDICTS,
     "summarize/comparisons/judgement.py": VERDICTS,
 }
 SHARES = {"expand": 80, "plan/identity.py": 15, "plan/stage_tree.py": 25, "plan/actions.py": 15, "store/status.py": 25}
 OTHERS = 20  # of 200, for each module that SHARES does not name
 MOST_TESTS = 1000  # for a mutant
-MOST_CPU_S = 60  # beyond what its tests take: one that never ends fails, too
+MOST_CPU_S = 30  # beyond three times what its tests take: one that never ends fails, too
+MOST_BYTES = 4 * 2**30  # of address space: one that fills the memory fails, too
 SWAPPED = {
     ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt, ast.Eq: ast.NotEq, ast.NotEq: ast.Eq,
     ast.In: ast.NotIn, ast.NotIn: ast.In, ast.Is: ast.IsNot, ast.IsNot: ast.Is,
@@ -74,6 +86,8 @@ class Attempt(msgspec.Struct, frozen=True):
     killed: bool
     tests: int
     seconds: float
+    fast: bool
+    test: str  # that killed it
 
 
 def mutate(node: ast.AST) -> tuple[str, ast.AST] | None:
@@ -193,24 +207,27 @@ class Calls(msgspec.Struct):
 class Loop:
     """In place of pytest's loop: all tests once, and which functions each calls; then each mutant in a fork."""
 
-    def __init__(self, chosen: Sequence[Mutant], file: Path, until: float) -> None:
-        self.chosen, self.file, self.until = chosen, file, until
+    def __init__(self, chosen: Sequence[Mutant], file: Path, until: float, fast: bool) -> None:
+        self.chosen, self.file, self.until, self.fast = chosen, file, until, fast
         self.calls: dict[str, Calls] = {}
+        self.survived = {name for name, attempt in attempts_of(file).items() if attempt.fast}
+        self.fast_calls: dict[str, Calls] = {}  # of the tests that these have survived
         self.failed = False
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         self.failed |= report.failed
 
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
-        store = self.file.with_suffix(".calls")
+        fast, slow = self.file.with_suffix(".fast-calls"), self.file.with_suffix(".calls")
+        store = fast if self.fast else slow
+        if self.survived and not self.fast and fast.exists():
+            self.fast_calls = msgspec.json.decode(fast.read_bytes(), type=dict[str, Calls])
         if store.exists():
             self.calls = msgspec.json.decode(store.read_bytes(), type=dict[str, Calls])
         else:
             self._record_calls(session)
             store.write_bytes(msgspec.json.encode(self.calls))
-            os.execv(
-                sys.executable, sys.orig_argv
-            )  # forks of a process that has run all tests would inherit their threads
+            os.execv(sys.executable, sys.orig_argv)  # forks would inherit the threads of all these tests
         for mutant in self.chosen:
             if time.monotonic() > self.until:
                 break
@@ -238,10 +255,9 @@ class Loop:
     def _try(self, session: pytest.Session, mutant: Mutant) -> None:
         items = self._items_for(session, mutant)
         began = time.monotonic()
-        status = self._status(session, items, mutant)
-        if status not in (0, 1, -signal.SIGXCPU, -signal.SIGKILL):
-            raise SystemExit(f"{mutant.name}: its fork ended with {status}, which says nothing of the tests")
-        attempt = Attempt(mutant.name, status != 0, len(items), round(time.monotonic() - began, 1))
+        test = self._killer(session, items, mutant)
+        seconds = round(time.monotonic() - began, 1)
+        attempt = Attempt(mutant.name, bool(test), len(items), seconds, self.fast, test)
         with self.file.open("a", encoding="utf-8") as stream:
             stream.write(json.dumps(msgspec.to_builtins(attempt)) + "\n")
 
@@ -253,6 +269,7 @@ class Loop:
             item
             for item in session.items
             if item.nodeid in self.calls
+            and not (mutant.name in self.survived and item.nodeid in self.fast_calls)
             and any(
                 name == file and any(first <= line <= last for first, last in inside)
                 for name, line in self.calls[item.nodeid].functions
@@ -265,30 +282,61 @@ class Loop:
             rows[item.nodeid.partition("[")[0]] += 1
         return sorted(items, key=lambda item: ranks[item.nodeid])[:MOST_TESTS]
 
-    def _status(self, session: pytest.Session, items: Sequence[pytest.Item], mutant: Mutant) -> int:
+    def _killer(self, session: pytest.Session, items: Sequence[pytest.Item], mutant: Mutant) -> str:
+        """The first test that fails alone with the mutant and passes alone without it; "" where none does."""
+        while items:
+            failed = self._first_failure(session, items, mutant)
+            if failed is None:
+                return ""
+            alone = items[failed : failed + 1]
+            if self._first_failure(session, alone, None) is not None:
+                del self.calls[alone[0].nodeid]  # for all mutants of this run
+            elif self._first_failure(session, alone, mutant) is not None:
+                return alone[0].nodeid
+            items = items[failed + 1 :]
+        return ""
+
+    def _first_failure(
+        self, session: pytest.Session, items: Sequence[pytest.Item], mutant: Mutant | None
+    ) -> int | None:
+        """The place of the first of these tests that fails in a fork."""
+        reader, writer = os.pipe()
         child = os.fork()
         if child == 0:
-            os.setsid()
-            null = os.open(os.devnull, os.O_RDWR)
-            for stream in (0, 1, 2):
-                os.dup2(null, stream)
-            most = MOST_CPU_S + round(sum(self.calls[item.nodeid].seconds for item in items))
-            resource.setrlimit(resource.RLIMIT_CPU, (most, most))
             try:
-                if not items or not apply(mutant):
-                    os._exit(0)
-                for item in items:
-                    self.failed = False
-                    session.config.hook.pytest_runtest_protocol(item=item, nextitem=None)
-                    if self.failed:
-                        os._exit(1)
-                os._exit(0)
+                self._run_all(session, items, mutant, writer)
             finally:
                 os._exit(2)
+        os.close(writer)
         _, status = os.waitpid(child, 0)
         with suppress(ProcessLookupError):
             os.killpg(child, signal.SIGKILL)
-        return os.waitstatus_to_exitcode(status)
+        begun = os.read(reader, MOST_TESTS + 1)
+        os.close(reader)
+        code = os.waitstatus_to_exitcode(status)
+        if code not in (0, 1, -signal.SIGXCPU, -signal.SIGKILL):
+            raise SystemExit(f"{mutant and mutant.name}: its fork ended with {code}, which says nothing of the tests")
+        return len(begun) - 1 if code else None
+
+    def _run_all(
+        self, session: pytest.Session, items: Sequence[pytest.Item], mutant: Mutant | None, writer: int
+    ) -> None:
+        os.setsid()
+        null = os.open(os.devnull, os.O_RDWR)
+        for stream in (0, 1, 2):
+            os.dup2(null, stream)
+        most = MOST_CPU_S + round(3 * sum(self.calls[item.nodeid].seconds for item in items))
+        resource.setrlimit(resource.RLIMIT_CPU, (most, most))
+        resource.setrlimit(resource.RLIMIT_AS, (MOST_BYTES, MOST_BYTES))
+        if mutant and not apply(mutant):
+            os._exit(0)
+        for item in items:
+            os.write(writer, b".")
+            self.failed = False
+            session.config.hook.pytest_runtest_protocol(item=item, nextitem=None)
+            if self.failed:
+                os._exit(1)
+        os._exit(0)
 
 
 def attempts_of(file: Path) -> dict[str, Attempt]:
@@ -299,6 +347,7 @@ def attempts_of(file: Path) -> dict[str, Attempt]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("file", type=Path)
+    parser.add_argument("--fast", action="store_true")
     parser.add_argument("--count", type=int, default=200)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--seconds", type=float, default=float("inf"))
@@ -312,15 +361,19 @@ def main() -> None:
     until = time.monotonic() + arguments.seconds
     os.chdir(ROOT)
     os.environ["CI"] = "1"  # hypothesis takes the same examples each time (tests/conftest.py)
-    left = [(mutant, tests) for mutant, tests in chosen if mutant.name not in attempts_of(arguments.file)]
-    if left:
-        loop = Loop([mutant for mutant, _ in left], arguments.file, until)
-        folders = sorted({test for _, tests in left for test in tests})
-        pytest.main(["-q", "-p", "no:cacheprovider", "-p", "no:xdist", *folders], plugins=[loop])
     attempts = attempts_of(arguments.file)
-    done = [attempts[mutant.name] for mutant, _ in chosen if mutant.name in attempts]
-    survivors = [attempt.name for attempt in done if not attempt.killed]
-    print(*survivors, f"{len(survivors)} of {len(done)} survive, {len(chosen) - len(done)} are left", sep="\n")
+    done = {name for name, attempt in attempts.items() if attempt.killed or arguments.fast or not attempt.fast}
+    left = [(mutant, tests) for mutant, tests in chosen if mutant.name not in done]
+    if left:
+        loop = Loop([mutant for mutant, _ in left], arguments.file, until, arguments.fast)
+        folders = sorted({test for _, tests in left for test in tests})
+        pytest.main(
+            ["-q", "-p", "no:cacheprovider", "-p", "no:xdist", *["--fast"] * arguments.fast, *folders], plugins=[loop]
+        )
+    attempts = attempts_of(arguments.file)
+    tried = [attempts[mutant.name] for mutant, _ in chosen if mutant.name in attempts]
+    survivors = [attempt.name for attempt in tried if not attempt.killed]
+    print(*survivors, f"{len(survivors)} of {len(tried)} survive, {len(chosen) - len(tried)} are left", sep="\n")
 
 
 if __name__ == "__main__":

@@ -1,5 +1,6 @@
 """Any program as an engine."""
 
+from stepgrid.language.files import digest, record_inputs
 from stepgrid_databases.engines.program import ENGINE, AnyProgram
 
 
@@ -76,6 +77,8 @@ def test_a_script_of_the_spec_names_its_libraries(compile_text, tmp_path):
     script = tmp_path / "bench/kv.py"
     script.write_text("#!/usr/bin/env python3\n# /// script\n# dependencies = ['plyvel == 1.5.1']\n# ///\n")
     script.chmod(0o755)
-    assert compile_text(text).builds[0].source["libraries"] == {"requirements": ["plyvel==1.5.1"]}
+    with record_inputs() as inputs:
+        assert compile_text(text).builds[0].source["libraries"] == {"requirements": ["plyvel==1.5.1"]}
+    assert inputs.files["bench/kv.py"] == digest(script.read_bytes())  # an edit makes a kept plan an old one
     script.write_text("#!/usr/bin/env python3\n")
     assert "libraries" not in compile_text(text).builds[0].source

@@ -62,7 +62,7 @@ def test_results_are_those_of_the_options_written_out(compile_text, capsys):
     [
         ("memory: 4GiB}\noptions: [{engine: postgres, options: {shared_buffers: 4096MB}}]", ""),
         (
-            "memory: 4GiB}\nsweep: {x: {option: innodb_buffer_pool_size, values: [4G, 2G]}}",
+            "memory: 4GiB}\nsweep: {x: {option: innodb_buffer_pool_size, values: [4096M, 2G]}}",
             "16:21: error[equal-form]: `equal` wants `innodb_buffer_pool_size` 4 GiB; it is 2G here",
         ),
         (

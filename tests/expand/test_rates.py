@@ -53,7 +53,8 @@ def test_a_rate_is_searched_and_shared(compile_text, kind):
     assert [step.name for step in stage.steps] == [*names, *(f"limit[{param}=#{number}]" for number in range(1, 5))]
     for step in stage.steps[1:]:
         assert "1234" in str(with_value(step, 1234).settings)
-        assert rate_target(step.kind, step.settings, param) == (metric, of_one, kind in WHOLE)
+        fixed = {"rate": 5} if param != "rate" else {}  # another target, which stays as it is
+        assert rate_target(step.kind, {**step.settings, **fixed}, param) == (metric, of_one, kind in WHOLE)
     share, target = chosen_axis(stage.steps[2].setup), rate_target(stage.steps[2].kind, stage.steps[2].settings, param)
     assert isinstance(share, RateShare)
     assert target is not None

@@ -75,25 +75,19 @@ def test_a_peak_is_nearly_found(top):
     assert all(1 <= trial.value <= 64 for trial in trials)
 
 
-def test_the_knee_is_the_first_value_that_is_nearly_the_best():
+def test_the_knee_is_the_first_value_that_is_nearly_the_best_and_a_peak_meets_the_condition():
     trials = [search.Trial(value, True, min(value, 10) * 100.0 + value) for value in (1, 4, 9, 10, 16, 64)]
     assert search.peak(trials) == search.Trial(64, True, 1064.0)
     assert search.knee(trials) == 16
     assert search.knee([search.Trial(1, False, 5.0)]) is None
     assert search.KNEE == 0.95
-
-
-def test_where_a_condition_fails_there_is_no_peak():
     trials = [search.Trial(1, True, 10.0), search.Trial(8, True, 40.0), search.Trial(64, False, 90.0)]
     assert search.peak(trials) == search.Trial(8, True, 40.0)
 
 
-def test_a_figure_alone():
+def test_a_figure_alone_and_with_a_condition():
     assert search.parse_objective("max qps") == search.Objective("qps", "")
     assert search.parse_objective("max qps").holds({})
-
-
-def test_with_a_condition():
     found = search.parse_objective("max rate where stall_pct < 1 and p99_us < 5000")
     assert found == search.Objective("rate", "stall_pct < 1 and p99_us < 5000")
     assert found.names == {"rate", "stall_pct", "p99_us"}

@@ -14,7 +14,9 @@ from tests.expand.samples import BASE, SWEEP, ids
 
 def test_a_live_grid_runs_on_one_database(compile_text):
     text = BASE.replace(
-        "benchmarks: [readwhilewriting]", "benchmarks: [readwhilewriting], for: {threads: [1, 2], keys: [1k, 2k]}"
+        "benchmarks: [readwhilewriting]",
+        "benchmarks: [readwhilewriting], for: {threads: [1, 2], keys: [1k, 2k]}, "
+        'options: {subcompactions: "{{ threads }}"}',
     )
     plan = compile_text(text)
     steps = [step for step in plan.cells[0].steps if step.stage == 1]
@@ -28,12 +30,8 @@ def test_a_live_grid_runs_on_one_database(compile_text):
     assert [(step.settings["threads"], step.settings["keys"]) for step in stage.steps] == [
         (1, 1000), (1, 2000), (2, 1000), (2, 2000),
     ]  # fmt: skip
+    assert [step.options["subcompactions"].value for step in stage.steps] == ["1", "1", "2", "2"]
     assert len({step.seed for step in stage.steps}) == 4
-
-
-def test_times(compile_text):
-    plan = compile_text(BASE.replace("benchmarks: [readwhilewriting]", "benchmarks: [readwhilewriting], times: 3"))
-    assert [step.name for step in plan.cells[0].steps] == ["fillseq", "readww.1", "readww.2", "readww.3"]
 
 
 def test_a_warm_up_runs_before_each_run_and_is_not_measured(compile_text):
@@ -263,6 +261,3 @@ collectors:
         ],
         "readww[threads=2]": [mine],
     }
-
-
-# Builds that are servers which already run: what a spec says of one, and what it cannot ask of it

@@ -33,9 +33,6 @@ def named(inputs):
     return [(entry.field, entry.old, entry.new) for entry in inputs]
 
 
-# Setups
-
-
 # Values
 
 

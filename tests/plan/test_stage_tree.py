@@ -160,9 +160,6 @@ def test_output_that_two_cells_read_in_two_ways_is_measured_twice(compile_text):
     assert list(id_faults(plan)) == []
 
 
-# Setups
-
-
 # Ids checked again
 
 
@@ -202,23 +199,19 @@ def test_a_stage_that_is_another_one(change, compile_text):
     assert not said.endswith(root.id)
 
 
-def test_a_build_that_is_another_one(compile_text):
+def test_a_build_a_file_and_a_host_that_are_another_one(compile_text):
     plan = compile_text(samples.SPEC)
     forged = replace(plan, builds=(replace(plan.builds[0], source={"system": "db_bench"}), *plan.builds[1:]))
     (said,) = id_faults(forged)
     assert said.startswith(f"the build {plan.builds[0].id} declares what has the id b-")
-
-
-def test_a_file_that_is_another_one(compile_text):
-    plan = compile_text(samples.SPEC)
     root = plan.stages[0]
     forged = replace(plan, stages=(_steps(root, files={"a.lua": "x"}), *plan.stages[1:]))
     assert list(id_faults(forged)) == [f"the stage {root.id} brings a file `a.lua` that its checksum is not of"]
-
-
-def test_a_load_of_another_host_than_its_stages(compile_text):
-    plan = compile_text(samples.SPEC)
     cell = plan.cells[0]
     forged = replace(cell, repeats=(replace(cell.repeats[0], origin="host-1"), *cell.repeats[1:]))
     faults = list(id_faults(replace(plan, cells=(forged, *plan.cells[1:]))))
     assert faults == ["load 1 of a cell is of another host than its stages"]
+    child = next(stage for stage in plan.stages if stage.parent)
+    moved = tuple(replace(stage, origin="host-1") if stage is child else stage for stage in plan.stages)
+    faults = list(id_faults(replace(plan, stages=moved)))
+    assert f"the stage {child.id} is of another host than the one that it starts from" in faults

@@ -31,7 +31,7 @@ from stepgrid.model.plan import (
 from stepgrid.model.records import replace
 from stepgrid.model.status import Action, ActiveWork, NodeStatus, Status
 from stepgrid.store import plans, stage_requests
-from stepgrid.store.active_run import hold_run_lock
+from stepgrid.store.active_run import hold_run_lock, note_skipped_stage
 from stepgrid.store.paths import RUN_LOCK
 from stepgrid.store.status import StatusReader, job_status, sum_waits
 from stepgrid.store.store import Store
@@ -290,6 +290,16 @@ def test_a_lock_tells_of_a_run_and_a_build_that_have_written_nothing(tmp_path):
         status = StatusReader(store, PLAN).read()
     assert status.run.pid == os.getpid()
     assert status.nodes["b-1"].status is Status.WAITING
+
+
+def test_a_stage_that_a_run_leaves_out_says_what_it_needs(tmp_path):
+    store = Store(tmp_path)
+    with hold_run_lock(store, PLAN.spec, until="the 6m", plan=PLAN.digest):
+        for stage, seconds in (("s-1", 90.0), ("s-2", None)):
+            note_skipped_stage(store, stage, seconds)
+        nodes = StatusReader(store, PLAN).read().nodes
+    assert nodes["s-1"].reason == "needs about 1m30s, more than is left of the 6m"
+    assert nodes["s-2"].reason == "more than is left of the 6m"
 
 
 def test_images_of_the_same_steps_tell_the_size_of_one_to_come(tmp_path):

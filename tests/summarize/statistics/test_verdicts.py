@@ -80,6 +80,7 @@ def test_noisier_intervals_need_more_loads():
     ranges = [verdicts.needed_loads([reaching(1.0, reach)]).text for reach in (0.02, 0.05, 0.1, 0.2, 0.4, 1.0)]
     assert ranges == ["3 to 6", "4 to 19", "6 to 64", "13 to over 100", "38 to over 100", "over 100"]
     near, far = reaching(1.01, 0.05), reaching(1.0, 1.0)
+    assert verdicts.middle_reach([near, far, reaching(1.02, 0.3)]) == pytest.approx(0.3)
     assert verdicts.needed_loads([near, near, far]) == verdicts.needed_loads([near]), "half of them count"
     assert verdicts.needed_loads([near, far, far]) == (None, None)
     assert verdicts.needed_loads([]) == (None, None)
