@@ -13,6 +13,7 @@ import shutil
 import tempfile
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -22,7 +23,7 @@ from stepgrid.build.error import BuildError
 from stepgrid.collect import parquet
 from stepgrid.collect.job import quarantine
 from stepgrid.host import cluster_job
-from stepgrid.host.facts import is_pseudonym, pseudonym
+from stepgrid.host.facts import ADDRESSES, is_pseudonym, pseudonym
 from stepgrid.host.files import read_json, read_record, write_json
 from stepgrid.host.locks import locked
 from stepgrid.host.noise import unnamed_record
@@ -40,6 +41,7 @@ from stepgrid.plugins.registry import PluginError
 from stepgrid.store import plans, stage_requests
 from stepgrid.store.attempts import attempt_record
 from stepgrid.store.paths import (
+    ATTEMPT_FILE,
     BUILD_FILE,
     CATALOGUE_FILE,
     FAILURE_FILE,
@@ -172,8 +174,10 @@ PRIVATE = frozenset({"HOME", "LOGNAME", "PATH", "SHELL", "TMPDIR", "USER", MARK}
 NOISE = "noise"  # of attempt.json: processes of other people among it
 VARIABLES = "environment"  # of command.json
 HOSTNAME, CLIENT_HOSTNAME = "hostname", "client_hostname"
+_NAMES = (HOSTNAME, CLIENT_HOSTNAME, *ADDRESSES)
 _PUBLIC = frozenset({"LC_ALL"})  # set by stepgrid for every command
-_HOST_RECORD = re.compile(r"((?:results|attempts)/[^/]+/[^/]+)/(attempt\.json|.*command\.json|server/effective\.json)")
+_HOST_RECORD = re.compile(r"attempt\.json|.*command\.json|server/effective\.json")
+_PARTS = re.compile(rf"(?P<folder>{REPORT}|(?:{RESULTS}|{ATTEMPTS})/[^/]+/[^/]+)/(?P<file>.+)")
 
 
 class HostFacts(NamedTuple):
@@ -186,7 +190,7 @@ class HostFacts(NamedTuple):
 def host_facts(store: Store, plan: Plan) -> HostFacts:
     folders = [result for stage in plan.stages for result in store.all_results(stage.id)]
     hosts = (attempt_record(folder).host for folder in folders)
-    names = {str(host[name]) for host in hosts for name in (HOSTNAME, CLIENT_HOSTNAME) if name in host}
+    names = {str(host[name]) for host in hosts for name in _NAMES if name in host}
     variables = set[str]()
     for path in (path for folder in folders for path in folder.glob("**/command.json")):
         command = read_record(path, CommandRecord)
@@ -198,12 +202,19 @@ def hide_host(contents: Contents, folder: Path) -> Contents:
     """Copy the files that name the host into a folder, without its name; checksums are those of the copies."""
     copies = dict[str, bytes]()
     checksums = defaultdict[str, dict[str, Mapping[str, int | str]]](dict)  # by result
+    addresses = {name.removesuffix(f"/{ATTEMPT_FILE}"): _addresses(path) for name, (_, path) in contents.items()}
+    addresses[REPORT] = sorted({*chain.from_iterable(addresses.values())})
     for name, (_, path) in contents.items():
-        if (match := _HOST_RECORD.fullmatch(name)) and not path.is_symlink():
-            record = read_json(path)
-            if (anonymous := _hide_host(record)) != record:
-                text = copies[name] = _json_text(anonymous)
-                checksums[match[1]][match[2]] = {"bytes": len(text), "sha256": hashlib.sha256(text).hexdigest()}
+        if (match := _PARTS.fullmatch(name)) and not path.is_symlink() and path.suffix != ".parquet":
+            text = original = path.read_bytes() if (names := addresses.get(match["folder"])) else b""
+            if _HOST_RECORD.fullmatch(match["file"]) and (anonymous := _hide_host(record := read_json(path))) != record:
+                text = _json_text(anonymous)
+            if names and b"\0" not in text:
+                text = _hide_addresses(text.decode(errors="surrogateescape"), names).encode(errors="surrogateescape")
+            if text != original:
+                copies[name] = text
+                sums = checksums[match["folder"]]
+                sums[match["file"]] = {"bytes": len(text), "sha256": hashlib.sha256(text).hexdigest()}
     for result, changed in checksums.items():
         if (name := f"{result}/{RESULT_FILE}") in contents:
             record = read_json(contents[name][1])
@@ -215,7 +226,7 @@ def hide_host(contents: Contents, folder: Path) -> Contents:
         (folder / name).write_bytes(text)
     tables = [table for table in _HOST_TABLES if table in contents]
     for table in tables:
-        _hide_host_of_table(contents[table][1], folder / table, _HOST_TABLES[table])
+        _hide_host_of_table(contents[table][1], folder / table, _HOST_TABLES[table], addresses[REPORT])
     return {name: (folder, folder / name) for name in (*copies, *tables)}
 
 
@@ -231,6 +242,18 @@ def hide_secrets(contents: Contents, folder: Path, secrets: Sequence[tuple[str, 
                 (folder / name).write_bytes(masked.encode(errors="surrogateescape"))
                 copies.append(name)
     return {name: (folder, folder / name) for name in copies}
+
+
+def _addresses(path: Path) -> list[str]:
+    host = attempt_record(path.parent).host if path.name == ATTEMPT_FILE else {}
+    return [str(host[name]) for name in ADDRESSES if name in host]
+
+
+def _hide_addresses(text: str, addresses: Sequence[str]) -> str:
+    """Replace addresses by pseudonyms; not longer ones that hold them."""
+    for address in addresses:
+        text = re.sub(rf"(?<![\w.]){re.escape(address)}(?!\.?\w)", pseudonym(address), text)
+    return text
 
 
 def _json_text(value: Any) -> bytes:
@@ -256,7 +279,7 @@ _HOST_TABLES = {
 }
 
 
-def _hide_host_of_table(source: Path, target: Path, columns: Mapping[str, str]) -> None:
+def _hide_host_of_table(source: Path, target: Path, columns: Mapping[str, str], addresses: Sequence[str]) -> None:
     """Copy a table of the report, which is made of the records."""
     import duckdb
 
@@ -268,7 +291,12 @@ def _hide_host_of_table(source: Path, target: Path, columns: Mapping[str, str]) 
         except duckdb.Error:
             raise BuildError(f"{source} is damaged; remove it, and `stepgrid report` makes it again") from None
         rows = [dict(zip(columns, row, strict=True)) for row in values]
-        parquet.write_rows(connection, target, columns, map(_hide_host_of_row, rows))
+        named = ({name: _hide(value, addresses) for name, value in row.items()} for row in rows)
+        parquet.write_rows(connection, target, columns, map(_hide_host_of_row, named))
+
+
+def _hide(value: Any, addresses: Sequence[str]) -> Any:
+    return _hide_addresses(value, addresses) if isinstance(value, str) else value
 
 
 def _hide_host_of_row(row: dict[str, Any]) -> parquet.Row:

@@ -26,7 +26,7 @@ def site(tmp_path, ssh=HONEST):
     return Site(tools={"ssh": str(tmp_path / "ssh")}, client=SiteClient("bench2", "127.0.0.1", str(tmp_path / "there")))
 
 
-def run_there(tmp_path, *argv, ssh=HONEST):
+def run_there(tmp_path, *argv, ssh=HONEST, here=()):
     """Run a program there; return the step's folder, which has what came back, and the exit status."""
     step, reached = tmp_path / "step", site(tmp_path, ssh)
     step.mkdir()
@@ -34,7 +34,7 @@ def run_there(tmp_path, *argv, ssh=HONEST):
         "ssh": [reached.tool("ssh"), client_host.START], "host": "bench2",
         "folder": reached.client.folder, "argv": argv,
         "env": {"PATH": os.environ["PATH"]}, "files": {}, "programs": {}, "step": str(step),
-        "reserved": [*client_host.FILES, *client_host.FOLDERS],
+        "reserved": [*client_host.FILES, *client_host.FOLDERS], "here": here,
     }  # fmt: skip
     (step / "request").write_text(json.dumps(request))
     relay = subprocess.Popen(
@@ -44,6 +44,25 @@ def run_there(tmp_path, *argv, ssh=HONEST):
     os.waitid(os.P_PID, relay.pid, os.WSTOPPED | os.WEXITED | os.WNOWAIT)
     relay.send_signal(signal.SIGCONT)
     return step, relay.wait(LONG)
+
+
+def test_a_path_is_replaced_as_a_whole(tmp_path):
+    here = str(tmp_path / "step")
+    step, _ = run_there(tmp_path, "printf", "%s\n", f"{here}/a", f"-I{here}", f"{here}y", f"{here}.b", f"/c{here}")
+    below, option, *others = (step / "stdout").read_text().splitlines()
+    assert below.startswith(f"{tmp_path}/there/steps/")
+    assert option == f"-I{below.removesuffix('/a')}"
+    assert others == [f"{here}y", f"{here}.b", f"/c{here}"]
+
+
+def test_a_file_that_only_this_machine_has_is_named(tmp_path):
+    file = tmp_path / "queries.sql"
+    step, _ = run_there(tmp_path, "false", here=[str(file), "/etc/passwd"])
+    file.touch()
+    network = client_host.NetworkSpeed(1, 1, 1)
+    host = client_host.ClientHost(site(tmp_path).client, (), "127.0.0.1", {}, network)
+    sentence = f"; {file} is on this machine and not on bench2: list it under `files:`"
+    assert host.missing_file(client_host.read_end(step)) == sentence
 
 
 def test_what_others_have_in_a_folder_there_is_refused_and_kept(tmp_path):

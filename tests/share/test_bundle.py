@@ -50,6 +50,23 @@ def test_more_than_the_manifest_says(tmp_path, monkeypatch):
     assert not [path for path in (tmp_path / "outputs").rglob("*") if path.is_file() and path.stat().st_size > 1 << 20]
 
 
+def test_addresses_of_clients_elsewhere_are_not_exported(tmp_path):
+    folder, kept = "results/s-1/20260101T000000.000000Z", "10.0.0.12 and 10.0.0.1.5"
+    address, texts = "10.0.0.1", {"attempt.json": '{"host": {"server_address": "10.0.0.1"}}'}
+    texts |= {"server/my.cnf": f"bind_address = {address}\n", "steps/0-a/stderr": f"no {address}:3306. {kept}"}
+    contents = {f"{folder}/{name}": (tmp_path, tmp_path / name) for name in texts}
+    for name, text in texts.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text)
+    (tmp_path / "index.html").write_text(f"<p>{address}</p>")
+    contents["report/index.html"] = (tmp_path, tmp_path / "index.html")
+    copies = {name: path.read_text() for name, (_, path) in hide_host(contents, tmp_path / "copies").items()}
+    name = pseudonym(address)
+    assert copies.pop(f"{folder}/steps/0-a/stderr") == f"no {name}:3306. {kept}"
+    assert copies.keys() == {f"{folder}/attempt.json", f"{folder}/server/my.cnf", "report/index.html"}
+    assert all(name in text and address not in text for text in copies.values())
+
+
 def test_the_node_of_a_cluster_is_not_named(tmp_path):
     record = tmp_path / "attempt.json"
     record.write_text(json.dumps({"hostname": "n1.lab", "cluster_node": "n1", "host": {"hostname": "n1.lab"}}))

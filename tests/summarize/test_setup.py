@@ -85,6 +85,8 @@ def test_the_host_in_a_line():
     network = {"network_rtt_us": "212.4", "network_bytes_per_s": "1175000000.0"}
     line = "clients on another machine (8 cores, 0.21 ms, 9.4 Gbit/s, no TLS)"
     assert host_line({}, {"s-1/1": {**clients, **network}}) == line
+    partly = {**clients, **network, "client_tls": '"in part"', "client_address": "10.0.0.2"}
+    assert host_line({}, {"s-1/1": partly}) == line.replace("no TLS", "TLS in part")
 
 
 @pytest.mark.parametrize(("argv", "env", "text"), rows(__file__, "commands"))

@@ -192,6 +192,7 @@ def machine_difference(machine: Mapping[str, Json], actual: Mapping[str, Json]) 
 # The name under which a host goes in what this machine exports.
 
 _PSEUDONYM = re.compile(r"host-[0-9a-f]{10}")
+ADDRESSES = ("server_address", "client_address")  # of attempt.json, where clients run on another machine
 
 
 def is_pseudonym(host: str) -> bool:

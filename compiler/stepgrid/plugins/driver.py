@@ -515,7 +515,7 @@ def program_request(
     module: str, context: Context, request: Mapping[str, Any], duration: float | None = None
 ) -> Command:
     """Make the same of a program that can do without a server."""
-    access = context.server._asdict() if context.server else None
+    access = context.server._replace(listen="", client="")._asdict() if context.server else None
     text = json.dumps({"access": access, **request}, default=str, indent=1)
     # where this program is, and what it was started with: little else of our environment reaches a step
     paths = os.pathsep.join(filter(None, (str(PACKAGE.parent), os.environ.get("PYTHONPATH"))))

@@ -285,6 +285,8 @@ class RemoteClient(Protocol):
 class NetworkServer(Protocol):
     """A server engine that listens at `Access.listen` and `port` for one user at `Access.client`."""
 
+    tls_counter: str  # of connections with TLS, where clients decide; stepgrid's own have none then
+
     def network_environment(self, settings: Mapping[str, str]) -> Mapping[str, str]:
         """Return variables by which clients ask for TLS, if the server has it; `settings`: of the running server."""
         ...

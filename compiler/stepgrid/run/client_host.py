@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import secrets
 import shutil
 import socket
@@ -13,7 +14,6 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
 from datetime import UTC, datetime
-from functools import reduce
 from pathlib import Path
 from threading import Event, Thread
 from typing import Any, NamedTuple
@@ -21,7 +21,9 @@ from typing import Any, NamedTuple
 from msgspec import Struct
 from msgspec.structs import asdict
 
+from stepgrid.host.facts import ADDRESSES
 from stepgrid.host.failure import StageError
+from stepgrid.host.files import read_json
 from stepgrid.host.processes.launch import LaunchError, LaunchPlan
 from stepgrid.host.processes.supervision import FIXED, ProcessEnd, Program, describe_exit, environment
 from stepgrid.host.remote import agent, relay
@@ -32,7 +34,7 @@ from stepgrid.model.records import replace
 from stepgrid.model.site import Site, SiteClient
 from stepgrid.plugins.registry import runner
 from stepgrid.plugins.server import Access, NetworkServer, RemoteClient
-from stepgrid.run.attempt import FILES, FOLDERS, Attempt, Job, attach
+from stepgrid.run.attempt import AFTER, BEFORE, FILES, FOLDERS, STATISTICS_FOLDER, Attempt, Job, attach
 
 REQUEST = "client-request.json"  # in the step's folder until the program starts; it has a password
 ANSWER = 30.0  # seconds
@@ -40,15 +42,7 @@ COPYING = 600.0  # seconds for each program
 STALLED = 120.0  # seconds in which nothing more of a program was taken
 SSH_OPTIONS = (
     *("-o", "BatchMode=yes", "-o", "ConnectTimeout=10", "-o", "ServerAliveInterval=5", "-o", "ServerAliveCountMax=3"),
-    *(
-        "-o",
-        "ControlMaster=no",
-        "-o",
-        "ControlPath=none",
-        "-T",
-        "-a",
-        "-x",
-    ),  # a connection of its own, for nothing else
+    *("-o", "ControlMaster=no", "-o", "ControlPath=none", "-T", "-a", "-x"),  # its own connection, for nothing else
 )
 # Python takes its program from the first bytes that come
 START = (
@@ -75,12 +69,16 @@ class ClientHost(Struct):
     facts: Mapping[str, Any]
     network: NetworkSpeed
     variables: dict[str, str] = {}  # for clients, once the server is ready: whether they ask for TLS
+    tls_counter: str = ""  # of the server, where they decide it
+    tls: set[bool] = set()  # whether clients of measured steps had it
     provided: set[str] = set()
 
     def record(self) -> dict[str, Any]:
         """Return facts of the host, for the record of an attempt."""
         names = ("hostname", "cpu", "cores", "memory", "kernel")
+        addresses = dict(zip(ADDRESSES, (self.entry.listen, self.address), strict=True))
         return {
+            **{name: address for name, address in addresses.items() if address not in ("127.0.0.1", "::1")},
             **{f"client_{name}": self.facts[name] for name in names if name in self.facts},
             **{f"network_{name}": round(value, 1) for name, value in self.network._asdict().items()},
         }
@@ -100,6 +98,10 @@ class ClientHost(Struct):
             receive_answer(link, COPYING)
         self.provided.update(missing)
 
+    def hide_address(self, text: str) -> str:
+        """Write the server's address as specs do: reports show commands."""
+        return re.sub(rf"(?<![\w.]){re.escape(self.entry.listen)}(?!\.?\w)", "{host}", text)
+
     def access(self, access: Access) -> Access:
         return access._replace(host=access.listen)
 
@@ -109,12 +111,14 @@ class ClientHost(Struct):
         words = [*command.argv, *command.env.values()]
         folders = dict[str, Path]()
         for path, key, name in _named_files(job, step):
-            if any(path in word for word in words):
+            if any(_names(word, [path]) for word in words):
                 folders[key] = Path(path)
                 programs[path] = f"{key}{name}"
         self._refuse_words(words, [*programs, str(folder.resolve())], str(job.store.data.resolve()))
         self.provide(folders)
+        values = [part for word in command.argv[1:] for part in (word, word.partition("=")[2]) if part.startswith("/")]
         request = {
+            "here": [path for path in values if os.path.lexists(path) and not _names(path, [*programs, str(folder)])],
             "ssh": [*self.ssh, START],
             "host": self.entry.host,
             "folder": self.entry.folder,
@@ -133,14 +137,13 @@ class ClientHost(Struct):
 
     def _refuse_words(self, words: Sequence[str], copied: Sequence[str], data: str) -> None:
         program = words[0]
-        if program.startswith("/") and not any(program.startswith(path) for path in copied):
+        if program.startswith("/") and not _names(program, copied):
             raise LaunchError(
                 f"{program} is a program of this machine, and clients run on {self.entry.host}: take one of a build, "
                 "list it under `files:`, or give its name without a path, which is looked for there"
             )
         for word in words:
-            text = reduce(lambda text, path: text.replace(path, ""), copied, word)
-            if data in text:
+            if _names(agent.translate(word, dict.fromkeys(copied, "")), [data]):
                 raise LaunchError(f"the command names {word}, which is here, and clients run on {self.entry.host}")
 
     def explain(self, process: ProcessEnd, end: Mapping[str, Any]) -> str | None:
@@ -151,10 +154,22 @@ class ClientHost(Struct):
             end.get("lost") or f"the connection to {self.entry.host} was lost: ssh {describe_exit(process.exit)}"
         )
 
+    def missing_file(self, end: Mapping[str, Any]) -> str:
+        """Name a path of the command that is here and was not there, as the end of a sentence; empty: none."""
+        missing = [path for path in end.get("missing", ()) if os.path.lexists(path)]
+        hint = f"not on {self.entry.host}: list it under `files:`"
+        return f"; {missing[0]} is on this machine and {hint}" if missing else ""
+
     def warnings(self, attempt: Attempt, folder: Path) -> Iterator[str]:
-        """Note whether the clients used TLS, where they were told; warn where they were the limit."""
+        """Note whether the clients used TLS; warn where they were the limit."""
+        paths = (folder / STATISTICS_FOLDER / f"{when}.json" for when in (BEFORE, AFTER))
+        before, after = ((read_json(path).get("gauges") or {}).get(self.tls_counter) for path in paths)
         if mode := self.variables.get("PGSSLMODE"):
-            attempt.note_host({"client_tls": mode == "require"})
+            self.tls.add(mode == "require")
+        elif before is not None and after is not None and after >= before:
+            self.tls.add(after > before)
+        if self.tls:
+            attempt.note_host({"client_tls": min(self.tls) if len(self.tls) == 1 else "in part"})
         end = read_end(folder)
         if "exit" not in end:
             return
@@ -180,6 +195,10 @@ def runs_there(kind: str) -> bool:
     """Tell whether steps of that kind are clients that may run on another machine."""
     driver: object = runner(kind)
     return isinstance(driver, RemoteClient) and driver.runs_remotely
+
+
+def _names(word: str, paths: Sequence[str]) -> bool:
+    return agent.translate(word, dict.fromkeys(paths, "")) != word
 
 
 def _named_files(job: Job, step: PlannedStep) -> Iterator[tuple[str, str, str]]:

@@ -37,14 +37,7 @@ from stepgrid.model.plan import Command, listed_texts
 from stepgrid.model.records import CommandRecord, Json, ProbeAnswer, ProbeRequest, StepSetup, convert_record
 from stepgrid.model.site import Site
 from stepgrid.plugins import driver
-from stepgrid.plugins.collector import (
-    COMMAND,
-    AskingCollector,
-    AttachingCollector,
-    Collector,
-    DrawingCollector,
-    Target,
-)
+from stepgrid.plugins.collector import COMMAND, AskingCollector, AttachingCollector, Collector, DrawingCollector, Target
 from stepgrid.plugins.driver import Context, command_words
 from stepgrid.plugins.registry import COLLECTORS, DRIVERS, engine, server_engine
 from stepgrid.plugins.server import Access, ClientEnvironment, Connection, SessionWaits, counter_differences

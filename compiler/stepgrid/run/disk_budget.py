@@ -28,14 +28,7 @@ from stepgrid.model.units import duration, size
 from stepgrid.plan import actions
 from stepgrid.run.attempt import Attempt
 from stepgrid.run.images import COPY, Start, can_share, copied_bytes, immutable_files, list_files, unshared_bytes
-from stepgrid.store.images import (
-    Image,
-    database_sizes,
-    evict_image,
-    image_bytes,
-    list_images,
-    note_database_size,
-)
+from stepgrid.store.images import Image, database_sizes, evict_image, image_bytes, list_images, note_database_size
 from stepgrid.store.paths import DATA, IMAGE_FILE, Blocks, File, folder_bytes
 from stepgrid.store.stage_requests import is_measured
 from stepgrid.store.store import Store

@@ -61,7 +61,7 @@ from stepgrid.plugins.server import (
     StatisticsReaders,
 )
 from stepgrid.plugins.statements import IndexReader, PlanReader, plan_text, used_indexes
-from stepgrid.run.attempt import BEFORE, STATISTICS_FOLDER, Attempt, Job, attach, describe_failure, last_line
+from stepgrid.run.attempt import BEFORE, STATISTICS_FOLDER, Attempt, Job, attach, describe_failure, forget, last_line
 from stepgrid.run.client_host import ClientHost, own_port, reach_clients
 from stepgrid.run.options import AcceptedOptions
 from stepgrid.run.server_process import (
@@ -226,8 +226,7 @@ class _Service(Struct):
                 reason = (first_complaint(log) if ended.exit > 0 else "") or f"it {failure}"
                 message, starting = f"{PURPOSES[name]} failed: {reason}", name == "prepare"
                 raise StageError(message, None, log, end_of_log(log), starting=starting)
-            for file in command.files:  # a password is in some, and the build has the rest
-                (folder / file).unlink(missing_ok=True)
+            forget(folder, command.files)  # the build has them
             self.attempt.journal(f"server {name}", index=index, seconds=time.monotonic() - began)
 
     def _write_command(
@@ -238,8 +237,8 @@ class _Service(Struct):
         env = environment(program or command.argv[0], {"HOME": scratch, "TMPDIR": scratch, **command.env})
         record = {"argv": list(command.argv), "env": hide_secrets(command.env), "environment": hide_secrets(env)}
         write_json(folder / "command.json", {**record, "launch": dict(launch or {})}, durable=False)
-        attach(folder, command.files)
-        give_files(self.user, folder)
+        attach(folder, command.files)  # one with a password is in the folder of the socket
+        give_files(self.user, folder, self.home.access.sockets)
         return env
 
     def _start(self, launch: LaunchPlan, cage: ControlGroup) -> Server:
@@ -281,6 +280,7 @@ class _Service(Struct):
             server.keep_settings(effective)
         if self.client and isinstance(self.engine, NetworkServer):
             self.client.variables.update(self.engine.network_environment(effective.values))
+            self.client.tls_counter = self.engine.tls_counter
         if isinstance(self.engine, PromisedDurability) and self._is_own:
             access, version = self.home.access, self.home.version
             classes = running_durability(self.engine.promises, effective.values, version, access.storage_engine)

@@ -23,6 +23,7 @@ from stepgrid.host.processes.cgroup import ControlGroup, caged
 from stepgrid.host.processes.launch import LaunchError, LaunchPlan, check_launch, plan_launch, unloaded_allocator
 from stepgrid.host.processes.signals import STARTED
 from stepgrid.host.processes.supervision import (
+    FIXED,
     Companion,
     MissingError,
     ProcessEnd,
@@ -256,9 +257,12 @@ class StepRun(Struct, frozen=True):
         client: object = engine(self.server.access.engine) if self.server else None
         secrets = client.secret_variables if isinstance(client, ClientEnvironment) else ()
         env = hide_secrets({name: "***" if name in secrets else value for name, value in command.env.items()})
-        record = CommandRecord(
-            argv=tuple(command.argv), env=env, environment=environment(plan.program, env), launch=plan.public_record
-        )
+        argv, complete = tuple(command.argv), environment(plan.program, env)
+        if host := self.client_host:
+            argv = tuple(map(host.hide_address, argv))
+            env = {name: host.hide_address(value) for name, value in env.items()}
+            complete = {**FIXED, **env, **host.variables}
+        record = CommandRecord(argv=argv, env=env, environment=complete, launch=plan.public_record)
         write_json(self.folder / "command.json", record, durable=False)
         attach(self.folder, {**self.planned.files, **command.files})
         return plan
@@ -445,7 +449,8 @@ class StepRun(Struct, frozen=True):
         if self.client_host and (message := self.client_host.explain(process, read_end(self.folder))):
             return message
         if process.exit or process.overdue:
-            return explain_end(self, kind, process, deadline, logs)
+            message = explain_end(self, kind, process, deadline, logs)
+            return message + (self.client_host.missing_file(read_end(self.folder)) if self.client_host else "")
         return unloaded_allocator(self.launch, self.folder / "stderr") or self._refuse_output(kind)
 
     def _refuse_output(self, kind: Runner) -> str | None:

@@ -16,7 +16,7 @@ from msgspec import Struct
 
 from stepgrid.build.option_difference import same, shorten_number
 from stepgrid.expand.search import shown_settings
-from stepgrid.host.facts import pseudonym
+from stepgrid.host.facts import ADDRESSES, pseudonym
 from stepgrid.model import units
 from stepgrid.model.plan import ALPHA, BUILD, FILES, HardwareFacts, Plan, PlannedCell, PlannedStep, is_imported
 from stepgrid.model.records import Json, convert_record
@@ -272,10 +272,7 @@ def _meanings(steps: Sequence[ReportedStep]) -> Iterator[str]:
 def _time_and_size(measured: Mapping[str, Sequence[Point]], step: str) -> tuple[str, str]:
     """Return seconds and bytes; nothing of a step that is not measured."""
     points = measured.get(step, ())
-    return (
-        _range(_figures(points, "seconds"), units.seconds),
-        _range(_figures(points, "database_bytes"), units.size),
-    )
+    return (_range(_figures(points, "seconds"), units.seconds), _range(_figures(points, "database_bytes"), units.size))
 
 
 def _figures(points: Iterable[Point], metric: str) -> list[float]:
@@ -413,7 +410,7 @@ def _differ(old: str | None, new: str | None) -> bool:
 # Host, databases and origin
 
 SIZES = ("memory", "client_memory", "swap_bytes", "free_bytes")
-PRIVATE = ("hostname", "client_hostname")  # of no use to a reader elsewhere
+PRIVATE = ("hostname", "client_hostname", *ADDRESSES)  # of no use to a reader elsewhere
 _WAYS = {
     "empty": "made by the steps",
     "there": "of a server that ran before, as it was",
@@ -445,7 +442,8 @@ def host_line(planned: Mapping[str, Json], hosts: Facts) -> str:
 
 def _clients_text(hosts: Sequence[Mapping[str, str]]) -> str:
     rtt, speed = (median(float(host[f"network_{name}"]) for host in hosts) for name in ("rtt_us", "bytes_per_s"))
-    encryption = {"TLS" if host["client_tls"] == "true" else "no TLS" for host in hosts if "client_tls" in host}
+    words = {"true": "TLS", "false": "no TLS"}
+    encryption = {words.get(host["client_tls"], "TLS in part") for host in hosts if "client_tls" in host}
     cores, gigabits = counted(int(hosts[0]["client_cores"]), "core"), f"{speed * 8 / 1e9:.2g} Gbit/s"
     return f"clients on another machine ({', '.join([cores, f'{rtt / 1000:.2g} ms', gigabits, *sorted(encryption)])})"
 

@@ -315,7 +315,7 @@ class _ArmWriter(Struct):
             if _ROOT not in text and name not in anew:
                 self.folder.texts[f"{folder}/{name}"] = text
                 continue
-            path = _word(f"{_ROOT}/HERE/{folder}/{name}")
+            path = _word(name if _ROOT in name else f"{_ROOT}/HERE/{folder}/{name}")
             if name not in anew and self.documents.get(path) == text:
                 continue
             self.documents[path] = text
@@ -360,7 +360,7 @@ class _ArmWriter(Struct):
             command = server.serve(home)
         except LookupError as error:
             raise ReproError(f"{stage.title}: the server cannot be set up: {error}") from None
-        self._add_files(command.files, folder)
+        self._add_files(command.files, folder, command.secrets)
         self.lines += self._call("start", _launched(command, stage.steps[0].setup.launch))
         return home
 

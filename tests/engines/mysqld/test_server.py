@@ -41,13 +41,17 @@ def test_mysql_makes_them_itself_since_5_7(home):
 
 def test_the_password_is_that_of_this_start_and_in_no_command_line(home):
     command = _engine("mariadb").serve(home)
-    assert command.argv == ("/b/my server", "--defaults-file=/f/my.cnf", "--init-file=/f/init.sql")
-    assert command.files["init.sql"] == (
-        "create user if not exists 'u'@'localhost';\n"
-        "alter user 'u'@'localhost' identified by 'secret';\n"
-        "grant all on *.* to 'u'@'localhost' with grant option;\n"
-        "create database if not exists d;\n"
-    )
+    assert command.argv == ("/b/my server", "--defaults-file=/f/my.cnf", "--init-file=/s/init.sql")
+    assert command.secrets == ("/s/init.sql",)  # beside the socket: its folder goes with the server
+    statements = command.files["/s/init.sql"].splitlines()
+    assert "where grantee like '''u''@%' and grantee <> '''u''@''localhost'''" in statements[0]  # others are dropped
+    assert statements[1:3] == ["prepare earlier from @earlier;", "execute earlier;"]
+    assert statements[3:] == [
+        "create user if not exists 'u'@'localhost';",
+        "alter user 'u'@'localhost' identified by 'secret';",
+        "grant all on *.* to 'u'@'localhost' with grant option;",
+        "create database if not exists d;",
+    ]
 
 
 def test_myrocks_is_loaded_where_it_is_asked_for(home):

@@ -12,6 +12,7 @@ import json
 import os
 import platform
 import queue
+import re
 import shutil
 import signal
 import socket
@@ -399,8 +400,9 @@ class _RemoteStep:
                 file.write(text)
         paths = {local: os.path.join(self._root, "programs", key) for local, key in request["programs"].items()}
         paths[request["step"]] = self._folder
-        argv = [_translate(word, paths) for word in request["argv"]]
-        env = {name: _translate(value, paths) for name, value in request["env"].items()}
+        missing = [path for path in request.get("here", ()) if not os.path.lexists(path)]
+        argv = [translate(word, paths) for word in request["argv"]]
+        env = {name: translate(value, paths) for name, value in request["env"].items()}
         env |= {"HOME": self._folder, "TMPDIR": self._folder, MARK: self._folder}
         self._link.send_json(ready=True)
         if self._link.receive_json(4 * SILENCE) != {"go": True}:
@@ -410,7 +412,7 @@ class _RemoteStep:
         self._watch()
         self._send_output(all_of_it=True)
         self._send_files(sent_files)
-        self._link.send_json(end=self._usage)
+        self._link.send_json(end={**self._usage, "missing": missing})
         with suppress(LostError):
             self._link.receive()  # the other end has it all, and closes the connection
 
@@ -518,10 +520,12 @@ def _become_program() -> None:
         signal.signal(number, signal.SIG_DFL)
 
 
-def _translate(text: str, paths: dict[str, str]) -> str:
-    for local in sorted(paths, key=len, reverse=True):
-        text = text.replace(local, paths[local])
-    return text
+def translate(text: str, paths: dict[str, str]) -> str:
+    """Replace paths and what is below them; not those that only begin or end alike, such as /data/xy for /data/x."""
+    names = "|".join(re.escape(local) for local in sorted(paths, key=len, reverse=True))
+    letters = r"""[^\s:;,="'()<>|&]*"""
+    pattern = rf"(?P<local>{names})(?![\w.+@%~-])(?P<below>{letters})|/{letters}"
+    return re.sub(pattern, lambda match: paths[match["local"]] + match["below"] if match["local"] else match[0], text)
 
 
 def _counters() -> dict[str, float]:

@@ -40,6 +40,7 @@ class End(Struct):
     max_rss: Amount
     cpu_pct: Annotated[float, Meta(ge=0, le=100)]
     network_bytes_per_s: Amount
+    missing: list[str] = []  # paths of the command that are not there
 
 
 class RemoteFacts(Struct):

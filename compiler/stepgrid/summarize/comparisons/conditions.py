@@ -35,7 +35,8 @@ OTHER_HOST = "measured on different hosts"
 OTHER_DURABILITY = "unequal durability"
 OTHER_WORK = "did other work"
 OWN_RATES = "each arm was asked for a share of its own maximum"
-SETTINGS = {name: name for name in ("kernel", "microcode", "governor", "turbo")} | {"smt": "SMT", "thp": "THP"}
+SETTINGS = {name: name for name in ("kernel", "microcode", "governor", "turbo")}
+SETTINGS |= {"smt": "SMT", "thp": "THP", "client_tls": "TLS of clients"}
 FAR_APART = timedelta(days=7).total_seconds()  # where the spec does not say `compare_within`
 SPACINGS = 2  # a block is as long as its loads lie apart; a random order makes that up to twice as long
 OPERATIONS, SAME_WORK = "operations", 0.01  # of steps whose totals are those of one and the same work

@@ -60,6 +60,7 @@ def connect(access: Access) -> MysqldConnection:
             cursorclass=DictCursor,
             connect_timeout=_GREETING_SECONDS,
             read_timeout=_GREETING_SECONDS,
+            ssl_disabled=bool(access.listen),  # its TLS is that of the clients: see tls_counter
         )
     except pymysql.err.OperationalError as error:
         if error.args and error.args[0] in _NOT_READY:

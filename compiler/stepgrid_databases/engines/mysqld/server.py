@@ -52,6 +52,12 @@ _TABLES = (
     f"AND table_schema NOT IN ('mysql', 'sys', 'information_schema', 'performance_schema') AND {OWN_TABLES}"
 )
 _NO_PRIVILEGE = 1227
+_DROP = """\
+select coalesce(concat('drop user ', group_concat(distinct grantee)), 'do 0') into @earlier \
+from information_schema.user_privileges where grantee like '''{user}''@%' and grantee <> '''{user}''@''localhost'''
+prepare earlier from @earlier
+execute earlier
+"""
 
 
 # variables that change no database, of InnoDB, MyRocks and above them
@@ -128,6 +134,7 @@ class MysqldServing(EngineBase):
     user = "stepgrid"
     database = "stepgrid"
     secret_variables: tuple[str, ...] = ("MYSQL_PWD",)
+    tls_counter = "Ssl_finished_accepts"
     connect = staticmethod(connect)
     effective = compared = staticmethod(connections.effective)
     counters = staticmethod(connections.counters)
@@ -189,14 +196,17 @@ class MysqldServing(EngineBase):
         return ()  # the server reads what its accounts are when it starts
 
     def serve(self, home: ServerHome) -> Command:
-        accounts = f"--init-file={home.folder / _ACCOUNTS}"
-        return Command((*self._server(home), accounts), files={_ACCOUNTS: self.accounts(home)})
+        accounts = str(home.access.sockets / _ACCOUNTS)  # its password goes with the folder of the socket
+        argv, files = (*self._server(home), f"--init-file={accounts}"), {accounts: self.accounts(home)}
+        return Command(argv, files=files, secrets=(accounts,))
 
     def serve_again(self, home: ServerHome) -> Command:
         return Command(self._server(home))
 
     def accounts(self, home: ServerHome) -> str:
-        """Write a statement a line: a database that was restored has the password of another server."""
+        """Write a statement a line: a database that was restored has the password of another server.
+
+        It may also have the account of an earlier machine of clients, which is dropped."""
         access = home.access
         account, password = f"'{access.user}'@'localhost'", f"identified by '{access.password}'"
         statements = [f"create user if not exists {account}", f"alter user {account} {password}"]
@@ -206,7 +216,10 @@ class MysqldServing(EngineBase):
         database = f"create database if not exists {access.database}"
         if access.client:
             statements += [line.replace("'localhost'", f"'{access.client}'") for line in (*statements, grant)]
-        return "".join(f"{line};\n" for line in (*statements, f"{grant} with grant option", database))
+        drop = _DROP.format(user=access.user)
+        return "".join(
+            f"{line};\n" for line in (*drop.splitlines(), *statements, f"{grant} with grant option", database)
+        )
 
     def network_environment(self, settings: Mapping[str, str]) -> Mapping[str, str]:
         return {}  # its clients ask for TLS, or not, by their own defaults

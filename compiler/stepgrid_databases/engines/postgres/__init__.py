@@ -160,6 +160,7 @@ class Postgres(EngineBase):
     port = 5432
     user = database = "stepgrid"
     secret_variables: tuple[str, ...] = ("PGPASSWORD",)
+    tls_counter = ""  # its clients are told
     connect = staticmethod(connection.connect)
     has_tables = staticmethod(connection.has_tables)
     effective = staticmethod(connection.effective)
