@@ -44,9 +44,10 @@ def remaining_work(config: Mapping[str, object], dry_run: bool = False, on_clust
 
     run_request.use_words(config)
     cluster_job.use(on_cluster)
-    plan = run_request.requested_plan(run_request.plan_request(config), run_request.site_in_use(), not dry_run)
+    request = run_request.plan_request(config)
+    plan = run_request.requested_plan(request, run_request.site_in_use(), not dry_run)
     work = run_request.usable_work(plan, host_plan.store(), dry_run)
-    run_request.refuse_unrunnable(work)
+    run_request.refuse_unrunnable(work, request)
     cluster_job.tell_plan(plan.digest)
     return work
 

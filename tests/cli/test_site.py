@@ -51,6 +51,17 @@ def allow():
     Path("site.yaml").write_text("allow_other_hardware: true\n")
 
 
+def test_a_socket_in_a_command_is_refused_where_clients_run_elsewhere():
+    Path("site.yaml").write_text("client: {host: bench2, listen: 127.0.0.1}\n")
+    build = "{postgres: {engine: postgres, version: 17.0, source: {system: postgres}}}"
+    step = '{name: ask, kind: command, argv: [psql, "{socket}"]}'
+    Path("a.yaml").write_text(f"title: t\nbuilds: {build}\nsteps: [{step}]\n")
+    with pytest.raises(run_request.Refusal) as refusal:
+        pipeline.remaining_work({"spec": "a.yaml", "site": "site.yaml"}, dry_run=True)
+    message = "step `ask`: its program runs on bench2, where `{socket}` leads nowhere"
+    assert f"a.yaml:3:42: error[unknown-placeholder]: {message}" in str(refusal.value)
+
+
 def test_databases_and_images_are_in_the_data_folder_by_checkout(folder):
     own, other = (Store(folder / name / "outputs", folder / "fast") for name in ("checkout", "other"))
     for store in (own, other):

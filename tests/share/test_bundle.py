@@ -50,30 +50,19 @@ def test_more_than_the_manifest_says(tmp_path, monkeypatch):
     assert not [path for path in (tmp_path / "outputs").rglob("*") if path.is_file() and path.stat().st_size > 1 << 20]
 
 
-def test_addresses_of_clients_elsewhere_are_not_exported(tmp_path):
+def test_nodes_of_a_cluster_and_addresses_of_clients_elsewhere_are_not_exported(tmp_path):
     folder, kept = "results/s-1/20260101T000000.000000Z", "10.0.0.12 and 10.0.0.1.5"
-    address, texts = "10.0.0.1", {"attempt.json": '{"host": {"server_address": "10.0.0.1"}}'}
-    texts |= {"server/my.cnf": f"bind_address = {address}\n", "steps/0-a/stderr": f"no {address}:3306. {kept}"}
-    contents = {f"{folder}/{name}": (tmp_path, tmp_path / name) for name in texts}
-    for name, text in texts.items():
-        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / name).write_text(text)
-    (tmp_path / "index.html").write_text(f"<p>{address}</p>")
-    contents["report/index.html"] = (tmp_path, tmp_path / "index.html")
-    copies = {name: path.read_text() for name, (_, path) in hide_host(contents, tmp_path / "copies").items()}
-    name = pseudonym(address)
-    assert copies.pop(f"{folder}/steps/0-a/stderr") == f"no {name}:3306. {kept}"
-    assert copies.keys() == {f"{folder}/attempt.json", f"{folder}/server/my.cnf", "report/index.html"}
-    assert all(name in text and address not in text for text in copies.values())
-
-
-def test_the_node_of_a_cluster_is_not_named(tmp_path):
-    record = tmp_path / "attempt.json"
-    record.write_text(json.dumps({"hostname": "n1.lab", "cluster_node": "n1", "host": {"hostname": "n1.lab"}}))
-    name = "results/s-1/20260101T000000.000000Z/attempt.json"
-    made = hide_host({name: (tmp_path, record)}, tmp_path / "copies")[name][1]
-    assert json.loads(made.read_text()) == {
-        "hostname": pseudonym("n1.lab"),
-        "cluster_node": pseudonym("n1"),
-        "host": {"hostname": pseudonym("n1.lab")},
-    }
+    address, name = "10.0.0.1", pseudonym("10.0.0.1")
+    attempt = {"hostname": "n1.lab", "cluster_node": "n1", "host": {"hostname": "n1.lab", "server_address": address}}
+    texts = {"attempt.json": json.dumps(attempt), "server/my.cnf": f"bind_address = {address}\n"}
+    texts |= {"steps/0-a/stderr": f"no {address}:3306. {kept}", "index.html": f"<p>{address}</p>"}
+    for path, text in texts.items():
+        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / path).write_text(text)
+    names = {path: "report/index.html" if path == "index.html" else f"{folder}/{path}" for path in texts}
+    copies = hide_host({names[path]: (tmp_path, tmp_path / path) for path in texts}, tmp_path / "copies")
+    hidden = {path: copies[names[path]][1].read_text() for path in texts}
+    host = {"hostname": pseudonym("n1.lab"), "server_address": name}
+    node = {"hostname": pseudonym("n1.lab"), "cluster_node": pseudonym("n1"), "host": host}
+    assert json.loads(hidden.pop("attempt.json")) == node
+    assert [*hidden.values()] == [f"bind_address = {name}\n", f"no {name}:3306. {kept}", f"<p>{name}</p>"]

@@ -18,14 +18,7 @@ from stepgrid.expand.axes import Point
 from stepgrid.expand.builds import Build
 from stepgrid.expand.clients import ClientRequest, Clients
 from stepgrid.expand.options import ResolvedSettings
-from stepgrid.expand.scope import (
-    PARAMS,
-    STORAGE_ENGINE,
-    UNSET,
-    AlreadyReported,
-    Name,
-    Scope,
-)
+from stepgrid.expand.scope import PARAMS, STORAGE_ENGINE, UNSET, AlreadyReported, Name, Scope
 from stepgrid.expand.service import mentioned_by_service, resolve_service
 from stepgrid.expand.steps import STEADY, StepEntry
 from stepgrid.language import files, site
@@ -34,24 +27,11 @@ from stepgrid.language.models import Launch, Spec, SpecCollector, SpecProbe
 from stepgrid.language.problems import Location, Problems, nearest
 from stepgrid.language.spec_file import Document
 from stepgrid.language.yaml import Text, width
-from stepgrid.model.plan import (
-    CLIENT,
-    Json,
-    Option,
-    listed_texts,
-    runs_already,
-)
+from stepgrid.model.plan import CLIENT, Json, Option, listed_texts, runs_already
 from stepgrid.model.records import LaunchRequest, ProbeRequest, StepSetup, replace
 from stepgrid.model.secret_variables import must_hide, seal
 from stepgrid.plugins.collector import ENGINE_STATE
-from stepgrid.plugins.driver import (
-    InputFiles,
-    OptionFiles,
-    Placeholders,
-    StepFiles,
-    find_on_path,
-    possible_file_names,
-)
+from stepgrid.plugins.driver import InputFiles, OptionFiles, Placeholders, StepFiles, find_on_path, possible_file_names
 from stepgrid.plugins.engine import IndebtedEngine, WrittenOptions
 from stepgrid.plugins.registry import client_engine, driver, engine, input_files, runs_on, step_files
 from stepgrid.plugins.server import RevisedStorage

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from errno import EACCES
@@ -18,13 +19,14 @@ from stepgrid.host.facts import hardware_contradiction, machines_without_nodes
 from stepgrid.host.files import STALE_HINT, is_stale
 from stepgrid.host.limits import LimitError
 from stepgrid.host.terminal_output import folded
-from stepgrid.language.problems import Problem, SpecError, close_names, count_problems, format_problems
+from stepgrid.language.problems import Location, Problem, SpecError, close_names, count_problems, format_problems
 from stepgrid.language.site import VARIABLE, current_site
 from stepgrid.language.sources import READY
 from stepgrid.model.plan import Plan, PlannedBuild, PlannedStage, recipe_flags, runs_already
 from stepgrid.model.site import HERE
 from stepgrid.plugins import registry
 from stepgrid.plugins.engine import DeclaredBuilds
+from stepgrid.plugins.server import NetworkServer
 from stepgrid.run import end_time
 from stepgrid.store.active_run import disk_refusal, full_disk_sentence, is_full_disk_error
 from stepgrid.store.plans import Request
@@ -66,12 +68,13 @@ def site_in_use() -> str | None:
     return os.environ.get(VARIABLE)
 
 
-def refuse_unrunnable(work: RemainingWork) -> None:
+def refuse_unrunnable(work: RemainingWork, request: Request) -> None:
     """Refuse options that builds do not take, what this version cannot run, and another machine than the spec's."""
     if work.stages.keys() & work.lacking:
         _refuse_wrong_options(work)
     if work.lacking:
         refuse_unsupported(work)
+        _refuse_sockets(work, request)
     _refuse_foreign_hardware(work)
 
 
@@ -208,6 +211,27 @@ def _refuse_wrong_options(work: RemainingWork) -> None:
     problems = host_plan.build_problems(work.plan, work.store)
     if errors := [problem for problem in problems if problem.severity == "error"]:
         raise Refusal(f"{format_problems(errors)}\n\n{work.plan.spec}: {count_problems(errors)}")
+
+
+def _refuse_sockets(work: RemainingWork, request: Request) -> None:
+    """Refuse commands that name the socket of their server, where clients run on another machine."""
+    if not (client := current_site().client):
+        return
+    from stepgrid.run.client_host import runs_there
+
+    problems = dict[Problem, None]()
+    plan = host_plan.compile_for_host(request.spec, request.scale, None, request.only, request.sets)  # with places
+    builds = (build for build in plan.builds if not runs_already(build.source))
+    engines = {build.id: registry.server_engine(build.engine) for build in builds}
+    for stage in plan.stages:
+        is_used = stage.id in work.lacking and isinstance(engines.get(stage.build), NetworkServer)
+        for step in stage.steps if is_used else ():
+            if runs_there(step.kind) and (match := re.search(r"\{sockets?\}", str(step.settings.get("argv")))):
+                where = Location.read(getattr(step.settings, "at", {}).get("argv", f"{plan.spec}:1:1"))
+                message = f"step `{step.name}`: its program runs on {client.host}, where `{match[0]}` leads nowhere"
+                problems[Problem("unknown-placeholder", where, message, "use `{host}` and `{port}`")] = None
+    if problems:
+        raise Refusal(f"{format_problems([*problems])}\n\n{plan.spec}: {count_problems([*problems])}")
 
 
 def _refuse_foreign_hardware(work: RemainingWork) -> None:
