@@ -16,10 +16,11 @@ from msgspec import MsgspecError, Struct, msgpack
 from stepgrid.collect.result_figures import figures_file
 from stepgrid.model.metrics import QPS
 from stepgrid.model.plan import DIFFERENCE, Json, Plan, PlannedCell, PlannedRepeat, PlannedStage
-from stepgrid.model.records import replace
+from stepgrid.model.records import Catalogues, replace
 from stepgrid.model.status import Action, Eta, NodeStatus, PlanStatus, Status
-from stepgrid.model.units import SIZED, exact_size
+from stepgrid.model.units import SIZED, as_number, exact_size
 from stepgrid.plan import actions, plan_file
+from stepgrid.plan.actions import Nodes
 from stepgrid.plan.difference import UNSET, ChangedInput, Link, differences, links_of
 from stepgrid.plugins.registry import read_settings
 from stepgrid.store.attempts import attempt_record
@@ -98,7 +99,7 @@ class _Previewer(Struct, frozen=True, dict=True):  # no slots: cached_property n
             build.id: build_catalogue(self.store, build.id) if statuses[build.id].status is Status.DONE else None
             for build in self.plan.builds
         }
-        return actions.leave_unsupported(self.plan, statuses, catalogues) | self._reused(statuses)
+        return leave_unsupported(self.plan, statuses, catalogues) | self._reused(statuses)
 
     def _reused(self, nodes: Mapping[str, NodeStatus]) -> dict[str, NodeStatus]:
         """Explain nodes that the run of another spec has done."""
@@ -540,5 +541,30 @@ def _figure(store: Store, stage: str, index: int) -> float | None:
             value = msgpack.decode(path.read_bytes()[FIGURES_DIGEST:])["steps"][index]["metrics"].get(QPS)
         except (OSError, MsgspecError, LookupError, TypeError, AttributeError):
             continue  # by an earlier version
-        return float(value) if isinstance(value, int | float) and value > 0 else None
+        number = as_number(value)
+        return number if number and number > 0 else None
     return None
+
+
+def leave_unsupported(plan: Plan, nodes: Nodes, catalogues: Catalogues) -> dict[str, NodeStatus]:
+    """Leave stages that would run where their build lacks an option that another build has, or may have."""
+    decided, engines = dict(nodes), {build.id: build.engine for build in plan.builds}
+    for stage in sorted(plan.stages, key=lambda stage: stage.rank):
+        parent = decided[stage.parent] if stage.parent else None
+        inherited = parent.why if parent and parent.action is Action.LEAVE else ""
+        why = inherited or next(_missing_options(stage, catalogues, engines), "")
+        if why and decided[stage.id].action in (Action.MEASURE, Action.RETRY):
+            decided[stage.id] = replace(decided[stage.id], action=Action.LEAVE, why=why, times=0)
+    return decided
+
+
+def _missing_options(stage: PlannedStage, catalogues: Catalogues, engines: Mapping[str, str]) -> Iterator[str]:
+    options = catalogues.get(stage.build)
+    if options is None:
+        return
+    builds = [build for build in catalogues if build in engines and engines[build] == engines[stage.build]]
+    peers = [catalogues[build] for build in builds if build != stage.build]
+    for step in stage.steps:
+        for name, option in step.options.items():
+            if option.unsupported == "cell" and name not in options and any(o is None or name in o for o in peers):
+                yield f"the build has no option {name}"

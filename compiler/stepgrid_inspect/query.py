@@ -29,7 +29,7 @@ from stepgrid.model import units
 from stepgrid.model.figures import BUCKET, Figures, ParseError, PrintedStep, rows
 from stepgrid.model.result_schema import HEADINGS
 from stepgrid.model.table import Cell, Column, Table
-from stepgrid.model.units import counted
+from stepgrid.model.units import as_number, counted
 from stepgrid.plan import plan_file
 from stepgrid.plugins.driver import StandaloneOutput
 from stepgrid.plugins.metrics import SECTIONS, unit
@@ -278,7 +278,8 @@ def _level_lines(title: str, figures: Figures, label: str) -> Iterator[str]:
     for level in levels:
         name = f"{level['family']} {level[label]}" if has_families else str(level[label])
         values = ((HEADINGS[head].form, level.get(head)) for head in heads)
-        texts = [form(value) if isinstance(value, int | float) else "-" for form, value in values]
+        numbers = ((form, as_number(value)) for form, value in values)
+        texts = ["-" if number is None else form(number) for form, number in numbers]
         cells.append(tuple(map(Cell, (name, *texts))))
     columns = (Column(label, label=True), *(Column(HEADINGS[head].heading) for head in heads))
     yield from ("", f"  {title}")

@@ -3,26 +3,31 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import asdict
 
 from stepgrid.cli.failures import CommandError, unless_busy
 from stepgrid.cli.output import ROW_FORMATS, format_rows
 from stepgrid.cli.spec_arguments import add_cells, add_site, check_steps, quiet_plan, select_cells, use_site
 from stepgrid.errors import FINE
 from stepgrid.host.locks import locked
-from stepgrid.model.plan import STAGE_PREFIX, Plan, is_imported
-from stepgrid.model.status import Action, NodeStatus
+from stepgrid.model.plan import STAGE_PREFIX, Plan, PlannedCell, is_imported
+from stepgrid.model.records import Json
+from stepgrid.model.status import Action, ActiveWork, NodeStatus, Status
 from stepgrid.model.units import counted, duration
-from stepgrid.plan import actions, plan_file
+from stepgrid.plan import plan_file
 from stepgrid.store import paths, plans, stage_requests
-from stepgrid.store.attempts import attempt_record
+from stepgrid.store.attempts import attempt_end, attempt_record
 from stepgrid.store.paths import RESULT_FILE, RUN_LOCK
 from stepgrid.store.plans import StoredPlan
-from stepgrid.store.results import COUNTS, PastAttempt, past_attempts
+from stepgrid.store.results import result_record
+from stepgrid.store.stage_requests import read_retraction
 from stepgrid.store.status import StatusReader
 from stepgrid.store.store import Store
 from stepgrid.summarize import formats
@@ -43,7 +48,7 @@ def add_results_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run_results(args: argparse.Namespace) -> int:
     plan = quiet_plan(args)
-    stages = actions.select_stages(select_cells(plan, args.cells), load=True)
+    stages = select_stages(select_cells(plan, args.cells), load=True)
     store = host_plan.store()
     if args.format == "json":
         print(formats.json_text(results_json(store, plan, stages)))
@@ -109,13 +114,13 @@ def run_redo(args: argparse.Namespace) -> int:
     cells = select_cells(plan, args.cells)
     check_steps(plan, args.step)
     if args.undo:
-        stages = actions.select_stages(cells, args.step, args.load or args.disturbed or not args.step)
+        stages = select_stages(cells, args.step, args.load or args.disturbed or not args.step)
         pending = stage_requests.pending_redos(store, stages)
         for stage in pending:
             stage_requests.withdraw_redo(store, stage)
         print(f"{counted(len(pending), 'stage')} no longer asked for" if pending else "nothing was asked for")
         return FINE
-    selected = actions.select_stages(cells, args.step, args.load or args.disturbed)
+    selected = select_stages(cells, args.step, args.load or args.disturbed)
     origins = {stage.id: stage.origin for stage in plan.stages if stage.origin}
     stages = [stage for stage in selected if stage not in origins]
     if imported_stages := len(selected) - len(stages):
@@ -236,3 +241,71 @@ def _plan_rows(store: Store, plan: StoredPlan) -> Iterator[tuple[Any, ...]]:
         creation = datetime.fromtimestamp(plan.time, UTC).strftime(MINUTES)
         spec = plan.spec.removeprefix("import ") if is_imported(plan.spec) else plan.spec
         yield plan.digest, spec, plan.scale, creation, len(compiled.cells), len(results), len(compiled.stages), last
+
+
+COUNTS = "counts"
+
+
+class PastAttempt(Struct, frozen=True):
+    folder: Path
+    standing: str  # of a result: counts, older, retracted, broken; of an attempt: failed, interrupted, running, waiting
+    status: str | None = None  # of a result: done, unsupported
+    started: str | None = None
+    seconds: float | None = None
+    host: str | None = None
+    message: str = ""  # why it was retracted, or failed, or is unsupported
+    warnings: tuple[str, ...] = ()  # of its steps, with their names
+
+    def to_json(self) -> dict[str, Json]:
+        record = asdict(self) | {"folder": str(self.folder), "said": self.message}
+        del record["message"]
+        return record
+
+
+def past_attempts(store: Store, node: NodeStatus) -> list[PastAttempt]:
+    counting = node.result.folder if node.result else None
+    attempts = [_past_result(folder, counting) for folder in store.all_results(node.id)]
+    attempts += [_past_attempt(folder, node.work) for folder in store.attempts(node.id)]
+    return sorted(attempts, key=lambda attempt: attempt.folder.name)
+
+
+def _past_result(folder: Path, counting: Path | None) -> PastAttempt:
+    record, retraction = result_record(folder), read_retraction(folder)
+    if retraction:
+        standing = "retracted"
+    elif folder == counting:
+        standing = COUNTS
+    else:
+        standing = "broken" if counting is None or folder.name > counting.name else "older"
+    message, host = retraction.sentence if retraction else "", attempt_record(folder).host_name
+    if record is None:
+        return PastAttempt(folder, standing, host=host, message=message)
+    warnings = tuple(f"{step.name}: {text}" for step in record.steps for text in step.warnings)
+    message = message or record.reason or ""
+    return PastAttempt(folder, standing, record.status, record.started, record.seconds, host, message, warnings)
+
+
+def _past_attempt(folder: Path, work: ActiveWork | None) -> PastAttempt:
+    record, end = attempt_record(folder), attempt_end([folder])
+    standing, message = (str(end.status), end.sentence) if end else ("", "")
+    if work and work.attempt == folder:
+        standing, message = Status.WAITING if work.waits else Status.RUNNING, ""
+    return PastAttempt(folder, standing, started=record.started or None, host=record.host_name, message=message)
+
+
+def select_stages(cells: Iterable[PlannedCell], steps: Collection[str] = (), load: bool = False) -> list[str]:
+    """List stages of every repeat of these cells, in order: of the named steps, else all that follow the load.
+
+    `load`: include the load, and all that starts from it in these cells."""
+    return list(dict.fromkeys(stage for cell in cells for stage in _cell_stages(cell, steps, load)))
+
+
+def _cell_stages(cell: PlannedCell, steps: Collection[str], load: bool) -> Iterator[str]:
+    positions = {step.stage for step in cell.steps if step.names & {*steps}}
+    if steps and not positions:
+        return
+    for repeat in cell.repeats:
+        first = 0 if len(repeat.stages) == 1 else 1  # without a checkpoint the load is the only stage
+        for position, stage in enumerate(repeat.stages):
+            if load or (position in positions if steps else position >= first):
+                yield stage

@@ -130,7 +130,12 @@ def _processes(value: Json) -> Iterator[tuple[str, list[float]]]:
     if isinstance(value, list) and value and isinstance(value[0], list):
         yield from ((str(index), _numbers(values)) for index, values in enumerate(value, 1))
     elif value is not None:
-        yield "", _numbers(value if isinstance(value, list) else [value])
+        yield "", _numbers(_entries(value))
+
+
+def _entries(value: object) -> list[Json]:
+    """Take a list; any other value is a list of one."""
+    return value if isinstance(value, list) else [value]
 
 
 def _numbers(values: Iterable[Json]) -> list[float]:
@@ -152,7 +157,7 @@ def _clickbench(document: Json) -> Iterator[Sample]:
     """Read ClickBench: for each query the seconds of a cold run and of two hot ones, of which the better counts."""
     moment = str(document.get("date", ""))
     for index, runs in enumerate(document["result"]):
-        hot = _numbers(runs[1:]) if isinstance(runs, list) else []
+        hot = _numbers(_entries(runs)[1:])
         if hot:
             yield Sample(f"Q{index:02}", "time", "s", LOWER, (min(hot),), moment=moment)
 
@@ -160,11 +165,11 @@ def _clickbench(document: Json) -> Iterator[Sample]:
 def _asv(document: Json) -> Iterator[Sample]:
     columns = document.get("result_columns") or ["result"]
     for name, raw in document["results"].items():
-        row = dict(zip(columns, raw if isinstance(raw, list) else [raw], strict=False))
-        values, samples = row.get("result"), row.get("samples")
+        row = dict(zip(columns, _entries(raw), strict=False))
+        values, samples = _entries(row.get("result")), _entries(row.get("samples"))
         cases = _cases(row.get("params") or [])
-        for index, value in enumerate(values if isinstance(values, list) else [values]):
-            several = samples[index] if isinstance(samples, list) and index < len(samples) else None
+        for index, value in enumerate(values):
+            several = samples[index] if index < len(samples) else None
             numbers = _numbers(several if isinstance(several, list) else [value])
             label = f"{name}({cases[index]})" if index < len(cases) and cases[index] else name
             unit = "bytes" if "mem_" in name.rpartition(".")[2] else "s"
@@ -175,7 +180,7 @@ def _asv(document: Json) -> Iterator[Sample]:
 def _cases(params: Sequence[Sequence[Json]]) -> list[str]:
     """Write the combinations of parameters in asv's order."""
     cases = [""]
-    for values in params if isinstance(params, list) else ():
+    for values in params:
         cases = [", ".join(filter(None, (case, str(value)))) for case in cases for value in values]
         if len(cases) > MOST_SAMPLES:
             raise ForeignFileError(f"more than {MOST_SAMPLES:,} combinations of parameters")

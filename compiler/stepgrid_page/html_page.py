@@ -3,30 +3,39 @@
 from __future__ import annotations
 
 import hashlib
+import json
+import re
+import shlex
 from base64 import b64encode
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
 from itertools import accumulate, zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from stepgrid.model import units
-from stepgrid.model.records import replace
+from stepgrid.model.records import Json, replace
 from stepgrid.model.table import MOST_ROWS, Cell, Table, group, word_table
 from stepgrid.model.units import counted
 from stepgrid.package import TEMPLATES
+from stepgrid.plan.difference import yaml_text
 from stepgrid.plugins.layout import MARK
 from stepgrid.summarize import absolute_figures, claims, findings, next_action, sentences, setup, summary_text
-from stepgrid.summarize.comparisons.comparison import Comparison, compact_table, comparison_table
+from stepgrid.summarize.comparisons.comparison import Comparison, comparison_table
+from stepgrid.summarize.comparisons.comparison_axes import StepPoints
 from stepgrid.summarize.formats import cell_data, html_body, html_text, note_once
 from stepgrid.summarize.notes import Doubt
 from stepgrid.summarize.rate_curves import rate_tables
 from stepgrid.summarize.report import Report
 from stepgrid.summarize.report_formats import ALONE, FormOptions
 from stepgrid.summarize.report_tables import search_tables
+from stepgrid.summarize.setup import PRIVATE, SIZES, Facts, way_text
 from stepgrid.summarize.statistics import verdicts
 from stepgrid.summarize.statistics.verdicts import MARKS
 from stepgrid_page import report_charts, step_charts
 from stepgrid_page.drawing import PageMarks, stand_alone
+from stepgrid_page.markdown_post import compact_table
 from stepgrid_page.step_charts import Chart
 
 if TYPE_CHECKING:
@@ -153,7 +162,9 @@ def render(name: str, values: Mapping[str, Any], folder: str = "report", script:
     environment.filters |= {"quoted": quoted, "split_figure": split_figure, "body": _body, "data": _data}
     environment.globals |= {module.__name__.rpartition(".")[2]: module for module in MODULES}
     environment.globals |= {"counted": counted, "zip": zip, "comparison_table": comparison_table}
-    environment.globals |= {"words": _words, "most_rows": MOST_ROWS}
+    environment.globals |= {"words": _words, "most_rows": MOST_ROWS, "many_commands": MANY_COMMANDS}
+    environment.globals |= {"host_rows": host_rows, "database_rows": database_rows}
+    environment.globals |= {"step_commands": step_commands, "shorten_commands": shorten_commands}
     return environment.get_template(name).render(**policy(script), **values)
 
 
@@ -327,3 +338,102 @@ def _setup(report: Report) -> list[tuple[str, Sequence[str]]]:
 
 def _words(rows: Iterable[Sequence[str]], names: Sequence[str] = ("", "")) -> Markup:
     return _body(word_table("", names, list(rows)))
+
+
+def host_rows(hardware: Mapping[str, Json], hosts: Facts) -> Iterator[tuple[str, str]]:
+    """Yield facts that were planned for, then those that attempts saw, where they have few values."""
+    planned = list(_flat("", hardware))
+    yield from planned
+    for name in dict.fromkeys(name for facts in hosts.values() for name in facts if name not in PRIVATE):
+        values = [*dict.fromkeys(facts[name] for facts in hosts.values() if name in facts)]
+        if len(values) == 1:
+            value = _parsed(values[0])
+            facts = value if name == "hardware" and isinstance(value, dict) else {name: value}
+            yield from (row for row in _flat("", facts) if row not in planned)
+        elif len(values) <= 3:
+            yield name.replace("_", " "), " / ".join(values)
+
+
+def _flat(prefix: str, facts: Mapping[str, Json]) -> Iterator[tuple[str, str]]:
+    for name, value in facts.items():
+        if isinstance(value, Mapping):
+            yield from _flat(f"{prefix}{name} ", value)
+        elif value is not None and name != "declared":
+            yield f"{prefix}{name}".replace("_", " "), _value_text(name, value)
+
+
+def _value_text(name: str, value: Any) -> str:
+    if name in SIZES and isinstance(value, int | float):
+        return units.size(value)
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, list):
+        return ", ".join(_value_text(name, item) for item in value)
+    return yaml_text(value) if isinstance(value, Mapping) else str(value)
+
+
+def database_rows(images: Facts) -> Iterator[tuple[str, str]]:
+    """Yield the ways in which databases came about; nothing where none was restored."""
+    ways = Counter(facts["method"] for facts in images.values() if "method" in facts)
+    if set(ways) - {"empty"}:
+        seconds, copied = (
+            sum(value for facts in images.values() if isinstance(value := _parsed(facts.get(name, "0")), int | float))
+            for name in ("seconds", "copied")
+        )
+        texts = ", ".join(f"{way_text(way)} ({count})" for way, count in ways.most_common())
+        yield "databases", f"{texts}; {units.seconds(seconds)} and {units.size(copied)} of copies in all"
+
+
+MANY_COMMANDS = 24  # commands of a step that are shown whole
+# folders before ours
+_BEFORE = re.compile(r"(?<![^:;=,])/[^:;=,]*?(?=(?:builds/b|(?:attempts|live)/s)-[0-9a-f]{20})")
+
+
+class StepCommand(NamedTuple):
+    arm: str
+    text: str
+
+
+def step_commands(section: StepPoints, facts: Facts) -> Iterator[StepCommand]:
+    """Yield the command of the first run of each arm that has one; `facts`: of commands."""
+    for point in section.points:
+        records = (facts.get(f"{run.place[0]}/{run.attempt}/{run.place[1]}", {}) for run in point.runs)
+        if record := next((record for record in records if "argv" in record), None):
+            arm = section.point_name(point)
+            yield StepCommand(arm or section.step, command_line(record))
+
+
+def shorten_commands(commands: Sequence[StepCommand]) -> Sequence[StepCommand]:
+    """Keep the first of many commands, and of the others the words in which they differ from it."""
+    if len(commands) <= MANY_COMMANDS:
+        return commands
+    first, *arms = commands
+    return [first, *(StepCommand(arm, _different_words(first.text, text) or text) for arm, text in arms)]
+
+
+def _different_words(first: str, text: str) -> str:
+    """… --cache_size=8388608 … --bloom_bits=10 …; nothing where they do not stand at the same places."""
+    words, arm_words = first.split(" "), text.split(" ")
+    if len(words) != len(arm_words):
+        return ""
+    different = [arm_word for word, arm_word in zip(words, arm_words, strict=True) if word != arm_word]
+    return f"… {' … '.join(different)} …" if different else "…"
+
+
+def command_line(record: Mapping[str, str]) -> str:
+    argv, env = json.loads(record["argv"]), json.loads(record.get("env", "{}")) or {}
+    if argv[1:3] == ["-P", "-m"] and re.match(r"stepgrid\w*\.", "".join(argv[3:4])):  # a program of ours
+        argv, env = ["python", *argv[2:]], {name: value for name, value in env.items() if name != "PYTHONPATH"}
+    return " ".join([*(f"{name}={_quoted(value)}" for name, value in env.items()), *map(_quoted, argv)])
+
+
+@lru_cache(1 << 16)  # commands of a report are much alike
+def _quoted(word: str) -> str:
+    return shlex.quote(_BEFORE.sub("outputs/", word))
+
+
+def _parsed(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text

@@ -10,9 +10,10 @@ from pathlib import Path
 from stepgrid.build.archive import unpack
 from stepgrid.build.commands import CommandResult
 from stepgrid.build.error import BuildError
-from stepgrid.build.fetch import PROGRAM_ADVICE, REGISTRY_SECONDS, HttpClient, explain_client, verify_checksum
+from stepgrid.build.fetch import verify_checksum
 from stepgrid.build.recipe import Artifact, Material, Order, require
 from stepgrid.model.plan import Json
+from stepgrid_registries.clients import PROGRAM_ADVICE, REGISTRY_SECONDS, HttpClient, explain_client
 
 _HOST_SECONDS = 60.0
 # a package that needs the crate alone; `workspace` keeps cargo from looking for one around it

@@ -10,9 +10,10 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from stepgrid.build.error import BuildError
-from stepgrid.build.fetch import OLD_CLIENT, PROGRAM_ADVICE, HttpClient, verify_checksum
+from stepgrid.build.fetch import verify_checksum
 from stepgrid.build.recipe import Artifact, Material, Order, require
 from stepgrid.model.plan import Json
+from stepgrid_registries.clients import OLD_CLIENT, PROGRAM_ADVICE, HttpClient
 
 _SECONDS = 60.0
 _GO = HttpClient(

@@ -12,9 +12,10 @@ from xml.etree import ElementTree
 
 from stepgrid.build.archive import unpack
 from stepgrid.build.error import BuildError
-from stepgrid.build.fetch import REGISTRY_SECONDS, explain_client, verify_checksum
+from stepgrid.build.fetch import verify_checksum
 from stepgrid.build.recipe import Artifact, Material, Order, require, source_of
 from stepgrid.model.plan import Json
+from stepgrid_registries.clients import REGISTRY_SECONDS, explain_client
 
 _COPY = "org.apache.maven.plugins:maven-dependency-plugin:3.6.1:copy"  # of any repository that serves plugins
 # no question, no colours; a wrong checksum is an error; what was missing a while ago is looked for again

@@ -13,10 +13,11 @@ from msgspec import Struct
 from stepgrid.build.archive import unpack
 from stepgrid.build.commands import CommandResult
 from stepgrid.build.error import BuildError
-from stepgrid.build.fetch import REGISTRY_SECONDS, explain_client, verify_checksum
+from stepgrid.build.fetch import verify_checksum
 from stepgrid.build.recipe import Artifact, Material, Order
 from stepgrid.language.problems import nearest
 from stepgrid.model.plan import Json
+from stepgrid_registries.clients import REGISTRY_SECONDS, explain_client
 
 WHEEL, SDIST = "wheel", "sdist"
 _GUARD = str(Path(__file__).with_name("pip_guard.py"))

@@ -17,7 +17,6 @@ from pathlib import Path
 
 from stepgrid.build.commands import CommandResult
 from stepgrid.build.error import BuildError
-from stepgrid.build.fetch import REGISTRY_SECONDS, explain_client
 from stepgrid.build.recipe import Artifact, Material, Order
 from stepgrid.language.lock_file import content_digest
 from stepgrid.language.problems import nearest
@@ -25,6 +24,7 @@ from stepgrid.language.requirements import Requirement, parse_file, parse_requir
 from stepgrid.language.sources import REQUIREMENTS, declared_libraries, required_pythons
 from stepgrid.model.plan import Json
 from stepgrid.model.site import Site
+from stepgrid_registries.clients import REGISTRY_SECONDS, explain_client
 
 ENVIRONMENT = "environment"  # in the build's folder
 LACKING = (

@@ -3,8 +3,8 @@
 import pytest
 
 from stepgrid.build.commands import CommandResult
-from stepgrid.build.fetch import explain_client
 from stepgrid_registries import crate, maven, pypi
+from stepgrid_registries.clients import explain_client
 
 AGAIN = "check the network, then run the same command again"
 OWN = {"mvn": maven._COMPLAINTS, "cargo": crate._COMPLAINTS, "pip": pypi._COMPLAINTS}

@@ -4,11 +4,12 @@ import pytest
 
 from stepgrid.model.figures import Figures
 from stepgrid.model.records import replace
-from stepgrid.summarize.comparisons.comparison import ArmEntry, ComparedMetric, compact_table
+from stepgrid.summarize.comparisons.comparison import ArmEntry, ComparedMetric
 from stepgrid.summarize.comparisons.comparison_axes import StepPoints
 from stepgrid.summarize.report_formats import NoForm
 from stepgrid_page import report_charts
 from stepgrid_page.drawing import PageMarks
+from stepgrid_page.markdown_post import compact_table
 from stepgrid_published.importer import ImportedStep
 from tests.needs import needs
 from tests.page.test_chart_forms import texts, titles

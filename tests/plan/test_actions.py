@@ -8,7 +8,9 @@ from stepgrid.model.plan import PlannedAxis, PlannedReport
 from stepgrid.model.records import replace
 from stepgrid.model.status import Action, NodeStatus, Status
 from stepgrid.plan import actions
-from stepgrid.plan.actions import NO_IMAGE, add_replays, arms, choose_base, decide_action, leave_unsupported
+from stepgrid.plan.actions import NO_IMAGE, add_replays, arms, choose_base, decide_action
+from stepgrid_inspect.preview import leave_unsupported
+from stepgrid_inspect.results import select_stages
 from tests.cases import rows
 
 SPEC = """\
@@ -208,7 +210,7 @@ def test_the_stages_that_are_meant(plan):
     titles = {stage.id: stage.title.rsplit(": ")[-1] for stage in plan.stages}
 
     def meant(*steps, load=False):
-        return [titles[stage] for stage in actions.select_stages(plan.cells[:1], steps, load)]
+        return [titles[stage] for stage in select_stages(plan.cells[:1], steps, load)]
 
     assert meant() == ["readww", "overwrite"] * 2
     assert meant("overwrite") == ["overwrite"] * 2
@@ -218,7 +220,7 @@ def test_the_stages_that_are_meant(plan):
     assert actions.step_names(plan) == ["fillseq", "readww", "overwrite"]
     for count, after in ((1, ["fillseq"]), (2, ["readww"])):  # without a checkpoint the load is the only stage
         repeats = tuple(replace(repeat, stages=repeat.stages[:count]) for repeat in plan.cells[0].repeats)
-        stages = actions.select_stages([replace(plan.cells[0], repeats=repeats)])
+        stages = select_stages([replace(plan.cells[0], repeats=repeats)])
         assert [titles[stage] for stage in stages] == after * 2
 
 

@@ -3,7 +3,7 @@
 from stepgrid.host.files import write_json
 from stepgrid.model.status import ActiveWork, NodeStatus, Result, Status
 from stepgrid.store import stage_requests
-from stepgrid.store.results import past_attempts
+from stepgrid_inspect.results import past_attempts
 
 
 def result(store, **more):

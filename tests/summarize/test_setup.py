@@ -5,7 +5,8 @@ import json
 import pytest
 
 from stepgrid.store.paths import SUMMARY_PAGE, SUMMARY_TEXT
-from stepgrid.summarize.setup import MANY, Defaults, StepCommand, command_line, host_line, shorten_commands
+from stepgrid.summarize.setup import Defaults, host_line
+from stepgrid_page.html_page import MANY_COMMANDS, StepCommand, command_line, shorten_commands
 from tests.cases import rows
 from tests.summarize import scenario
 from tests.summarize.synthetic import Experiment
@@ -95,7 +96,7 @@ def test_commands_are_what_somebody_would_type_beside_outputs(argv, env, text):
 
 
 def test_of_many_commands_the_first_is_whole():
-    few = [StepCommand(f"bits={bits}", f"db_bench --bits={bits} --db='my data' --n=1") for bits in range(MANY)]
+    few = [StepCommand(f"bits={bits}", f"db_bench --bits={bits} --db='my data' --n=1") for bits in range(MANY_COMMANDS)]
     assert shorten_commands(few) == few
     more = [StepCommand("more", "db_bench --bits=1 --db='my data' --n=2"), StepCommand("other", "db_bench")]
     found = shorten_commands([*few, *more])

@@ -21,7 +21,6 @@ from stepgrid.model.metrics import QPS, STEP, Metric
 from stepgrid.model.plan import (
     WITHOUT_OPTIONS,
     CellStep,
-    Json,
     Option,
     Options,
     Plan,
@@ -30,7 +29,7 @@ from stepgrid.model.plan import (
     PlannedStep,
     Value,
 )
-from stepgrid.model.records import BuildRecord, replace
+from stepgrid.model.records import replace
 from stepgrid.model.status import BrokenRecord, NodeStatus, Result, Status
 from stepgrid.plan.expectations import COUNTERS, INDEXES, ROWS, STATE, Fields, counted_figures, names_of_step, violation
 from stepgrid.plugins import hit_rate
@@ -315,7 +314,10 @@ def environment_rows(store: Store, plan: Plan) -> Rows:
     for build in plan.builds:
         records = store.build_record(build.id)
         defaults = {name: option.default for name, option in (builds.read_catalogue(records) or {}).items()}
-        yield from _facts("build", build.id, {"name": build.name, **_recorded(builds.read_build_record(records))})
+        record = builds.read_build_record(records)
+        recorded = record.to_json().items() if record else ()
+        facts = {name: value for name, value in recorded if value not in (None, "")}  # few of a published build
+        yield from _facts("build", build.id, {"name": build.name, **facts})
         yield from _facts("default", build.id, defaults)
     for build_id, options in requested_options(plan.stages).items():
         yield from _facts("requested", build_id, options)
@@ -326,11 +328,6 @@ def environment_rows(store: Store, plan: Plan) -> Rows:
             if attempt_record(result).warning:
                 yield from _facts(result_schema.PAST_NOISE, f"{stage.id}/{result.name}", {"warning": "not quiet"})
     yield from _failures(store, plan)
-
-
-def _recorded(build: BuildRecord | None) -> dict[str, Json]:
-    """List the fields of a record that hold something; those of a published build hold little."""
-    return {name: value for name, value in build.to_json().items() if value not in (None, "")} if build else {}
 
 
 def _failures(store: Store, plan: Plan) -> Rows:

@@ -134,17 +134,13 @@ def environment_rows(result: Result, steps: Sequence[StepFigures]) -> Iterator[E
         yield from fact_rows(scope, None, facts)
     for position, (record, folder) in enumerate(zip(result.steps, result.folders, strict=True)):
         measured = {name: plain(getattr(record, name)) for name in ("dropped", "user", "system", "max_rss")}
-        yield from fact_rows("command", position, {**_command(folder), **measured})
+        # what has the type that a run writes: the program of the step could put another command.json there
+        command = find_record(folder / "command.json", CommandRecord)
+        yield from fact_rows("command", position, {**(command.to_json() if command else {}), **measured})
     for position, step in enumerate(steps):
         yield from fact_rows("facts", position, step.facts)
         yield from fact_rows(QUERY_PLANS, position, step.plans)
         yield from fact_rows("step start", position, {"state": step.start} if step.start else {})
-
-
-def _command(folder: Path) -> Facts:
-    """Read what has the type that a run writes: the program of the step could put another command.json there."""
-    command = find_record(folder / "command.json", CommandRecord)
-    return command.to_json() if command else {}
 
 
 def fact_rows(scope: str, position: int | None, facts: Mapping[str, object]) -> Iterator[EnvironmentRow]:

@@ -391,8 +391,8 @@ class SegmentChecks:
             if timing is None:
                 main = step
                 continue
-            duration = main.settings.values.get("duration") if main else None
-            if main and isinstance(duration, int | float) and timing.at >= duration > 0:
+            duration = units.as_number(main.settings.values.get("duration")) if main else None
+            if main and duration is not None and timing.at >= duration > 0:
                 name, where = step.head.name, self._steps[step.head.name].where
                 message = f"`{name}` begins at {units.duration(timing.at)}, when `{main.head.name}` is over"
                 hint = f"that runs for {units.duration(duration)}"

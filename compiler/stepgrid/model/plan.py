@@ -176,6 +176,11 @@ class CellStep(Struct, frozen=True):
     expects: tuple[str, ...] = ()  # expressions that its figures must fulfil
     checkpoint_expects: tuple[str, ...] = ()  # likewise, for all that starts from the checkpoint after it
 
+    @property
+    def names(self) -> set[str]:
+        """The names that a request may use: its own, and the one before `times` and `for`."""
+        return {self.name, self.step or self.name}
+
 
 class PlannedRepeat(Struct, frozen=True):
     load: int

@@ -12,8 +12,8 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from datetime import datetime
 from typing import TypeAlias
 
-from stepgrid.model.plan import BUILD, CellStep, Plan, PlannedAxis, PlannedCell, PlannedReport, PlannedStage
-from stepgrid.model.records import Catalogues, replace
+from stepgrid.model.plan import BUILD, Plan, PlannedAxis, PlannedReport, PlannedStage
+from stepgrid.model.records import replace
 from stepgrid.model.status import MEASURES, Action, NodeStatus, Status
 from stepgrid.model.units import duration
 
@@ -90,30 +90,6 @@ def _add_repeats(node: NodeStatus, repeats: int) -> NodeStatus:
     if node.action is Action.REDO:
         why = f"{node.why}; {why}"
     return replace(node, why=why, times=repeats + (node.action in MEASURES))
-
-
-def leave_unsupported(plan: Plan, nodes: Nodes, catalogues: Catalogues) -> dict[str, NodeStatus]:
-    """Leave stages that would run where their build lacks an option that another build has, or may have."""
-    decided, engines = dict(nodes), {build.id: build.engine for build in plan.builds}
-    for stage in sorted(plan.stages, key=lambda stage: stage.rank):
-        parent = decided[stage.parent] if stage.parent else None
-        inherited = parent.why if parent and parent.action is Action.LEAVE else ""
-        why = inherited or next(_missing_options(stage, catalogues, engines), "")
-        if why and decided[stage.id].action in (Action.MEASURE, Action.RETRY):
-            decided[stage.id] = replace(decided[stage.id], action=Action.LEAVE, why=why, times=0)
-    return decided
-
-
-def _missing_options(stage: PlannedStage, catalogues: Catalogues, engines: Mapping[str, str]) -> Iterator[str]:
-    options = catalogues.get(stage.build)
-    if options is None:
-        return
-    builds = [build for build in catalogues if build in engines and engines[build] == engines[stage.build]]
-    peers = [catalogues[build] for build in builds if build != stage.build]
-    for step in stage.steps:
-        for name, option in step.options.items():
-            if option.unsupported == "cell" and name not in options and any(o is None or name in o for o in peers):
-                yield f"the build has no option {name}"
 
 
 # Arms and bases: what is compared with what
@@ -200,28 +176,6 @@ def outdated_bases(
 # Stages that a request means by cells and steps
 
 
-def select_stages(cells: Iterable[PlannedCell], steps: Collection[str] = (), load: bool = False) -> list[str]:
-    """List stages of every repeat of these cells, in order: of the named steps, else all that follow the load.
-
-    `load`: include the load, and all that starts from it in these cells."""
-    return list(dict.fromkeys(stage for cell in cells for stage in _cell_stages(cell, steps, load)))
-
-
-def _cell_stages(cell: PlannedCell, steps: Collection[str], load: bool) -> Iterator[str]:
-    positions = {step.stage for step in cell.steps if _names(step) & {*steps}}
-    if steps and not positions:
-        return
-    for repeat in cell.repeats:
-        first = 0 if len(repeat.stages) == 1 else 1  # without a checkpoint the load is the only stage
-        for position, stage in enumerate(repeat.stages):
-            if load or (position in positions if steps else position >= first):
-                yield stage
-
-
 def step_names(plan: Plan) -> list[str]:
-    """List the names that a request may use of steps: their own, and the one before `times` and `for`."""
-    return list(dict.fromkeys(name for cell in plan.cells for step in cell.steps for name in _names(step)))
-
-
-def _names(step: CellStep) -> set[str]:
-    return {step.name, step.step or step.name}
+    """List the names that a request may use of steps."""
+    return list(dict.fromkeys(name for cell in plan.cells for step in cell.steps for name in step.names))

@@ -117,8 +117,8 @@ def _named_values(expectation: str, names: Mapping[str, object]) -> Iterator[tup
             value = value.get(key)
         if isinstance(value, list):
             yield path, ", ".join(value) or "empty"
-        elif isinstance(value, int | float) and not isinstance(value, bool):
-            yield path, units.size(value) if path.endswith(_SIZES) else units.figure(value)
+        elif (number := units.as_number(value)) is not None:
+            yield path, units.size(number) if path.endswith(_SIZES) else units.figure(number)
 
 
 def _paths(expectation: str) -> list[tuple[str, str, str]]:

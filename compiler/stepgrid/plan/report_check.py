@@ -28,6 +28,7 @@ from stepgrid.model.plan import (
     PlannedReport,
     PlannedStep,
 )
+from stepgrid.model.units import as_number
 from stepgrid.plan import expectations
 from stepgrid.plugins.layout import STEP
 from stepgrid.plugins.registry import DRIVERS, LAYOUTS, own_metrics
@@ -201,9 +202,8 @@ def _planned_names(
     steps = {id(step.settings): step for steps in stages for step in steps}.values()
     durations: dict[str, float] = {}
     for step in steps:
-        duration = step.settings.get("duration")
-        seconds = float(duration) if isinstance(duration, int | float) else math.inf
-        durations[step.name] = max(seconds, durations.get(step.name, 0.0))
+        seconds = as_number(step.settings.get("duration"))
+        durations[step.name] = max(math.inf if seconds is None else seconds, durations.get(step.name, 0.0))
     exact: dict[str, set[str]] = {**{axis.name: set(axis.labels) for axis in axes}, STEP: set()}
     longest: dict[str, float] = {}
     for head in (head for heads in {id(cell.steps): cell.steps for cell in cells}.values() for head in heads):

@@ -31,6 +31,7 @@ from stepgrid.language.expressions import ExpressionError
 from stepgrid.language.files import checksum, reuse_checksums
 from stepgrid.model.plan import WITHOUT_OPTIONS, PlannedStage, PlannedStep
 from stepgrid.model.records import StepRecord, Timing, replace
+from stepgrid.model.units import as_number
 from stepgrid.plugins.registry import require_runner, server_engine
 from stepgrid.plugins.server import LoadedTables
 from stepgrid.run.attempt import Attempt
@@ -87,7 +88,7 @@ class StageRun(Struct, frozen=True):
         """Run a step, and beside it those that follow it in the list."""
         main, *companion_runs = [self._prepare_step(index, accepted[index], server, finished) for index in indices]
         companions, planned = Companions(companion_runs), main.planned
-        seconds = planned.settings.get("duration")
+        seconds = as_number(planned.settings.get("duration"))
         self.attempt.journal(
             "step",
             name=planned.name,
@@ -95,7 +96,7 @@ class StageRun(Struct, frozen=True):
             kind=planned.kind,
             index=indices[0],
             of=len(self.stage.steps),
-            declared=seconds if isinstance(seconds, int | float) and seconds > 0 else None,
+            declared=seconds if seconds and seconds > 0 else None,
         )
         records = [main.run(companions.timetable), *companions.records()]
         pairs = zip([main, *companion_runs], records, strict=True)

@@ -12,18 +12,14 @@ from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
-from msgspec import Struct
-from msgspec.structs import asdict
-
 from stepgrid.errors import StepgridError
 from stepgrid.host.failure import StageError
 from stepgrid.host.files import IRREGULAR, find_record, load_record, open_regular, retry_stale
-from stepgrid.model.plan import Json, PlannedStage
+from stepgrid.model.plan import PlannedStage
 from stepgrid.model.records import BuildRecord, Files, ResultRecord, StoredFile, unix_time
-from stepgrid.model.status import ActiveWork, BrokenRecord, NodeStatus, Result, Status
-from stepgrid.store.attempts import attempt_end, attempt_record, write_failure
+from stepgrid.model.status import BrokenRecord, Result, Status
+from stepgrid.store.attempts import write_failure
 from stepgrid.store.paths import RESULT_FILE
-from stepgrid.store.stage_requests import read_retraction
 from stepgrid.store.store import Store
 
 
@@ -210,52 +206,3 @@ def set_aside(store: Store, broken: BrokenRecord, suffix: str = ", and made agai
 
 
 # All results and attempts of a stage
-
-COUNTS = "counts"
-
-
-class PastAttempt(Struct, frozen=True):
-    folder: Path
-    standing: str  # of a result: counts, older, retracted, broken; of an attempt: failed, interrupted, running, waiting
-    status: str | None = None  # of a result: done, unsupported
-    started: str | None = None
-    seconds: float | None = None
-    host: str | None = None
-    message: str = ""  # why it was retracted, or failed, or is unsupported
-    warnings: tuple[str, ...] = ()  # of its steps, with their names
-
-    def to_json(self) -> dict[str, Json]:
-        record = asdict(self) | {"folder": str(self.folder), "said": self.message}
-        del record["message"]
-        return record
-
-
-def past_attempts(store: Store, node: NodeStatus) -> list[PastAttempt]:
-    counting = node.result.folder if node.result else None
-    attempts = [_past_result(folder, counting) for folder in store.all_results(node.id)]
-    attempts += [_past_attempt(folder, node.work) for folder in store.attempts(node.id)]
-    return sorted(attempts, key=lambda attempt: attempt.folder.name)
-
-
-def _past_result(folder: Path, counting: Path | None) -> PastAttempt:
-    record, retraction = result_record(folder), read_retraction(folder)
-    if retraction:
-        standing = "retracted"
-    elif folder == counting:
-        standing = COUNTS
-    else:
-        standing = "broken" if counting is None or folder.name > counting.name else "older"
-    message, host = retraction.sentence if retraction else "", attempt_record(folder).host_name
-    if record is None:
-        return PastAttempt(folder, standing, host=host, message=message)
-    warnings = tuple(f"{step.name}: {text}" for step in record.steps for text in step.warnings)
-    message = message or record.reason or ""
-    return PastAttempt(folder, standing, record.status, record.started, record.seconds, host, message, warnings)
-
-
-def _past_attempt(folder: Path, work: ActiveWork | None) -> PastAttempt:
-    record, end = attempt_record(folder), attempt_end([folder])
-    standing, message = (str(end.status), end.sentence) if end else ("", "")
-    if work and work.attempt == folder:
-        standing, message = Status.WAITING if work.waits else Status.RUNNING, ""
-    return PastAttempt(folder, standing, started=record.started or None, host=record.host_name, message=message)

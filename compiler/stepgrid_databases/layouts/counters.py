@@ -11,6 +11,7 @@ from stepgrid.model import units
 from stepgrid.model.records import replace
 from stepgrid.model.result_schema import HEADINGS
 from stepgrid.model.table import NOTHING, Cell, Column, Table, columns, status_cell
+from stepgrid.model.units import as_number
 from stepgrid.plugins.layout import (
     ARMS,
     BASE,
@@ -160,12 +161,12 @@ def _filled_headings(levels: Sequence[Level]) -> list[str]:
 def _level_cells(level: Level, heads: Sequence[str]) -> list[Cell]:
     cells = []
     for head in heads:
-        value, compacting = level.get(head), level.get("compacting_files")
-        if not isinstance(value, int | float):
+        value, compacting = as_number(level.get(head)), as_number(level.get("compacting_files"))
+        if value is None:
             cells.append(Cell(NOTHING, "missing"))
             continue
         text = HEADINGS[head].form(value)
-        files = head == "files" and isinstance(compacting, int | float)
+        files = head == "files" and compacting is not None
         cells.append(Cell(f"{text}/{compacting:.0f}" if files else text))
     return cells
 
@@ -205,8 +206,8 @@ def _size_rows(subject: str, spot: LayoutCell, names: Sequence[str]) -> Iterator
     for item in sorted(spot.objects, key=table_and_index):
         cells = []
         for name in names:
-            value = item.get(name)
-            if isinstance(value, int | float):
+            value = as_number(item.get(name))
+            if value is not None:
                 cells.append(Cell(_SIZE_COLUMNS[name][1](value)))
             else:
                 cells.append(Cell(NOTHING, "missing"))

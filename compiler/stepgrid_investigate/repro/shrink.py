@@ -27,7 +27,7 @@ from stepgrid.model import units
 from stepgrid.model.plan import SMALLEST_EFFECT, AdaptiveRepeat
 from stepgrid.model.records import replace
 from stepgrid.model.secret_variables import secret_name
-from stepgrid.model.units import counted
+from stepgrid.model.units import as_number, counted
 from stepgrid.plugins.registry import driver
 from stepgrid.plugins.settings import Quantity
 from stepgrid.store.store import Store
@@ -71,7 +71,7 @@ class Cut(Struct, frozen=True):
         return replace(arm, stages=tuple(stages))
 
     def _divide(self, name: str, value: Any) -> Any:
-        if name not in self.settings or not _is_number(value):
+        if name not in self.settings or not as_number(value) is not None:
             return value
         return type(value)(max(1, value // self.settings[name]))
 
@@ -151,7 +151,7 @@ class Shrinking(Struct):
         for step in self.repro.arms[1].steps:
             for name, info in driver(step.kind).settings_model().model_fields.items():
                 is_meant = any(isinstance(part, Quantity) and part.kind == kind for part in info.metadata)
-                if is_meant and name not in CLIENTS and _is_number(step.settings.get(name)):
+                if is_meant and name not in CLIENTS and as_number(step.settings.get(name)) is not None:
                     names[name] = None
         return list(names)
 
@@ -272,15 +272,11 @@ def _end(process: subprocess.Popen[str]) -> None:
     process.wait()
 
 
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
-
-
 def _sizes(repro: Repro, names: Sequence[str]) -> dict[str, float]:
     """Return the largest value of each setting."""
     sizes: dict[str, float] = {}
     for step in repro.arms[1].steps:
         for name in names:
-            if _is_number(value := step.settings.get(name)):
+            if as_number(value := step.settings.get(name)) is not None:
                 sizes[name] = max(sizes.get(name, 0), cast(float, value))
     return sizes

@@ -414,34 +414,6 @@ def _pooled_cell(pooled: PooledRatio) -> Cell:
     return Cell(text, verdict, pooled.ratio, (interval.low, interval.high) if interval else None, verdict)
 
 
-def compact_table(comparison: Comparison) -> Table:
-    """Make the table to paste: figure, arrow and ratio of each arm; without labels that are the same in all rows."""
-    names = ("step", *comparison.layout.down)
-    labels = [tuple(label or "-" for label in (row.step, *row.labels)) for row in comparison.rows]
-    varying = [index for index in range(len(names)) if len({row[index] for row in labels}) > 1] or [0]
-    heads = [Column(names[index], label=True) for index in varying]
-    heads += [Column(comparison.base, unit=BASE), *map(Column, comparison.arm_names)]
-    rows = tuple(
-        (*(Cell(row_labels[index]) for index in varying), *(_compact(entry, comparison) for entry in row.entries))
-        for row, row_labels in zip(comparison.rows, labels, strict=True)
-    )
-    return Table(f"{comparison.metric.heading} and ratio to {comparison.base}", tuple(heads), rows)
-
-
-def _compact(entry: ArmEntry, comparison: Comparison) -> Cell:
-    """Write figure and ratio; the verdict with its interval is what a reader gets who points at it."""
-    spread = entry.point.spread(comparison.metric.name) if entry.point else None
-    figure = figure_text(entry.point, comparison.metric, entry.kind != RATIO) if entry.point and spread else ""
-    value = spread[0] if spread else None
-    if entry.kind == RATIO and (entry.ratio is not None or entry.is_difference):
-        before, after = entry.marks
-        times = "" if entry.ratio is None else units.times(entry.ratio)
-        ratio = " ".join(filter(None, (before, times, after)))
-        ends = (entry.interval.low, entry.interval.high) if entry.interval else None
-        return Cell(f"{figure} {ratio}", entry.verdict or "", entry.ratio, ends, entry.text, figure=value)
-    return Cell(figure or (NOTHING if entry.kind == ABSENT else entry.kind), entry.kind, value)
-
-
 def doubt_texts(comparison: Comparison) -> Iterator[str]:
     """Write one sentence for all places with the same condition: `kernel 6.1.0 / 6.18.0: readww, 1, hyper`."""
     points_by_doubt = group(

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 from stepgrid.host import files
 from stepgrid.model.figures import Figures, ParseError, PrintedStep
 from stepgrid.model.records import replace
+from stepgrid.model.units import as_number
 from stepgrid.plugins import driver
 from stepgrid_databases.drivers.db_bench.benchmarks import (
     DRAINING,
@@ -192,8 +193,8 @@ def measured_window(
     aftermath = _aftermath(benchmarks, measured)
     if aftermath is None or SECONDS not in metrics:
         return None
-    wall = files.read_json(f"{folder}/step.json").get("seconds")
-    if isinstance(wall, int | float) and UPTIME in metrics and benchmarks[-1] == "stats":
+    wall = as_number(files.read_json(f"{folder}/step.json").get("seconds"))
+    if wall is not None and UPTIME in metrics and benchmarks[-1] == "stats":
         opening = max(0.0, wall - metrics[UPTIME])
         return opening, opening + metrics[SECONDS]
     return None if DRAINING.isdisjoint(aftermath) else (0.0, metrics[SECONDS])

@@ -11,6 +11,7 @@ from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
 from stepgrid.model.plan import Value
+from stepgrid.model.units import as_number
 from stepgrid.plugins.engine import Identity, IdentityError, OptionInfo
 from stepgrid.plugins.server import Access, Connection, Effective, ServerDescription, ServerStart
 from stepgrid.plugins.statements import INDEX
@@ -196,8 +197,8 @@ def counters(connection: Connection) -> Mapping[str, float]:
         where = " WHERE datname = current_database()" if view == "pg_stat_database" else ""
         for row in connection.query(f"SELECT to_jsonb(seen) AS seen FROM {view} AS seen{where}"):
             for name, value in row["seen"].items():
-                if isinstance(value, int | float) and not isinstance(value, bool) and not name.endswith("id"):
-                    values[f"{view}.{name}"] = float(value)
+                if (number := as_number(value)) is not None and not name.endswith("id"):
+                    values[f"{view}.{name}"] = number
     return values
 
 
