@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from stepgrid.expand.scope import Label
 from stepgrid.model import units
-from stepgrid.model.plan import BUILD, Json, PlannedAxis
+from stepgrid.model.plan import BUILD, ConfirmingLoads, Json, PlannedAxis, PlannedClaim
 from stepgrid.model.records import replace
 from stepgrid.model.table import group
 from stepgrid.plan.report_check import (
@@ -63,7 +63,7 @@ def answer_claims(evidence: GridEvidence) -> list[JudgedClaim]:
 
 
 def judge_claims(
-    claims: Sequence[Mapping[str, Json]],
+    claims: Sequence[PlannedClaim],
     axes: Sequence[PlannedAxis],
     points: Sequence[Point],
     caveat: Caveat = lambda *_: None,
@@ -71,18 +71,18 @@ def judge_claims(
 ) -> list[JudgedClaim]:
     """Judge the claims of a spec; `caveat`: why two points are not to be compared, which their cases carry."""
     scope = _Scope(axes, points, caveat, evidence)
-    return [_confirmed(claim, scope) if "confirm" in claim else _judged(claim, scope) for claim in claims]
+    return [_confirmed(claim, claim.confirm, scope) if claim.confirm else _judged(claim, scope) for claim in claims]
 
 
-def ratios_by_load(claim: Mapping[str, Json], points: Sequence[Point]) -> tuple[float, ...]:
+def ratios_by_load(claim: PlannedClaim, points: Sequence[Point]) -> tuple[float, ...]:
     """Return by how much a claim of one comparison holds in each load: above 1 it does.
 
     ClaimError where the claim is about more.
     """
-    statement = parse_claim(str(claim["expect"]))
+    statement = parse_claim(claim.expect)
     if not isinstance(statement, ClaimComparison) or statement.sign in ("==", "!=", SIMILAR):
         raise ClaimError("a claim of one comparison by <, <=, > or >= is expected")
-    choices = _choices(statement, _where(claim), points)
+    choices = _choices(statement, claim.where, points)
     if len(choices) > 1:
         raise ClaimError(f"the claim is about {len(choices)} points of each build: one is expected")
     sides = [pair for _, chosen in choices for pair in make_leaf(statement, chosen, ClaimEvidence()).sides]
@@ -91,11 +91,9 @@ def ratios_by_load(claim: Mapping[str, Json], points: Sequence[Point]) -> tuple[
     return tuple(rhs / lhs if statement.sign.startswith("<") else lhs / rhs for lhs, rhs in sides)
 
 
-def _confirmed(claim: Mapping[str, Json], scope: _Scope) -> JudgedClaim:
+def _confirmed(claim: PlannedClaim, loads: ConfirmingLoads, scope: _Scope) -> JudgedClaim:
     """Judge by the first loads; where these fail, fresh ones alone decide."""
-    counts = claim["confirm"]
-    assert isinstance(counts, Mapping)
-    first, fresh = int(str(counts["first"])), int(str(counts["fresh"]))
+    first, fresh = loads.first, loads.fresh
     suspected = _judged(claim, scope.restrict(lambda load: load <= first))
     later = _judged(claim, scope.restrict(lambda load: load > first))
     cases = [
@@ -115,9 +113,9 @@ def _confirmed_case(case: ClaimCase, later: Sequence[ClaimCase], first: int, fre
     return replace(case, result=result, numbers=(suspicion, f"{word} by {loads}: {again.words}"), notes=())
 
 
-def _judged(claim: Mapping[str, Json], scope: _Scope) -> JudgedClaim:
-    statement = parse_claim(str(claim["expect"]), {axis.name: axis.labels for axis in scope.axes})
-    where = _where(claim)
+def _judged(claim: PlannedClaim, scope: _Scope) -> JudgedClaim:
+    statement = parse_claim(claim.expect, {axis.name: axis.labels for axis in scope.axes})
+    where = claim.where
     choices = _choices(statement, where, scope.points)
     leaves = [[make_leaf(part, chosen, scope.evidence) for part in comparisons(statement)] for _, chosen in choices]
     outcomes = decide([leaf for row in leaves for leaf in row], scope.evidence.intervals.alpha)
@@ -136,14 +134,8 @@ def _judged(claim: Mapping[str, Json], scope: _Scope) -> JudgedClaim:
         if (name == STEP or name in where) and len(values) == 1 and (value := next(iter(values)))
     ]
     empty = ClaimCase(UNDECIDED, "", ("no cell of the sweep is at these points",))
-    unjudged = JudgedClaim(str(claim["claim"]), str(claim["expect"]), UNDECIDED, (), label_words(common))
+    unjudged = JudgedClaim(claim.claim, claim.expect, UNDECIDED, (), label_words(common))
     return with_cases(unjudged, cases or [empty])
-
-
-def _where(claim: Mapping[str, Json]) -> Mapping[str, Json]:
-    where = claim.get("where") or {}
-    assert isinstance(where, Mapping)
-    return where
 
 
 def _case(statement: Statement, row: Sequence[Leaf], outcomes: Mapping[int, ClaimOutcome]) -> ClaimCase:

@@ -363,8 +363,8 @@ def _flat(prefix: str, facts: Mapping[str, Json]) -> Iterator[tuple[str, str]]:
 
 
 def _value_text(name: str, value: Any) -> str:
-    if name in SIZES and isinstance(value, int | float):
-        return units.size(value)
+    if name in SIZES and (size := units.as_number(value)) is not None:
+        return units.size(size)
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, list):
@@ -377,7 +377,7 @@ def database_rows(images: Facts) -> Iterator[tuple[str, str]]:
     ways = Counter(facts["method"] for facts in images.values() if "method" in facts)
     if set(ways) - {"empty"}:
         seconds, copied = (
-            sum(value for facts in images.values() if isinstance(value := _parsed(facts.get(name, "0")), int | float))
+            sum(units.as_number(_parsed(facts.get(name, "0"))) or 0.0 for facts in images.values())
             for name in ("seconds", "copied")
         )
         texts = ", ".join(f"{way_text(way)} ({count})" for way, count in ways.most_common())

@@ -14,7 +14,7 @@ from stepgrid.build.archive import unpack
 from stepgrid.build.error import BuildError
 from stepgrid.build.fetch import verify_checksum
 from stepgrid.build.recipe import Artifact, Material, Order, require, source_of
-from stepgrid.model.plan import Json
+from stepgrid.model.plan import Json, inner_map
 from stepgrid_registries.clients import REGISTRY_SECONDS, explain_client
 
 _COPY = "org.apache.maven.plugins:maven-dependency-plugin:3.6.1:copy"  # of any repository that serves plugins
@@ -97,8 +97,8 @@ class Maven:
 
 def _fetch_tree(source: Mapping[str, Json], folder: Path, order: Order) -> Material:
     """Fetch the tree beside a jar, and before it: a library is larger than its tree, and more often at hand."""
-    declared = source.get("tree")
-    if not isinstance(declared, Mapping):
+    declared = inner_map(source, "tree")
+    if not declared:
         return Material()
     folder.mkdir()
     material = source_of(declared).fetch(declared, folder, order)

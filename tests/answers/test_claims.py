@@ -8,7 +8,7 @@ import pytest
 
 from stepgrid.cli import output
 from stepgrid.collect.job import collect
-from stepgrid.model.plan import PlannedAxis
+from stepgrid.model.plan import ConfirmingLoads, PlannedAxis, PlannedClaim
 from stepgrid.model.records import replace
 from stepgrid.store import stage_requests
 from stepgrid.summarize import claims
@@ -41,7 +41,7 @@ def claim(
     **where,
 ):
     points = [point for section in report.comparisons.sections for point in section.points]
-    claims = [{"claim": "c", "expect": expect, "where": where}]
+    claims = [PlannedClaim(claim="c", expect=expect, where=where)]
     return judge_claims(claims, report.setup.axes, points, caveat, evidence)[0]
 
 
@@ -99,7 +99,7 @@ def two_arms(base, arm):
 
 def judge(expect, points, floor=None, **claim):
     evidence = ClaimEvidence(lambda _, __, ___: floor)
-    [judged] = judge_claims([{"claim": "c", "expect": expect, **claim}], AXES, points, evidence=evidence)
+    [judged] = judge_claims([PlannedClaim(claim="c", expect=expect, **claim)], AXES, points, evidence=evidence)
     [case] = judged.cases
     return case
 
@@ -113,7 +113,7 @@ def test_any_metric_has_its_own_noise_floor(report, metric, result):
 
 
 LEVELS = (1.0, 1.01, 0.99, 1.005, 0.995, 1.0)
-CONFIRM = {"first": 3, "fresh": 3}
+CONFIRM = ConfirmingLoads(3, 3)
 
 
 @pytest.mark.parametrize(("hyper", "loads"), [(8_000, 6), (10_000, None)])

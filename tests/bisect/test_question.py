@@ -87,7 +87,7 @@ def test_the_search_says_how_many_loads(tmp_path, monkeypatch, repeat):
 
 def test_a_claim_is_about_each_build(compile_text):
     plan = compile_text(spec())
-    assert find_claim(plan, "Fast enough") == {
+    assert find_claim(plan, "Fast enough").to_json() == {
         "claim": "fast enough",
         "expect": "ops() > 100",
         "where": {"step": "run"},

@@ -3,6 +3,7 @@
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from msgspec import convert
 
 from stepgrid.model.plan import PlannedAxis, PlannedReport
 from stepgrid.model.records import replace
@@ -137,7 +138,7 @@ CELLS = ({"build": "my", "server": "innodb"}, {"build": "ma", "server": "maria"}
 
 
 def names(cells=CELLS, **said):
-    return [axis.name for axis in arms(AXES, cells, PlannedReport(**{"base": {"server": "innodb"}, **said}))]
+    return [axis.name for axis in arms(AXES, cells, convert({"base": {"server": "innodb"}, **said}, PlannedReport))]
 
 
 def test_an_axis_that_names_the_builds_stands_for_them():

@@ -43,7 +43,7 @@ def test_claims_and_tables_are_in_the_plan(compile_text, complaints):
     claims = "claims: [{claim: c, expect: \"qps(cache='hyper', build='rocksdb') > 0.5 * qps(cache='lru')\"}]\n"
     plan = compile_text(BASE + SWEEP + report % "cache" + claims)
     assert plan.report.tables[0]["rows"] == ["cache"]
-    assert plan.report.claims[0]["claim"] == "c"
+    assert plan.report.claims[0].claim == "c"
     assert "a table has no axis `cahce` to show" in complaints(BASE + SWEEP + report % "cahce")
 
 

@@ -8,6 +8,7 @@ from scripts import claims_page
 from stepgrid.language import yaml
 from stepgrid.language.problems import Problems
 from stepgrid.language.validation import validate
+from stepgrid.model.plan import PlannedClaim
 from stepgrid.model.records import replace
 from stepgrid_published import claims as published_claims
 from stepgrid_published import figures as published
@@ -53,7 +54,7 @@ PAIR = ("mysql-8.0.44", "mysql-5.6.51")
 @pytest.fixture
 def judge(compiled):
     def judge(expect, tables, step="insert"):
-        plan, claim = compiled(POST), {"claim": "c", "expect": expect, "where": {"step": step}}
+        plan, claim = compiled(POST), PlannedClaim(claim="c", expect=expect, where={"step": step})
         return judge_as_published(replace(plan, report=replace(plan.report, claims=(claim,))), tables)[0]
 
     return judge

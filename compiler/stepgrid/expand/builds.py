@@ -42,7 +42,7 @@ from stepgrid.language.sources import (
 )
 from stepgrid.language.spec_file import Document
 from stepgrid.language.yaml import Map, Text, key_location, node_location, width
-from stepgrid.model.plan import SERVER, recipe_flags, recipe_part, runs_already
+from stepgrid.model.plan import SERVER, inner_map, recipe_flags, runs_already
 from stepgrid.model.records import Json, replace
 from stepgrid.plugins.driver import SERVER_PLACEHOLDERS, SERVICE_PLACEHOLDERS
 from stepgrid.plugins.engine import DeclaredBuilds, PublishedLibraries
@@ -208,7 +208,7 @@ class Families:
         self, family: str, links: Sequence[models.SpecBuild], engine: str, recipe: Mapping[str, Json], where: Location
     ) -> None:
         plugin = load_engine(engine)
-        for fault in sources.extension_faults(recipe_part(recipe, "extensions"), engine, plugin.extensions):
+        for fault in sources.extension_faults(inner_map(recipe, "extensions"), engine, plugin.extensions):
             self.problems.add(fault.code, where, f"build `{family}`: {fault.message}", fault.hint, len(family))
         flags = {name: value for name, value in recipe_flags(recipe).items() if not isinstance(value, Text)}
         for fault in _engine_flag_faults(engine, flags):

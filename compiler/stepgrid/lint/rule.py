@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, runtime_che
 from msgspec import Struct
 
 from stepgrid.language.problems import Location
+from stepgrid.model.units import as_number
 
 if TYPE_CHECKING:
     from stepgrid.lint.subject import LintSubject
@@ -83,7 +84,8 @@ class Facts:
         value = self._values[name]
         if value is None or isinstance(value, bool):
             return default
-        number = value if isinstance(value, int | float) else size(str(value))
+        number = as_number(value)
+        number = size(str(value)) if number is None else number
         return None if number is None or abs(number) > _LARGEST else number
 
     def amount(self, name: str, default: float) -> float:

@@ -12,7 +12,7 @@ from typing import Any, Literal, TypeAlias
 from msgspec import Struct, field
 
 from stepgrid.model.records import Json as Json
-from stepgrid.model.records import Record, StepSetup
+from stepgrid.model.records import PlannedRequest, Record, StepSetup
 from stepgrid.model.units import counted
 
 Value: TypeAlias = bool | int | float | str
@@ -43,13 +43,13 @@ class PlannedBuild(Struct, frozen=True):
     pins: Mapping[str, str] = {}  # source -> commit, checksum or content, as it was planned
 
 
-def recipe_part(recipe: Mapping[str, Json], name: str) -> Mapping[str, Json]:
-    part = recipe.get(name)
+def inner_map(values: Mapping[str, Json], name: str) -> Mapping[str, Json]:
+    part = values.get(name)
     return part if isinstance(part, Mapping) else {}
 
 
 def recipe_flags(recipe: Mapping[str, Json]) -> Mapping[str, Json]:
-    return recipe_part(recipe, "flags")
+    return inner_map(recipe, "flags")
 
 
 def listed_texts(value: Json) -> list[str]:
@@ -258,11 +258,25 @@ class DerivedMetric(Struct, frozen=True):
     better: Literal["higher", "lower"] | None = None
 
 
+class ConfirmingLoads(Record, frozen=True):
+    """Loads by which a claim may fail, and fresh ones that must fail it, too."""
+
+    first: int
+    fresh: int
+
+
+class PlannedClaim(PlannedRequest, frozen=True, kw_only=True):
+    claim: str
+    expect: str
+    where: Mapping[str, Json] = {}
+    confirm: ConfirmingLoads | None = None
+
+
 class PlannedReport(Struct, frozen=True):
     base: Mapping[str, str] = {}
     smallest_effect: float = SMALLEST_EFFECT
     tables: tuple[Mapping[str, Any], ...] = ()  # as the spec says them
-    claims: tuple[Mapping[str, Any], ...] = ()
+    claims: tuple[PlannedClaim, ...] = ()
     within: float | None = None  # seconds: figures that were measured further apart are no fair comparison
     as_shipped: str | None = None  # why builds that would get no verdict are compared all the same
     strict: str | None = None  # SAME_QUALITY: builds that were made differently get no verdict
@@ -369,7 +383,7 @@ class Plan(Struct, frozen=True):
     @property
     def adds_loads(self) -> bool:
         """A report of it may ask for more."""
-        return bool(self.until or self.tune) or any(claim.get("confirm") for claim in self.report.claims)
+        return bool(self.until or self.tune) or any(claim.confirm for claim in self.report.claims)
 
     @property
     def adds_stages(self) -> bool:

@@ -105,7 +105,7 @@ def arms(axes: Sequence[PlannedAxis], cells: Collection[Labels], report: Planned
     With `server: {my: {build: mysql}, pg: {build: postgres}}` an arm is a server: if its build counted once more,
     nothing would have all other axes equal. Where the report names builds, they stay."""
     named = {*report.base, *(name for table in report.tables for key in _PLACES for name in table.get(key, ()))}
-    texts = (f"{claim['expect']} {' '.join(claim.get('where', ()))}" for claim in report.claims)
+    texts = (f"{claim.expect} {' '.join(claim.where)}" for claim in report.claims)
     if BUILD in named or any(re.search(rf"\b{BUILD}\b", text) for text in texts):
         return tuple(axes)
     if not any(_names_builds(axis.name, cells) for axis in axes if axis.name != BUILD):

@@ -22,7 +22,7 @@ from stepgrid.model.plan import (
     PlannedBuild,
     PlannedStage,
     PlannedStep,
-    recipe_part,
+    inner_map,
 )
 from stepgrid.model.records import Json, StepSetup, recipe_patches
 from stepgrid.model.secret_variables import hide_secrets
@@ -110,7 +110,7 @@ def _declared_inputs(build: str, old: PlannedBuild, new: PlannedBuild) -> Iterat
     yield from _value_inputs(f"{build}.patches", _patch_checksums(old), _patch_checksums(new), where)
     yield from _value_inputs(f"{build}.{LINK}", old.recipe.get(LINK, 1), new.recipe.get(LINK, 1), where)
     for name in ("extensions", "flags"):
-        yield from _map_inputs(f"{build}.{name}", recipe_part(old.recipe, name), recipe_part(new.recipe, name), where)
+        yield from _map_inputs(f"{build}.{name}", inner_map(old.recipe, name), inner_map(new.recipe, name), where)
 
 
 def _short_pin(pin: str | None) -> Any:

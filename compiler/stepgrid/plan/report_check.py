@@ -20,13 +20,16 @@ from stepgrid.model import units
 from stepgrid.model.metrics import CORE_METRICS, QPS, STEADY_QPS
 from stepgrid.model.plan import (
     BUILD,
+    ConfirmingLoads,
     DerivedMetric,
     Json,
     PlannedAxis,
     PlannedBest,
     PlannedCell,
+    PlannedClaim,
     PlannedReport,
     PlannedStep,
+    inner_map,
 )
 from stepgrid.model.units import as_number
 from stepgrid.plan import expectations
@@ -34,7 +37,7 @@ from stepgrid.plugins.layout import STEP
 from stepgrid.plugins.registry import DRIVERS, LAYOUTS, own_metrics
 
 if TYPE_CHECKING:
-    from stepgrid.language.models import SpecBest, SpecClaim, SpecStep, SpecTable
+    from stepgrid.language.models import SpecBest, SpecStep, SpecTable
     from stepgrid.language.spec_file import Document
 
 COUNTERS = "counters"  # the layout that shows what servers counted
@@ -67,10 +70,11 @@ def compile_report(
             expectations.check_names(expects, names.measured, names.exact, problems)
             expectations.check_values(cells, steps, names.measured, problems)
     base = {axis: str(label) for axis, label in spec.report.base.items()}
-    claims: list[Mapping[str, Json]] = []
+    claims = []
     for claim in spec.claims:
-        counts: Json = {"first": spec.repeat.loads, "fresh": claim.confirm}
-        claims.append({**_plain(claim), **({} if claim.confirm is None else {"confirm": counts})})
+        loads = None if claim.confirm is None else ConfirmingLoads(spec.repeat.loads or 0, claim.confirm)
+        where = {axis: _json(labels) for axis, labels in claim.where.items()}
+        claims.append(PlannedClaim(claim=str(claim.claim), expect=str(claim.expect), where=where, confirm=loads))
     tables, as_shipped = tuple(map(_plain, spec.report.tables)), spec.allow.get(MIXED_QUALITY)
     effect, within = spec.report.smallest_effect, spec.compare_within
     metric, declared = spec.report.metric, tuple(_declared_metrics(step_lists))
@@ -134,9 +138,8 @@ def _check_front(document: Document, names: _Names, problems: Problems) -> None:
 def _declared_metrics(stages: Iterable[Sequence[PlannedStep]]) -> dict[str, None]:
     """Name the metrics that steps declare, in the order of the spec; first that of those which become steady."""
     steps = {id(step.settings): step for steps in stages for step in steps}.values()
-    metrics = (step.settings.get("metrics") for step in steps)
     steady = [STEADY_QPS] if any(step.setup.until for step in steps) else []
-    return dict.fromkeys([*steady, *(name for table in metrics if isinstance(table, Mapping) for name in table)])
+    return dict.fromkeys([*steady, *(name for step in steps for name in inner_map(step.settings, "metrics"))])
 
 
 def check_declared(
@@ -155,7 +158,7 @@ def check_declared(
         expectations.check_names(expects, names.measured, names.exact, problems)
 
 
-def _plain(entry: SpecTable | SpecClaim) -> Mapping[str, Json]:
+def _plain(entry: SpecTable) -> Mapping[str, Json]:
     return {name: _json(value) for name, value in entry.model_dump(exclude_defaults=True).items()}
 
 
@@ -226,8 +229,7 @@ def _declared_names(document: Document, swept: Mapping[str, set[str]]) -> _Names
         step_names = _Anything()
     figures: set[str] = {*CORE_METRICS, *(str(probe.name) for probe in document.spec.probes), *document.spec.metrics}
     for step in steps:
-        metrics = (step.model_extra or {}).get("metrics")  # a step's figures of its own
-        figures |= {str(name) for name in metrics} if isinstance(metrics, Mapping) else set()
+        figures |= {str(name) for name in inner_map(step.model_extra or {}, "metrics")}  # a step's figures of its own
     if swept or any(step.use is None and step.kind is not None and step.kind not in DRIVERS.names() for step in steps):
         figures = _Anything()  # steps of other cells may name theirs; a kind that does not exist may have any
     axes: dict[str, set[str]] = {}
@@ -581,8 +583,8 @@ def _rungs(first: Value, last: Value, labels: Mapping[str, Iterable[str]]) -> li
 
 def _value(node: Any) -> Value:
     kind = type(node).__name__
-    if kind == "Const" and isinstance(node.value, int | float) and not isinstance(node.value, bool):
-        return Number(float(node.value))
+    if kind == "Const" and (number := as_number(node.value)) is not None:
+        return Number(number)
     if kind in ("Neg", "Pos"):
         return Arithmetic("*", Number(-1.0 if kind == "Neg" else 1.0), _value(node.node))
     if kind in _SIGNS:

@@ -25,6 +25,7 @@ from stepgrid.model.plan import (
     PlannedStage,
     PlannedStep,
     encode,
+    inner_map,
     stage_label,
 )
 from stepgrid.model.records import StepSetup, replace
@@ -197,8 +198,8 @@ class StageTree:
             machine = identity.machine(cell.hardware)
             name = str(machine["id"])
             # one host may stand in for several machines
-            tables = (table.get(identity.DESCRIBED) for table in (self.machines.get(name, {}), machine))
-            described = {key: facts for table in tables if isinstance(table, Mapping) for key, facts in table.items()}
+            machines = self.machines.get(name, {}), machine
+            described = {key: facts for one in machines for key, facts in inner_map(one, identity.DESCRIBED).items()}
             self.machines[name] = {**machine, **({identity.DESCRIBED: described} if described else {})}
             builds = self._builds[cell.choice.build.name]
             self._roots[key] = tuple([_Root(build, name, key[2], origin) for build in builds])

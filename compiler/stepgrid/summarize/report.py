@@ -338,7 +338,7 @@ def _metrics(header: Plan, tables: Tables) -> list[ComparedMetric]:
     measured = {name for run in tables.runs if run.measured for name in run.metrics}
     computed = [metric.name for metric in header.report.derived]
     declared = [name for name in (*header.report.declared, *computed) if name in measured]
-    claimed = [name for claim in header.report.claims for name in _METRIC_CALL.findall(str(claim["expect"]))]
+    claimed = [name for claim in header.report.claims for name in _METRIC_CALL.findall(claim.expect)]
     is_steady = all(step.setup.until for stage in header.stages for step in stage.steps if step.measured)
     usual = STEADY_QPS if is_steady and STEADY_QPS in declared else QPS
     chosen = header.report.metric or (usual if usual in measured or not declared else declared[0])

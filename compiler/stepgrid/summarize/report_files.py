@@ -7,14 +7,14 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, Protocol, TypeAlias
+from typing import Protocol, TypeAlias
 
 from stepgrid.collect import query
 from stepgrid.collect.job import collect, collect_stamped
 from stepgrid.host.files import read_json, write_json, write_text
 from stepgrid.model import units
 from stepgrid.model.plan import Plan, other_loads
-from stepgrid.model.records import replace
+from stepgrid.model.records import convert_record, replace
 from stepgrid.model.units import counted
 from stepgrid.plan import plan_file
 from stepgrid.plan.difference import links_of
@@ -179,11 +179,11 @@ def _digest(points: Sequence[Point]) -> str:
     return hashlib.blake2b("\n".join(attempts).encode(), digest_size=8).hexdigest()
 
 
-def _changes(previous: Any, statements: Statements) -> list[str]:
+def _changes(previous: object, statements: Statements) -> list[str]:
     comparable = {
-        name: str(statement.get("said"))
-        for name, statement in (previous.items() if isinstance(previous, dict) else ())
-        if isinstance(statement, dict) and statement.get("results") == statements.get(name, {}).get("results", object())
+        name: statement.get("said", "")
+        for name, statement in convert_record(previous, dict[str, dict[str, str]]).items()
+        if statement.get("results") == statements.get(name, {}).get("results", object())
     }
     changes = [
         f"{name}: {text} before, {statements[name]['said']} now"

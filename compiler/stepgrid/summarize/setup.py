@@ -316,7 +316,7 @@ def _setting(name: str, values: Sequence[Any], field: FieldInfo | None) -> str:
     is_size = kind in ("size", "rate") if kind else difference.may_be_size(name)
     texts = []
     for value in values[:MOST_VALUES]:
-        unit = _UNITS.get(kind or "", "") if isinstance(value, int | float) else ""
+        unit = _UNITS.get(kind or "", "") if units.as_number(value) is not None else ""
         texts.append(f"{difference.value_text(value, is_size)}{unit}")
     omitted = [f"{len(values) - MOST_VALUES} more"] if len(values) > MOST_VALUES else []
     return f"{name} {' or '.join([*texts, *omitted])}"

@@ -15,7 +15,7 @@ from msgspec import Struct
 from stepgrid.errors import PROBLEMS, USAGE
 from stepgrid.host.processes.signals import die_with_parent
 from stepgrid.language.problems import SpecError, format_problems, nearest
-from stepgrid.model.plan import BUILD, Plan
+from stepgrid.model.plan import BUILD, Plan, PlannedClaim
 from stepgrid.model.status import Status
 from stepgrid.model.units import counted
 from stepgrid.package import INTERPRETER
@@ -52,7 +52,7 @@ class Reading(Struct, frozen=True):
 class Measurement(Struct):
     store: Store
     request: BisectRequest
-    claim: Mapping[str, Any] | None
+    claim: PlannedClaim | None
     candidates: Sequence[Candidate]
     _plans: dict[tuple[str, ...], tuple[Plan, str]] = {}
 
@@ -164,7 +164,7 @@ class Measurement(Struct):
 
 
 def override_spec(
-    request: BisectRequest, claim: Mapping[str, Any] | None, candidates: Sequence[Candidate], loads: int
+    request: BisectRequest, claim: PlannedClaim | None, candidates: Sequence[Candidate], loads: int
 ) -> tuple[str, ...]:
     """List the `--set` values that turn the spec into one of some candidates alone.
 
@@ -177,7 +177,7 @@ def override_spec(
         *(f"repeat.{key}=null" for key in ("until", "least", "most", "within")),  # the search decides on loads
         f"repeat.loads={loads}",
         *(f"{key}=null" for key in ("also", "report.base", "report.tables")),  # they may name builds that take no part
-        f"claims={json.dumps([claim] if claim else [])}",
+        f"claims={json.dumps([claim.to_json()] if claim else [])}",
     )
 
 

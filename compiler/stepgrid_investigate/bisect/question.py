@@ -6,7 +6,7 @@ import hashlib
 import json
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import Any, NamedTuple, TypeVar
+from typing import NamedTuple, TypeVar
 
 from msgspec import Struct
 from msgspec.structs import asdict
@@ -18,7 +18,7 @@ from stepgrid.errors import StepgridError
 from stepgrid.language.problems import nearest
 from stepgrid.language.site import current_site
 from stepgrid.model.metrics import Metric
-from stepgrid.model.plan import BUILD, Plan, PlannedAxis, PlannedBuild, PlannedCell
+from stepgrid.model.plan import BUILD, Plan, PlannedAxis, PlannedBuild, PlannedCell, PlannedClaim
 from stepgrid.plan.report_check import SIMILAR, ClaimComparison, figures, parse_claim
 from stepgrid.plugins import metrics
 from stepgrid.plugins.engine import VersionedTrees
@@ -107,7 +107,7 @@ def make_request(words: Words, plan: Plan) -> BisectRequest:
             )
         refs = words.good, words.bad
         ends = [_ask_repository(build, partial(git.commit_of, ref=ref)) for ref in refs]
-    claim = "" if words.claim is None else str(find_claim(plan, words.claim)["claim"])
+    claim = "" if words.claim is None else find_claim(plan, words.claim).claim
     step = "" if claim else _choose_step(plan, family, words.step)
     metric = "" if claim else words.metric
     if metric:
@@ -204,24 +204,24 @@ def is_lower_better(plan: Plan, metric: str) -> bool:
     return by_name[metric].better == "lower"
 
 
-def find_claim(plan: Plan, text: str) -> Mapping[str, Any]:
+def find_claim(plan: Plan, text: str) -> PlannedClaim:
     """Find a claim by its text, its expression or a part of its text, and make it one about each build."""
     claims = plan.report.claims
-    matches = [claim for claim in claims if text in (claim["claim"], claim["expect"])]
-    matches = matches or [claim for claim in claims if text.lower() in str(claim["claim"]).lower()]
+    matches = [claim for claim in claims if text in (claim.claim, claim.expect)]
+    matches = matches or [claim for claim in claims if text.lower() in claim.claim.lower()]
     if len(matches) != 1:
         problem = f"{len(matches)} claims of the spec are" if matches else "no claim of the spec is"
-        names = [claim["claim"] for claim in matches or claims]
+        names = [claim.claim for claim in matches or claims]
         raise SearchError(f"{problem} about `{text}`; {nearest('', names)}")
-    claim, expect = matches[0], str(matches[0]["expect"])
+    claim, expect = matches[0], matches[0].expect
     statement = parse_claim(expect)
     if not isinstance(statement, ClaimComparison) or statement.sign in ("==", "!=", SIMILAR):
         raise SearchError(f"`{expect}`: a search needs one comparison by <, <=, > or >=")
     sides = (figures(side) for side in (statement.lhs, statement.rhs))
     if any(axis == BUILD for side in sides for figure in side for axis, _ in figure.labels):
         raise SearchError(f"`{expect}` names builds: a search looks at each build by itself")
-    where = {axis: label for axis, label in (claim.get("where") or {}).items() if axis != BUILD}
-    return {"claim": claim["claim"], "expect": expect, **({"where": where} if where else {})}
+    where = {axis: label for axis, label in claim.where.items() if axis != BUILD}
+    return PlannedClaim(claim=claim.claim, expect=expect, where=where)
 
 
 # The repository of a build

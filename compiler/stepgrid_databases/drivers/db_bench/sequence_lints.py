@@ -13,6 +13,7 @@ from stepgrid.expand.evaluation import ResolvedStep
 from stepgrid.lint.rule import Facts, LintFinding, Rule, combinations
 from stepgrid.lint.spec_rules import compares_builds
 from stepgrid.lint.subject import LintSubject
+from stepgrid.model.plan import listed_texts
 from stepgrid.model.units import size
 from stepgrid_databases.drivers.db_bench.benchmarks import DRAINING, LOADS, READ_ONLY, Release, resolved_benchmark
 from stepgrid_databases.drivers.db_bench.keyspace import LOOKUPS, OPTIONS, Keyspace, keys_after, keys_before
@@ -47,8 +48,7 @@ def _first_in_debt(cell: Cell, effects: dict[int, tuple[bool, bool]]) -> str | N
         key = id(step.settings)
         if key not in effects:
             values = step.settings.values
-            names = values.get("benchmarks")
-            drains = isinstance(names, list) and not DRAINING.isdisjoint(map(str, names))
+            drains = not DRAINING.isdisjoint(listed_texts(values.get("benchmarks")))
             effects[key] = resolved_benchmark(values) in LOADS, drains or step.head.kind == QUIESCE
         loads, drains = effects[key]
         if loads:

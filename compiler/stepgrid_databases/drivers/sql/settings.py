@@ -9,6 +9,7 @@ from pydantic import AfterValidator, Field, StringConstraints, ValidationInfo
 from pydantic_core import PydanticCustomError
 
 from stepgrid.language.validation import sentence_error
+from stepgrid.model.units import as_number
 from stepgrid.plugins.settings import (
     COUNT,
     DURATION,
@@ -35,9 +36,9 @@ MOST_STATEMENTS = 10_000_000  # of a step at a rate: more than its clients can s
 
 
 def check_count(duration: int | None, info: ValidationInfo) -> int | None:
-    rate = info.data.get("rate")
-    if duration and isinstance(rate, int) and rate * duration > MOST_STATEMENTS:
-        message = f"{rate:,} statements/s for {duration:,g} s are more than {MOST_STATEMENTS:,} statements"
+    rate = as_number(info.data.get("rate"))
+    if duration and rate is not None and rate * duration > MOST_STATEMENTS:
+        message = f"{rate:,.0f} statements/s for {duration:,g} s are more than {MOST_STATEMENTS:,} statements"
         raise sentence_error("too_many_statements", message)
     return duration
 

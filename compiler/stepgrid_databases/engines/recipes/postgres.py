@@ -13,7 +13,7 @@ from stepgrid.build.error import BuildError
 from stepgrid.build.ready_programs import find_server_programs
 from stepgrid.build.recipe import Artifact, BuiltPrograms, Material, Order, SourceRecipe, source_of
 from stepgrid.language.sources import source_kind
-from stepgrid.model.plan import Json, PlannedBuild, recipe_part
+from stepgrid.model.plan import Json, PlannedBuild, inner_map
 from stepgrid_databases.engines.recipes import compilation
 from stepgrid_databases.engines.recipes.compilation import COMPILERS, PREFIX, RUN_PATH, Compile, move_installed, prepare
 from stepgrid_databases.engines.recipes.mysqld import STAGED_HOME
@@ -203,7 +203,7 @@ def _pgvector_sources(build: PlannedBuild) -> tuple[Mapping[str, Json], ...]:
 
 
 def _declared_extensions(build: PlannedBuild) -> dict[str, str]:
-    return {name: str(version) for name, version in recipe_part(build.recipe, "extensions").items()}
+    return {name: str(version) for name, version in inner_map(build.recipe, "extensions").items()}
 
 
 def _extension_versions(prefix: Path) -> dict[str, str]:

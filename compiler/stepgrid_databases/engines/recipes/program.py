@@ -24,7 +24,7 @@ from stepgrid.language.requirements import (
     sorted_lines,
 )
 from stepgrid.language.sources import INSTALLED, LIBRARIES, READY, REQUIREMENTS, SOURCE_PARTS, source_kind
-from stepgrid.model.plan import PlannedBuild, recipe_flags
+from stepgrid.model.plan import PlannedBuild, inner_map, recipe_flags
 from stepgrid.plugins.engine import DeclaredBuilds
 
 _BIN_FOLDERS = ("bin", "node_modules/.bin")
@@ -102,9 +102,9 @@ class Installed:
 
 
 def _fetch_parts(order: Order) -> list[Material]:
-    sources, parts = order.build.source.get(SOURCE_PARTS), list[Material]()
-    for name, source in sources.items() if isinstance(sources, Mapping) else ():
-        assert isinstance(source, Mapping)
+    sources, parts = inner_map(order.build.source, SOURCE_PARTS), list[Material]()
+    for name in sources:
+        source = inner_map(sources, name)
         folder = order.folder / SOURCE_PARTS / name
         folder.mkdir(parents=True)
         parts.append(source_of(source).fetch(source, folder, order))
@@ -127,10 +127,10 @@ def _start_packed(order: Order, parts: Iterable[Material], names: Sequence[str])
 
 def _fetch_libraries(order: Order, tree: Path, programs: Iterable[str]) -> Material | None:
     """Make the environment of the libraries that the spec, or else a script itself, names; None without any."""
-    source = order.build.source.get(LIBRARIES)
-    if not isinstance(source, Mapping):
+    source = inner_map(order.build.source, LIBRARIES)
+    if not source:
         lines = [line for path in programs if (tree / path).is_file() for line in _script_lines(tree / path)]
-        source = {REQUIREMENTS: [*sorted_lines(lines)]} if lines else None
+        source = {REQUIREMENTS: [*sorted_lines(lines)]} if lines else {}
     return source_of(source).fetch(source, order.folder, order) if source else None
 
 
