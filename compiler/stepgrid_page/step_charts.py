@@ -225,8 +225,10 @@ def over_time(report: Report, section: StepPoints, marks: Marks) -> list[Chart]:
             for arranged in groups[name][:MOST_LINES]
         ]
         title = ", ".join(filter(None, (f"{section.step}: QPS over time", name)))
-        stalls = _stalls(line.loads[0] for line in lines)
-        lines += _requested_rates(report, groups[name][:MOST_LINES])
+        requested = _requested_rates(report, groups[name][:MOST_LINES])
+        is_level = all(len({round(rate, 3) for _, rate in line.loads[0]}) < 2 for line in requested)
+        stalls = _stalls(line.loads[0] for line in lines) if is_level else {}  # a trough that was asked for is none
+        lines += requested
         panel = Panel("QPS", lines, stalls)
         charts.append(Chart(title, chart_forms.over_time(title, [panel], marks), note=_series_note(report, section)))
     return charts

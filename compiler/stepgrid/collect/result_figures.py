@@ -28,7 +28,7 @@ from stepgrid.plugins.registry import read_settings, runner
 from stepgrid.store.attempts import attempt_record
 from stepgrid.store.paths import FIGURES_DIGEST
 
-REVISION = 23  # of what is worked out beside the drivers' own figures
+REVISION = 24  # of what is worked out beside the drivers' own figures
 EnvironmentRow = tuple[str, int | None, str, str]  # scope, position of the step, name, value
 
 

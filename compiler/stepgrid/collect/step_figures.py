@@ -33,7 +33,7 @@ from stepgrid.collect.samples import Row, Usage, read_samples, series
 from stepgrid.collect.series import series_figures, series_start, stall_figures
 from stepgrid.expand.search import AxisSearch, RateShare, Trial, as_run, chosen_axis, parse_objective, rate_target
 from stepgrid.language.expressions import ExpressionError
-from stepgrid.model.figures import Buckets, ClientRate, Figures, ParseError, by_column, check_rates, is_sustained
+from stepgrid.model.figures import ASKED, Buckets, ClientRate, Figures, ParseError, by_column, check_rates, is_sustained
 from stepgrid.model.plan import PlannedStep
 from stepgrid.model.records import StepRecord
 from stepgrid.plugins.driver import TARGET, DerivedFigures, RateTargets
@@ -131,7 +131,8 @@ def _step_figures(raw: _Raw, step: PlannedStep, output: Figures) -> StepFigures:
     # with operations of another kind, which are not counted in it, nothing is per operation
     operations = None if ALSO_RAN in output.facts else output.metrics.get("operations")
     debts = {**output.debts, **step_debts(folder, record)} if step.setup.until else None
-    qps_figures = series_figures(output.qps, debts)
+    rates = {round(rate.per_second, 3) for rate in output.rates if rate.operation == ASKED}
+    qps_figures = series_figures(output.qps if len(rates) < 2 else (), debts)  # what is to change has no level
     server = server_figures(folder, operations) if STATISTICS in raw.files else ServerFigures()
     metrics = {
         **measured.figures(operations),

@@ -163,8 +163,8 @@ ANSWERS = (
              "what a closed loop calls latency.", STEP)
       for name in ("avg", "p50", "p75", "p95", "p99", "p99_9", "p99_99", "max")),
     Metric("over_limit_pct", "%", "lower",
-           "Share of the seconds in which an operation took longer than `latency_limit`; with a rate, from when it was "
-           "due.", STEP),
+           "Share of the seconds in which an operation was under way for longer than `latency_limit`; with a rate, "
+           "from when it was due.", STEP),
     Metric("tried_value", "of the setting", None,
            "The value that was chosen when the step ran, by a search on an axis (docs/guides/search.md) or as a "
            "share of another step's rate: of a rate in bytes per second.", STEP),

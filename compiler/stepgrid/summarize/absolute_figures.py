@@ -28,6 +28,7 @@ METRICS = (
     ("p99_us", "p99", "µs"),
     ("p99_9_us", "p99.9", "µs"),
     ("p99_99_us", "p99.99", "µs"),
+    ("over_limit_pct", "over limit", "%"),
     ("durable_lag_p50_us", "durable p50", "µs"),  # later than acknowledged
     ("durable_lag_p99_us", "durable p99", "µs"),
     ("durable_lag_max_us", "durable max", "µs"),

@@ -259,16 +259,17 @@ def operation_metrics(name: str) -> Iterator[Metric]:
 
 
 def over_limit(report: ClientReport, settings: Mapping[str, Any]) -> dict[str, float]:
-    """Give the share of the seconds in which some operation of some client took longer than the limit."""
-    longest: dict[int, float] = {}
-    for interval in report.intervals:
-        if interval.length >= SHORTEST and interval.longest is not None:
-            second = round(interval.second)
-            longest[second] = max(longest.get(second, 0.0), interval.longest)
+    """Give the share of the seconds in which some operation of some client was over the limit, also one that waited."""
     limit = settings.get("latency_limit")
+    longest = [
+        (round(interval.second), interval.longest)
+        for interval in report.intervals
+        if interval.length >= SHORTEST and interval.longest is not None
+    ]
     if limit is None or not longest:
         return {}
-    return {"over_limit_pct": 100 * sum(seconds > limit for seconds in longest.values()) / len(longest)}
+    spans = (range(math.floor(second - time + limit) + 1, second + 1) for second, time in longest if time > limit)
+    return {"over_limit_pct": 100 * len({second for span in spans for second in span if second > 0}) / max(longest)[0]}
 
 
 def operation_figures(report: ClientReport, metrics: Mapping[str, float], warnings: Sequence[str] = ()) -> Figures:
