@@ -160,6 +160,15 @@ def test_output_that_two_cells_read_in_two_ways_is_measured_twice(compile_text):
     assert list(id_faults(plan)) == []
 
 
+def test_the_order_of_listed_files_is_no_identity(compile_text, tmp_path):
+    for name in ("one", "two"):
+        (tmp_path / name).write_text(name)
+    text = METRICS % ("s", "{pattern: '(\\d+) in'}", "")
+    first, second = (text.replace('put"]}', f'put"], files: [{names}]}}') for names in ("one, two", "two, one"))
+    assert first != second
+    assert {*stages(compile_text(first))} == {*stages(compile_text(second))}
+
+
 # Ids checked again
 
 
