@@ -220,13 +220,13 @@ def warn_overridden_params(
     problems: Problems,
 ) -> None:
     """Warn of params that every step that takes them sets itself, so that they change nothing."""
-    entry_by_name = {entry.name: entry for entry in entries}
+    own_params = {entry.name: _own_params(entry) for entry in entries}
     steps = [step for segment in dict.fromkeys(segments) for step in segment.steps]
     for name, where in params:
-        if not any(_sets_always(entry, name) for entry in entry_by_name.values()):
+        if not any(name in names for names in own_params.values()):
             continue
         locations = {step.head.name: at[name] for step in steps if name in (at := step.settings.values.at)}
-        if locations and all(_sets_always(entry_by_name[step], name) for step in locations):
+        if locations and all(name in own_params[step] for step in locations):
             step, location = next((step, Location.read(text)) for step, text in locations.items())
             message = f"the param `{name}` reaches no step: `{step}` sets its own "
             message += f"({PurePath(location.file).name}:{location.line})"
@@ -238,13 +238,15 @@ def warn_overridden_params(
             problems.warn("param-overridden", where, message, hint, len(name))
 
 
-def _sets_always(entry: StepEntry, name: str) -> bool:
-    for link in entry.links:
-        for node in (link.params.get(name), (link.model_extra or {}).get(name)):
-            parts = node if isinstance(node, Seq) else [node]
-            if node is not None and not any(isinstance(part, Map) and "when" in part for part in parts):
-                return True
-    return False
+def _own_params(entry: StepEntry) -> set[str]:
+    """List the params that a step always sets itself."""
+    names = set()
+    tables = [table for link in entry.links for table in (link.params, link.model_extra or {})]
+    for name, node in (item for table in tables for item in table.items()):
+        parts = node if isinstance(node, Seq) else [node]
+        if node is not None and not any(isinstance(part, Map) and "when" in part for part in parts):
+            names.add(name)
+    return names
 
 
 def _params(spec: Spec, axes: Sequence[Axis], default: Location) -> Iterator[tuple[str, Location]]:

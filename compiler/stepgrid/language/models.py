@@ -1,7 +1,5 @@
 """The content of a spec, after its short forms are written out. Values that depend on a cell stay nodes."""
 
-from __future__ import annotations
-
 import re
 from typing import Annotated, Any, Literal
 
@@ -30,17 +28,12 @@ from stepgrid.language.validation import (
     Size,
     Title,
     Version,
+    accepts,
     sentence_error,
 )
 from stepgrid.language.yaml import Map, Node, Text
 from stepgrid.model import units
 from stepgrid.model.plan import SMALLEST_EFFECT, AdaptiveRepeat
-
-
-def accepts(forms: Any) -> BeforeValidator:
-    """Name the short forms of a value, for the JSON schema alone."""
-    return BeforeValidator(lambda value: value, json_schema_input_type=forms)
-
 
 Labels = Annotated[tuple[Label, ...], accepts(tuple[Label, ...] | Label)]
 SomeLabels = Annotated[tuple[Label, ...], Field(min_length=1), accepts(tuple[Label, ...] | Label)]
@@ -100,7 +93,7 @@ class Launch(Model):
     secret: tuple[Label, ...] = ()  # further variables of `env` whose values no plan, record or report has
 
     @model_validator(mode="after")
-    def _check(self) -> Launch:
+    def _check(self) -> "Launch":
         if name := next((name for name in self.secret if name not in self.env), None):
             raise sentence_error("no_variable", f"`secret` names `{name}`, which is no variable of its `env`")
         return self
@@ -128,7 +121,7 @@ class Readiness(Model):
     timeout: Duration | None = None
 
     @model_validator(mode="after")
-    def _check(self) -> Readiness:
+    def _check(self) -> "Readiness":
         _check_one_form(self, ("port", "socket", "command"), 1)
         return self
 
@@ -141,7 +134,7 @@ class StopRequest(Model):
     timeout: Duration | None = None
 
     @model_validator(mode="after")
-    def _check(self) -> StopRequest:
+    def _check(self) -> "StopRequest":
         _check_one_form(self, ("signal", "command"), 0)
         return self
 
@@ -187,7 +180,7 @@ class SpecBuild(Model):
     params: FreeMap = {}
 
     @model_validator(mode="after")
-    def _check(self) -> SpecBuild:
+    def _check(self) -> "SpecBuild":
         if self.version is not None and self.versions is not None:
             raise sentence_error("not_both", "it has both `version` and `versions`: keep one")
         return self
@@ -263,14 +256,14 @@ class SpecStep(Model):
     mutates: bool | None = None
     # assertions over its figures; of a checkpoint, over those of the step before it
     expects: Annotated[tuple[Label, ...] | None, accepts(tuple[Label, ...] | Label | None)] = None
-    companions: tuple[CompanionUse, ...] | None = Field(default=None, alias="beside")  # that run at the same time
+    companions: "tuple[CompanionUse, ...] | None" = Field(default=None, alias="beside")  # that run at the same time
     params: FreeMap = {}
     options: Options = ()
     _nodes: Map | None = PrivateAttr(None)
 
     @model_validator(mode="wrap")
     @classmethod
-    def _keep_nodes(cls, value: Any, validate: ModelWrapValidatorHandler[SpecStep]) -> SpecStep:
+    def _keep_nodes(cls, value: Any, validate: "ModelWrapValidatorHandler[SpecStep]") -> "SpecStep":
         step = validate(value)
         if isinstance(value, Map):
             step._nodes = value
@@ -298,7 +291,8 @@ class BesideStep(SpecStep):
     cpus: Processors | None = None  # a list such as 0-3,8
 
 
-CompanionUse = Annotated[BesideStep, accepts(BesideStep | Label)]
+# names its short form in pydantic's way, as it contains itself
+CompanionUse = Annotated[BesideStep, BeforeValidator(lambda value: value, json_schema_input_type=BesideStep | Label)]
 Steps = tuple[Annotated[SpecStep, accepts(SpecStep | Label)], ...]
 
 
@@ -392,7 +386,7 @@ class SpecRepeat(Model):
     within: Duration | None = Field(default=None, gt=0)
 
     @model_validator(mode="after")
-    def _check(self) -> SpecRepeat:
+    def _check(self) -> "SpecRepeat":
         if self.until is None:
             if names := [name for name in ("least", "most", "within") if name in self.model_fields_set]:
                 message = f"`{names[0]}` needs `until`, such as `until: decided` or `until: 2%`"
@@ -494,7 +488,7 @@ class SpecTable(Model):
 
     @model_validator(mode="wrap")
     @classmethod
-    def _keep_location(cls, value: Any, validate: ModelWrapValidatorHandler[SpecTable]) -> SpecTable:
+    def _keep_location(cls, value: Any, validate: "ModelWrapValidatorHandler[SpecTable]") -> "SpecTable":
         table = validate(value)
         if isinstance(value, Map):
             table._location = value.where

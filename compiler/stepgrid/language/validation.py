@@ -16,6 +16,7 @@ from pydantic import (
     BeforeValidator,
     ConfigDict,
     Field,
+    GetJsonSchemaHandler,
     InstanceOf,
     ValidationError,
     WrapValidator,
@@ -80,6 +81,18 @@ Duration = Annotated[float, quantity("duration")]
 FreeMap = Annotated[  # the map as it was read, with the places of its keys
     dict[str, Any], WrapValidator(lambda value, validate: value if isinstance(value, Map) else validate(value))
 ]
+
+
+class accepts:  # noqa: N801 - it reads as a word of the annotation
+    """Short forms of a value, for the JSON schema alone: no validation pays for them."""
+
+    def __init__(self, forms: Any) -> None:
+        self._forms = forms
+
+    def __get_pydantic_json_schema__(self, _schema: Any, handler: GetJsonSchemaHandler) -> Any:
+        from pydantic import TypeAdapter
+
+        return handler(TypeAdapter(self._forms).core_schema)
 
 
 class Model(BaseModel):

@@ -86,6 +86,14 @@ def compile_spec(
     context: CompileContext = NO_CONTEXT,
 ) -> Plan:
     """Compile a spec; SpecError holds all of its problems. `problems` gets the warnings."""
+    plan = _compile_spec(path, scale, host, problems, context)
+    return replace(plan, digest=plan_file.digest(plan))
+
+
+def _compile_spec(
+    path: str, scale: str | None, host: Mapping[str, Any], problems: Problems | None, context: CompileContext
+) -> Plan:
+    """Compile a spec to a plan without its digest."""
     problems = Problems() if problems is None else problems
     document = read_spec(os.path.normpath(path), scale, problems, context.sets)
     if document is None:
@@ -141,7 +149,7 @@ def check_scales(
         errors: Sequence[Problem] = ()
         draft: Plan | None
         try:
-            draft = compile_spec(path, scale, host, context=CompileContext(differs=context.differs))
+            draft = _compile_spec(path, scale, host, None, CompileContext(differs=context.differs))
             plans.append(draft)
         except SpecError as error:
             draft, errors = error.draft, [problem for problem in error.problems if problem.severity == "error"]
@@ -232,7 +240,7 @@ def _assemble(
     if context.only:
         swept = {axis.name: {point.label for point in axis.points} for axis in expansion.axes}
         report_check.check_declared(document, problems, {**swept, BUILD: set(expansion.build_names)})
-    plan = Plan(
+    return Plan(
         digest="",
         title=spec.title,
         spec=document.path,
@@ -253,7 +261,6 @@ def _assemble(
         tune=_plan_tune(document, expansion) if spec.tune else None,
         equal=tuple(str(key_location(node, node.where)) for node in (spec.equal.words if spec.equal else {}).values()),
     )
-    return replace(plan, digest=plan_file.digest(plan))
 
 
 def _plan_tune(document: Document, expansion: Expansion) -> PlannedTune | None:

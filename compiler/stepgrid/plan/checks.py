@@ -92,11 +92,14 @@ class _OptionCheck:
 
     def faults(self) -> Iterator[OptionFault]:
         """Yield a fault for each build and option that is requested, with the stages that request it."""
-        requests: dict[str, dict[tuple[str, Option], set[str]]] = defaultdict(lambda: defaultdict(set))
+        option_uses: dict[tuple[str, int], tuple[Mapping[str, Option], set[str]]] = {}  # most steps share theirs
         for stage in self._plan.stages:
-            for options in {id(step.options): step.options for step in stage.steps}.values():  # most share them
-                for requested in options.items():
-                    requests[stage.build][requested].add(stage.id)
+            for step in stage.steps:
+                option_uses.setdefault((stage.build, id(step.options)), (step.options, set()))[1].add(stage.id)
+        requests: dict[str, dict[tuple[str, Option], set[str]]] = defaultdict(lambda: defaultdict(set))
+        for (build, _), (options, ids) in option_uses.items():
+            for requested in options.items():
+                requests[build][requested] |= ids
         for node, stages in requests.items():
             check = self._probable_faults if self._catalogues.get(node) is None else self._certain_faults
             for fault in check(self._builds[node], list(stages)):

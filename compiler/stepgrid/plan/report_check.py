@@ -59,13 +59,12 @@ def compile_report(
     """Check what a spec says of its report, and write it as a plan has it. `steps`: by stage."""
     spec = document.spec
     _check_labels("report.base", spec.report.base, {axis.name: set(axis.labels) for axis in axes}, problems)
-    step_lists = steps.values()
-    expects = expectations.of_cells(cells)
-    report = spec.report
+    step_lists, expects, report = steps.values(), expectations.of_cells(cells), spec.report
     if spec.metrics or report.tables or spec.claims or report.metric or report.best or report.pareto or expects:
         names = _planned_names(document, axes, cells, step_lists)
         _check(document, names, problems)
-        expectations.check_formulas(document, names.measured, names.exact, problems)
+        if spec.metrics:
+            expectations.check_formulas(document, names.measured, names.exact, problems)
         if expects:
             expectations.check_names(expects, names.measured, names.exact, problems)
             expectations.check_values(cells, steps, names.measured, problems)
@@ -104,13 +103,12 @@ def _directions(
     key: str, names: Sequence[Text], stages: Iterable[Sequence[PlannedStep]], problems: Problems
 ) -> tuple[tuple[str, bool], ...]:
     """List metrics of a key, each with whether less is better, as of sizes and times that do not say."""
-    from stepgrid.plugins.metrics import METRICS
-
     steps = {id(step.settings): step for steps in stages for step in steps}.values()
-    metrics = {**METRICS, **own_metrics(steps)} if names else {}
-    directions = []
+    metrics, directions = own_metrics(steps), []
     for name in names:
-        metric = metrics.get(name)
+        from stepgrid.plugins.metrics import METRICS  # of all plug-ins: most specs name none here
+
+        metric = metrics.get(name, METRICS.get(name))
         better = metric and (metric.better or ("lower" if name.endswith(_COSTS) else None))
         if metric and better is None:
             message, hint = f"{key}: neither direction of `{name}` is better", "`better:` says it where it is declared"

@@ -74,8 +74,8 @@ class PackageDriver:
     def settings_model(self) -> type[BaseModel]:
         """Return the class of the module `settings` whose name ends in `Settings`."""
         module = import_module(f"{self.__module__}.settings")
-        values = [value for value in vars(module).values() if getattr(value, "__module__", "") == module.__name__]
-        model: type[BaseModel] = next(value for value in values if value.__name__.endswith("Settings"))
+        values = (value for name, value in vars(module).items() if name.endswith("Settings"))
+        model: type[BaseModel] = next(value for value in values if value.__module__ == module.__name__)
         return model
 
 
