@@ -90,6 +90,7 @@ def _ratio(report: Report, comparison: Comparison, case: Case) -> Mapping[str, A
         "better": comparison.metric.better,
         "ratio": entry.ratio,
         **_interval(entry.interval),
+        "bracket": entry.interval.bracket if entry.interval and any(entry.interval.bracket) else None,
         "verdict": entry.verdict,
         "noise_floor": entry.floor,
         "notes": list(entry.doubts),

@@ -3,9 +3,7 @@
 import pytest
 
 from stepgrid.model.records import replace
-from stepgrid.summarize.data.points import AxisAnswers, SearchedAxis
 from stepgrid.summarize.rate_curves import find_rate_curves, rate_tables
-from stepgrid.summarize.report_tables import search_tables
 from tests.summarize import made
 
 FIXED = ({"fill": "20% of ram"}, 20), ({"fill": "50% of ram"}, 20.3)
@@ -51,14 +49,3 @@ def test_a_load_that_missed_its_rate_or_failed_is_told():
         ["80", "-", "-", "-", "-", "-", "2 failed"],
     ]
     assert [note.partition(":")[0] for note in table.notes] == ["missed", "failed"]
-
-
-def test_a_search_fails_from_a_value_of_loads_that_have_an_answer():
-    axis = SearchedAxis("limit", "rate", "rate", "max rate where p99_us < 5000", 10, 500)
-    tried = [[(10, 1.0), (269, 1.0), (500, 0.0)], [(10, 0.0), (22, 0.0)]]
-    loads = {
-        (load, 0): [made.run("a", load, 1.0, tried_value=value, tried_holds=holds) for value, holds in values]
-        for load, values in enumerate(tried)
-    }
-    row = next(search_tables([AxisAnswers(axis, {}, loads)])).rows[0]
-    assert [cell.text for cell in row] == ["269", "-", "500", "1 of 2"]

@@ -86,7 +86,10 @@ def run_report(args: argparse.Namespace) -> int:
         _write_chart(args, report)
         return gate_status(report, gate, args.strict)
     if args.format == "text" and (args.brief or not any((args.all, args.table, args.output, args.against))):
-        text = _brief_text(report, page)
+        from stepgrid.summarize.summary_text import brief_lines
+
+        lines = brief_lines(report, page, brief_width(sys.stdout), Paint.for_stream(sys.stdout))
+        text = "".join(f"{line}\n" for line in lines)
     elif args.table is None:
         with ending_with(USAGE, NoForm):
             text = report_text(report, args.format, page, gate)
@@ -97,13 +100,6 @@ def run_report(args: argparse.Namespace) -> int:
             text = table(report, args.format, args.table)
     write_output(text, args.output, args.replace)
     return gate_status(report, gate, args.strict)
-
-
-def _brief_text(report: Report, page: Path | None) -> str:
-    from stepgrid.summarize.summary_text import brief_lines
-
-    lines = brief_lines(report, page, brief_width(sys.stdout), Paint.for_stream(sys.stdout))
-    return "".join(f"{line}\n" for line in lines)
 
 
 def _write_chart(args: argparse.Namespace, report: Report) -> None:

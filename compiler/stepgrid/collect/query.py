@@ -147,10 +147,11 @@ def _explaining(connection: DuckDBPyConnection, sql: str) -> Iterator[None]:
     try:
         yield
     except duckdb.Error as error:
-        excerpt = _EXCERPT.search(str(error))
-        raise QueryError(
-            "\n".join([_sentence(connection, sql, str(error)), *(_caret(excerpt) if excerpt else ())])
-        ) from None
+        lines = [_sentence(connection, sql, str(error))]
+        if excerpt := _EXCERPT.search(str(error)):  # the caret under the line as it stands, without its number
+            number = len(excerpt[0].splitlines()[0]) - len(excerpt[1])
+            lines += f"  {excerpt[1]}", f"  {' ' * (len(excerpt[2]) - number)}{excerpt[3]}"
+        raise QueryError("\n".join(lines)) from None
 
 
 def _sentence(connection: DuckDBPyConnection, sql: str, error: str) -> str:
@@ -160,12 +161,6 @@ def _sentence(connection: DuckDBPyConnection, sql: str, error: str) -> str:
         return f"there is no table `{table[1]}`: {nearest(table[1], NAMES)}"
     kind, _, rest_of_line = error.partition(": ")
     return f"{kind.removesuffix(' Error').lower()}: {rest_of_line.splitlines()[0]}" if rest_of_line else error
-
-
-def _caret(excerpt: re.Match[str]) -> tuple[str, str]:
-    """Put it under the line as it stands, without its number."""
-    number = len(excerpt[0].splitlines()[0]) - len(excerpt[1])
-    return f"  {excerpt[1]}", f"  {' ' * (len(excerpt[2]) - number)}{excerpt[3]}"
 
 
 def _instead(connection: DuckDBPyConnection, sql: str, name: str) -> str:

@@ -284,10 +284,7 @@ def _other_jobs(processes: Iterable[Process]) -> list[Process]:
     """List jobs of stepgrid that this host's lock does not keep waiting."""
     words_by_pid = {p.pid: set((sysfs.text(f"proc/{p.pid}/cmdline") or "").split("\0")) for p in processes}
     jobs = [p for p in processes if PIPELINE in words_by_pid[p.pid] and words_by_pid[p.pid] & VERBS.keys()]
-    waiting = _lock_waiters() if jobs else set()  # the kernel takes 10 ms to list its locks
+    lines = (sysfs.text("proc/locks") or "").splitlines() if jobs else ()  # the kernel takes 10 ms to list its locks
+    rows = [line.split() for line in lines if "->" in line]
+    waiting = {int(row[5]) for row in rows if len(row) > 5 and row[5].isdecimal()}
     return [process for process in jobs if process.pid not in waiting]
-
-
-def _lock_waiters() -> set[int]:
-    rows = [line.split() for line in (sysfs.text("proc/locks") or "").splitlines() if "->" in line]
-    return {int(row[5]) for row in rows if len(row) > 5 and row[5].isdecimal()}

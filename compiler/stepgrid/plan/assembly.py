@@ -316,15 +316,17 @@ def _axes(expansion: Expansion, cells: Sequence[PlannedCell]) -> tuple[PlannedAx
 
 def _searches(cells: Iterable[PlannedCell], tree: StageTree) -> Iterator[dict[str, Json]]:
     """Yield the searches of live grids, each once."""
-    names: set[tuple[str, str]] = set()
+    searches: list[dict[str, Json]] = []
     for cell in cells:
         chain = cell.repeats[0].stages
         for step in cell.steps:
             if step.measured and step.variables:
                 search = AxisSearch.from_setup(tree.drafts[chain[step.stage]].steps[step.index].setup)
-                if search is not None and (step.step, search.variable) not in names:
-                    names.add((step.step, search.variable))
-                    yield {"step": step.step, **{k: v for k, v in search.to_json().items() if k != "number"}}
+                values = search.to_json() if search else {}
+                entry = {"step": step.step, **{key: value for key, value in values.items() if key != "number"}}
+                if values and entry not in searches:
+                    searches.append(entry)
+                    yield entry
 
 
 def _check_identical_points(expansion: Expansion, cells: Sequence[PlannedCell], problems: Problems) -> None:

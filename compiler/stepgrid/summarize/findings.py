@@ -99,7 +99,9 @@ class Finding(Struct, frozen=True):
 @lru_cache(1)  # page, text and brief have the same
 def findings(report: Report) -> list[Finding]:
     """List the answers by the leading metric: those about the first axis of the base first, of each the heaviest."""
-    return [*_tally(report), *_findings(report, report.comparisons.leading), *never_steady(report)]
+    leading, searched = report.comparisons.leading, {search.axis.metric for search in report.comparisons.searches}
+    others = [other for other in report.comparisons.all[len(leading) :] if other.metric.name in searched]
+    return [*_tally(report), *_findings(report, leading), *never_steady(report), *_findings(report, others)]
 
 
 def findings_by_metric(report: Report) -> dict[ComparedMetric, list[Finding]]:
@@ -427,7 +429,8 @@ def _builds_finding(build_arms: Sequence[Arm]) -> Finding | None:
 def _amount(cases: Sequence[ArmCase], arm: Arm) -> str:
     if is_wide(cases):
         return f"{spread(cases, arm)}, the {arm.metric}"
-    return f"{span([case.ratio for case in cases])} the {arm.metric}"
+    bounds = {case.entry.interval.bound if case.entry.interval else "" for case in cases}
+    return f"{bounds.pop() if len(bounds) == 1 else ''}{span([case.ratio for case in cases])} the {arm.metric}"
 
 
 def _with_ratio(cases: Sequence[ArmCase]) -> list[ArmCase]:

@@ -97,7 +97,9 @@ def find_rate_curves(axes: Sequence[SearchedAxis], runs: Iterable[Run]) -> Itera
         axis = next((name for name in names if _has_rates(name, members, searched)), None)
         if axis is None:
             continue
-        metric = _served_metric(members)
+        targets = dict.fromkeys(name for run in members for name in run.metrics if _is_target(name))
+        most = max(targets, key=lambda target: len({run.metrics.get(target) for run in members}))
+        metric = most.removeprefix(TARGET)
         failed = [run for run in all_runs if run.status == Status.FAILED and axis not in searched]
         arms = _arms(axis, [*members, *failed])
         same = set.intersection(*({*labels} for labels in arms))
@@ -136,12 +138,6 @@ def _arms(axis: str, runs: Iterable[Run]) -> Mapping[tuple[tuple[str, str], ...]
     """Group the runs that have the axis by their other labels."""
     having = (run for run in runs if axis in run.labels)
     return group((tuple(pair for pair in run.labels.items() if pair[0] != axis), run) for run in having)
-
-
-def _served_metric(runs: Sequence[Run]) -> str:
-    """Choose the rate with the most targets."""
-    targets = dict.fromkeys(name for run in runs for name in run.metrics if _is_target(name))
-    return max(targets, key=lambda target: len({run.metrics.get(target) for run in runs})).removeprefix(TARGET)
 
 
 def _points(metric: str, axis: str, runs: Sequence[Run]) -> Iterator[RatePoint]:

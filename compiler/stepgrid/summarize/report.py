@@ -15,7 +15,7 @@ from stepgrid.model.metrics import QPS, STEADY_QPS
 from stepgrid.model.plan import BUILD, HardwareFacts, Plan, PlannedAxis, load_counts, other_loads
 from stepgrid.model.records import convert_record, replace
 from stepgrid.model.result_schema import QUERY_PLANS
-from stepgrid.model.table import Table
+from stepgrid.model.table import Table, group
 from stepgrid.model.units import counted
 from stepgrid.plan.actions import arms, choose_base
 from stepgrid.plugins.durability import step_durability
@@ -60,6 +60,7 @@ from stepgrid.summarize.setup import (
 from stepgrid.summarize.statistics.verdicts import BUSY
 
 Answer = TypeVar("Answer")
+OTHER_SEARCH = "searched over another range or for another limit"
 _METRIC_CALL = re.compile(r"\b([a-z]\w*)\(")  # of a claim's expression
 
 
@@ -212,7 +213,9 @@ def make_report(
     intervals = ratio_intervals(unjudged, alpha)
     judged = judge(unjudged, evidence, axes, intervals)
     pooled = [pool(comparison, sections, evidence, alpha) for comparison in judged]
-    comparisons = mark_perhaps(pooled, evidence.effect, alpha)
+    searches = tuple(find_searches(searched, tables.runs))
+    of_searches = () if header.tune else _judge_searches(searches, evidence, setup, able)
+    comparisons = mark_perhaps([*pooled, *of_searches], evidence.effect, alpha)
     judge_by = partial(_judge_by, sections, evidence, setup, able)
     is_busy = any(case.entry.verdict == BUSY for comparison in comparisons for case in comparison.cases())
     inputs = TableInputs(axes, setup.base, measured, evidence.caveat, intervals)
@@ -237,7 +240,7 @@ def make_report(
             claims=_select(answers, JudgedClaim),
             ladders=_select(answers, Ladder),
             decisions=decisions.decide(comparisons, limits) if limits else (),
-            searches=tuple(find_searches(searched, tables.runs)),
+            searches=searches,
             rates=tuple(find_rate_curves(searched, tables.runs)),
         ),
         Notes(
@@ -279,6 +282,21 @@ def _judge_by(
     metrics = [ComparedMetric(name, METRICS[name].unit, "lower") for name in names if name in measured & {*METRICS}]
     unjudged = [comparison for metric in metrics for comparison in compare(sections, setup.base, able, metric)]
     return tuple(judge(unjudged, evidence, setup.axes, ratio_intervals(unjudged, setup.alpha)))
+
+
+def _judge_searches(
+    searches: Iterable[AxisAnswers], evidence: RatioEvidence, setup: ReportSetup, able: str | None
+) -> Sequence[Comparison]:
+    """Judge the highest values that hold."""
+    limits = [search for search in searches if search.axis.is_boundary]
+    metrics = group(
+        (ComparedMetric(limit.axis.metric, limit.axis.unit), run) for limit in limits for run in limit.runs()
+    )
+    unjudged: list[Comparison] = []
+    for metric, runs in metrics.items():
+        sections = [_section(step, setup.axes, runs) for step in dict.fromkeys(run.step for run in runs)]
+        unjudged += compare(sections, setup.base, able, metric)
+    return judge(unjudged, evidence, setup.axes, ratio_intervals(unjudged, setup.alpha))
 
 
 def _setup(header: Plan, tables: Tables, measured: Tables, links: Links) -> ReportSetup:
@@ -381,7 +399,11 @@ def _evidence(
     )
     is_shipped, is_strict = header.report.as_shipped is not None, header.report.is_strict
 
+    mixed = {axis.step for axis in searched_axes(header) if axis.is_mixed}
+
     def refusal(point: Point, base: Point) -> str | None:
+        if point.step in mixed:
+            return OTHER_SEARCH
         if reason := conditions.refusal(point, base):
             return reason
         return None if is_shipped else builds.refusal(known_builds, point, base, is_strict)

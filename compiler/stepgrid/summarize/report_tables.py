@@ -221,6 +221,7 @@ def _answers(axis: SearchedAxis, searches: Sequence[AxisAnswers]) -> Table:
     else:
         heads = [f"best {axis.variable}", "lowest-highest", axis.objective.name, "knee", "loads"]
     names = list(dict.fromkeys(name for search in searches for name in search.labels))
+    heads += ["without a rate"] if any(search.maximum for search in searches) else []
     rows = []
     for search in searches:
         values = sorted(search.answers)
@@ -233,7 +234,8 @@ def _answers(axis: SearchedAxis, searches: Sequence[AxisAnswers]) -> Table:
         labels = [search.labels.get(name, NOTHING) for name in names]
         loads = str(len(search.loads))
         texts.append(loads if len(values) == len(search.loads) else f"{len(values)} of {loads}")
-        rows.append(tuple(map(Cell, (*labels, *texts))))
+        texts.append(f"{_figure(search.maximum[1])} {search.maximum[0]}" if search.maximum else NOTHING)
+        rows.append(tuple(map(Cell, (*labels, *texts[: len(heads)]))))
     columns = (*(Column(name, label=True) for name in names), *map(Column, heads))
     notes = [_BOUNDARY_NOTE if axis.is_boundary else _BEST_NOTE]
     if any(len(search.loads) > 1 for search in searches):
@@ -263,7 +265,7 @@ def _median(axis: SearchedAxis, values: Sequence[int]) -> str:
 
 
 def _value_text(axis: SearchedAxis, value: float) -> str:
-    return units.size(value) if axis.param.endswith(units.SIZED) else f"{value:,.4g}"
+    return units.size(value) if axis.unit == "B" else f"{value:,.4g}"
 
 
 # Arrangement of a table, and the blocks of points that its layout turns into tables

@@ -95,7 +95,8 @@ def dip_text(runs: Sequence[tuple[Points, Sequence[Event]]]) -> str:
         count, share, other_share = meetings[kind]
         of_all = "" if texts else f"of {noun} fall{'s' if total == 1 else ''} "
         shares = f"{100 * share:.0f} % of the dips' time, {100 * other_share:.0f} % of the rest"
-        texts.append(f"{count} {of_all}into {_plural(kind)} ({shares})")
+        ending = "" if kind.endswith("pressure") else "es" if kind.endswith("sh") else "s"
+        texts.append(f"{count} {of_all}into {kind}{ending} ({shares})")
     return ", ".join(texts) or f"{noun}, in which no event of the engine takes clearly more time than else"
 
 
@@ -139,10 +140,6 @@ def _overlaps(span: Span, joined: Sequence[Span]) -> Iterator[float]:
     while at < len(joined) and joined[at][0] < end:
         yield min(end, joined[at][1]) - max(begin, joined[at][0])
         at += 1
-
-
-def _plural(kind: str) -> str:
-    return kind if kind.endswith("pressure") else f"{kind}{'es' if kind.endswith('sh') else 's'}"
 
 
 # Verdicts that a report lacks
@@ -206,6 +203,8 @@ def _loads_advice(report: Report) -> str:
     wide = _wide_intervals(report)
     if not wide:
         return "Undecided ratios are within the noise floor of this experiment: a quieter host would tell."
+    if any(any(interval.bracket) for interval in wide):
+        return "Searches left wide gaps: more `points`, a narrower range or more loads would tell more."
     wanted, difference = verdicts.needed_loads(wide), percent(DIFFERENCE)
     points = "here" if len(wide) == 1 else "at half of the undecided points"
     if wanted.least is None:
@@ -231,7 +230,7 @@ def legend(report: Report, *comparisons: Comparison) -> str:
     metric = comparisons[0].metric if comparisons else report.setup.metric
     arrows = ", ".join(sorted(f"{marks[word]} {word}" for word in metric.verdicts))
     rows = [row for comparison in comparisons or report.comparisons.leading for row in comparison.rows]
-    used = {mark for row in rows for entry in row.entries[1:] for mark in entry.marks}
+    used = {mark[:1] for row in rows for entry in row.entries[1:] for mark in entry.marks}
     parts = [f"{arrows}: the whole 95 % interval is more than {effect} from 1", *mark_texts(used, report)]
     return f"{'; '.join(parts)}."
 

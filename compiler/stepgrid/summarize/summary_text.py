@@ -126,9 +126,9 @@ def _answer(report: Report) -> list[str]:
 
 def _other_metrics(report: Report) -> list[str]:
     """Write a line for each metric with the ratios of its arms."""
-    lines = []
+    lines, answered = [], {report.setup.metric.name, *(search.axis.metric for search in report.comparisons.searches)}
     for metric, answers in findings_by_metric(report).items():
-        if answers and metric != report.setup.metric:
+        if answers and metric.name not in answered:
             texts_by_base: dict[str, list[str]] = {}  # each axis has its own base
             for finding in answers:
                 headline = finding.headline.removesuffix(f" the {metric.title}")

@@ -23,6 +23,7 @@ from stepgrid.summarize.statistics import confidence_intervals, verdicts
 from stepgrid.summarize.statistics.confidence_intervals import Interval, Outlier, outliers
 
 BASE, RATIO, NO_BASE = "base", "ratio", "no base"
+BOUNDS = {"": "", "at least ": "≥", "at most ": "≤"}  # what stands before a ratio of which one end is open
 TIMES = frozenset({"s", "ms", "us", "ns"})
 
 
@@ -44,7 +45,7 @@ class ComparedMetric(Struct, frozen=True):
     @property
     def heading(self) -> str:
         """Name it with its unit, which QPS is itself, and which the name of p99_us ends with."""
-        has_unit = self.name == QPS or not self.unit or self.name.endswith(f"_{self.unit}")
+        has_unit = self.name == QPS or self.unit in ("", "1") or self.name.endswith(f"_{self.unit}")
         return self.title if has_unit else f"{self.name}, {self.unit}"
 
     @property
@@ -69,7 +70,7 @@ def ratio_text(ratio: float | None, interval: Interval | None, sign: str = "") -
     """Write 1.12 [1.08, 1.16], or with a sign 1.12× [1.08, 1.16]."""
     if ratio is None or interval is None:
         return "" if ratio is None else f"{units.ratio(ratio)}{sign}"
-    return units.ratio_with_interval(ratio, interval.low, interval.high, sign)
+    return f"{interval.bound}{units.ratio_with_interval(ratio, interval.low, interval.high, sign)}"
 
 
 class Conclusion(Struct, frozen=True):
@@ -119,7 +120,9 @@ class ArmEntry(Struct, frozen=True):
     @property
     def marks(self) -> tuple[str, str]:
         """Return what stands before and after its ratio in a short table."""
-        return MARK if self.refusal else verdicts.MARKS.get(self.verdict or "", ""), DOUBT if self.is_doubted else ""
+        bound = BOUNDS[self.interval.bound] if self.interval else ""
+        mark = MARK if self.refusal else verdicts.MARKS.get(self.verdict or "", "")
+        return f"{mark}{bound}", DOUBT if self.is_doubted else ""
 
     @property
     def is_doubted(self) -> bool:
@@ -312,8 +315,19 @@ def _pair_ratios(families: Sequence[Sequence[Pair]], metric: str, alpha: float) 
     tables = zip(usable, samples, confidence_intervals.table_intervals(samples, alpha), strict=True)
     for family, members, intervals in tables:
         for key, member, interval, odd in zip(family, members, intervals, outliers(members), strict=True):
-            ratios.setdefault(key, PairRatio(confidence_intervals.ratio(member), interval, odd))
+            interval = interval and _add_bracket(interval, family[key], metric)
+            ratio = interval.ratio if interval and any(interval.bracket) else confidence_intervals.ratio(member)
+            ratios.setdefault(key, PairRatio(ratio, interval, odd))
     return ratios
+
+
+def _add_bracket(interval: Interval, pair: Pair, metric: str) -> Interval:
+    """Let the loads that both have lie anywhere between what held and what failed."""
+    common = set.intersection(*(set(side.values(metric)) for side in pair))
+    arm, base = (side.of_loads(common.__contains__).bracket(metric) for side in pair)
+    if not arm or not base:
+        return interval
+    return confidence_intervals.add_bracket(interval, arm[0] / base[1], units.quotient(arm[1], base[0]))
 
 
 def _pair_key(pair: Pair) -> Places:
@@ -443,7 +457,7 @@ def _ratio_cell(source: ArmEntry | PooledRatio, content: str, kind: str = "") ->
     if interval is None:
         return Cell(content, kind, source.ratio, None, verdict)
     basis = None
-    if interval.deviation:
+    if interval.deviation and not any(interval.bracket):
         basis = Basis(interval.ratios, interval.deviation, interval.freedom, interval.critical)
     return Cell(content, kind, source.ratio, (interval.low, interval.high), verdict, basis)
 
@@ -475,10 +489,17 @@ def _ratio_text(entry: ArmEntry) -> str:
 
 
 def figure_text(point: Point, metric: ComparedMetric, has_margin: bool = True) -> str:
-    """Write a figure with the digits that it deserves, and how far its 95 % interval reaches: 359k ± 7 %."""
+    """Write a figure with the digits that it deserves, and how far its 95 % interval reaches: 359k ± 7 %.
+
+    Of a searched value between what it lies: 269 to 500, 500 or more, below 10.
+    """
     spread = point.spread(metric.name)
     if spread is None:
         return NOTHING if point.status == Status.DONE else point.status
+    if bracket := point.bracket(metric.name):
+        low, high = (units.short_figure(end, metric.unit) if 0 < end < math.inf else "" for end in bracket)
+        both = f"{low} to {high}" if low and high else units.UNBOUNDED
+        return f"below {high}" if high and not low else f"{low} or more" if low and not high else both
     figure = units.short_figure(spread[0], metric.unit)
     interval = confidence_intervals.mean_interval(point.means(metric.name)) if has_margin else None
     return f"{figure} {units.margin(*interval)}".rstrip() if interval else figure

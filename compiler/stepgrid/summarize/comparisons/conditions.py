@@ -66,7 +66,8 @@ class Conditions(Struct, frozen=True, dict=True):  # no slots: cached_property n
 
     def refusal(self, point: Point, base: Point) -> str | None:
         """Say why two points get no verdict: other work, another host or durability, which is not what is compared."""
-        if works := list(self._work_differences(point, base)):
+        works = [*_figures_apart(point, base), *_databases_apart(self._start(point), self._start(base))]
+        if works and self.declared_work(point.places[0]) == self.declared_work(base.places[0]):
             return f"{OTHER_WORK}: {'; '.join(works)}"
         differences = [] if self._compares_hosts(point, base) else self._host_differences(point, base)
         parts = "; ".join(filter(None, differences))
@@ -103,12 +104,6 @@ class Conditions(Struct, frozen=True, dict=True):  # no slots: cached_property n
         names = (f"{run.place[0]}/{run.attempt}" for run in runs)
         pairs = zip(names, planned, strict=True)
         return [classes if classes == {} else running.get(name, classes) for name, classes in pairs]
-
-    def _work_differences(self, point: Point, base: Point) -> Iterator[str]:
-        """Compare figures that are alike where the spec asks both for the same."""
-        texts = [*_figures_apart(point, base), *_databases_apart(self._start(point), self._start(base))]
-        if texts and self.declared_work(point.places[0]) == self.declared_work(base.places[0]):
-            yield from texts
 
     def marks(self, point: Point, base: Point, shares_loads: bool) -> tuple[str, ...]:
         """List what to know of a ratio. Arms that share their loads should begin from one and the same database."""

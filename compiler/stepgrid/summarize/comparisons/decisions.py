@@ -47,7 +47,7 @@ class Decision(Struct, frozen=True):
     @property
     def range(self) -> str:
         """Write the ratios that are possible: 0.99x to 1.03x."""
-        if not self.interval or self.interval.high / self.interval.low > units.WIDEST:
+        if not self.interval or self.interval.high > units.WIDEST * self.interval.low:
             return units.UNBOUNDED
         write = units.telling(self.interval.low, self.interval.high)
         return f"{write(self.interval.low)}x to {write(self.interval.high)}x"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
@@ -14,6 +15,7 @@ from stepgrid.expand.search import Objective, Trial, boundary, knee, parse_objec
 from stepgrid.model import units
 from stepgrid.model.metrics import QPS
 from stepgrid.model.plan import BUILD, Plan
+from stepgrid.model.records import replace
 from stepgrid.model.status import Status
 from stepgrid.model.table import group
 from stepgrid.model.units import counted
@@ -21,6 +23,7 @@ from stepgrid.plugins.driver import TARGET
 from stepgrid.plugins.layout import STEP
 from stepgrid.summarize.data.tables_reader import Place, Run
 
+HELD, FAILED = "_held", "_failed"  # of a searched value: between these it lies
 _URGENT = (Status.DONE, Status.FAILED, Status.INTERRUPTED, Status.BLOCKED, Status.UNSUPPORTED, *Status)
 
 
@@ -73,6 +76,12 @@ class Point(Struct, frozen=True, dict=True):
     def means(self, metric: str = QPS) -> list[float]:
         """Average the runs of each load."""
         return [units.mean(runs) for runs in self.values(metric).values()]
+
+    def bracket(self, metric: str) -> tuple[float, float] | None:
+        """Return between which values a searched one lies, means over the loads; 0 and infinity where one is open."""
+        held, failed = self.means(metric + HELD), self.means(metric + FAILED)
+        is_open = any(run.metrics.get(metric + HELD) == 0 for run in self.runs)
+        return (0.0 if is_open else units.mean(held), units.mean(failed)) if held else None
 
     def of_loads(self, is_included: Callable[[int], bool]) -> Point:
         """Return the point as if no other loads had been measured."""
@@ -171,6 +180,7 @@ class SearchedAxis(Struct, frozen=True, dict=True):
     text: str  # its objective
     least: int
     most: int
+    is_mixed: bool = False  # arms search over another range or for another limit
 
     @cached_property
     def objective(self) -> Objective:
@@ -183,6 +193,15 @@ class SearchedAxis(Struct, frozen=True, dict=True):
     @property
     def is_boundary(self) -> bool:
         return self.objective.name == self.variable
+
+    @property
+    def metric(self) -> str:
+        """Name the answer as a metric."""
+        return f"highest_{self.variable}"
+
+    @property
+    def unit(self) -> str:
+        return "B" if self.param.endswith(units.SIZED) else "1"
 
     @property
     def figures(self) -> list[str]:
@@ -200,6 +219,8 @@ class AxisAnswers(Struct, frozen=True, dict=True):
     axis: SearchedAxis
     labels: Mapping[str, str]
     loads: Mapping[tuple[int, int], Sequence[Run]]  # runs with figures, in the order in which they ran
+    others: tuple[Run, ...] = ()  # one of each load without figures
+    maximum: tuple[str, float] | None = None  # of the steps of its kind without a rate the one that reached most
 
     @cached_property
     def _trials(self) -> list[list[Trial]]:
@@ -237,6 +258,15 @@ class AxisAnswers(Struct, frozen=True, dict=True):
         figures = [best.figure for trials in self._trials if (best := peak(trials))]
         return units.mean(figures) if figures else None
 
+    def runs(self) -> Iterator[Run]:
+        """Make a run of each load whose figure is its answer, or the end that is known of one that is open."""
+        name = self.axis.metric
+        for runs, (held, failed) in zip(self.loads.values(), self._boundaries, strict=True):
+            value = held or failed
+            ends = {name + HELD: float(held or 0), name + FAILED: float(failed or math.inf)}
+            yield replace(runs[0], labels=self.labels, metrics={name: float(value), **ends} if value else {})
+        yield from (replace(run, labels=self.labels, metrics={}) for run in self.others)
+
     def curve(self) -> Iterator[tuple[int, Sequence[Run]]]:
         """Yield the tried values in order, each with its runs of all loads."""
         by_value = group((int(run.metrics[TRIED]), run) for runs in self.loads.values() for run in runs)
@@ -244,8 +274,14 @@ class AxisAnswers(Struct, frozen=True, dict=True):
 
 
 def searched_axes(header: Plan) -> list[SearchedAxis]:
-    names = ("step", "variable", "param", "for", "least", "most")
-    return [SearchedAxis(*(search[name] for name in names)) for search in header.searches]
+    """List the searches; one that arms do not share covers the ranges of all."""
+    axes = []
+    for searches in group(((search["step"], search["variable"]), search) for search in header.searches).values():
+        step, variable, param, text = (searches[0][name] for name in ("step", "variable", "param", "for"))
+        ends = min(search["least"] for search in searches), max(search["most"] for search in searches)
+        forms = {tuple(search[name] for name in ("param", "for", "least", "most")) for search in searches}
+        axes.append(SearchedAxis(step, variable, param, text, *ends, len(forms) > 1))
+    return axes
 
 
 def find_searches(axes: Iterable[SearchedAxis], runs: Sequence[Run]) -> list[AxisAnswers]:
@@ -255,9 +291,22 @@ def find_searches(axes: Iterable[SearchedAxis], runs: Sequence[Run]) -> list[Axi
         searching = (run for run in runs if run.measured and axis.has(run))
         arms = group((tuple(pair for pair in run.labels.items() if pair[0] != axis.variable), run) for run in searching)
         for labels, members in arms.items():
-            loads = group(((run.load, run.run), run) for run in members if TRIED in run.metrics)
-            result.append(AxisAnswers(axis, dict(labels), loads))
+            tries = [run for run in members if TRIED in run.metrics]
+            loads = group(((run.load, run.run), run) for run in tries)
+            others = {(run.load, run.run): run for run in members if (run.load, run.run) not in loads}
+            result.append(AxisAnswers(axis, dict(labels), loads, (*others.values(),), _maximum(tries, runs)))
     return result
+
+
+def _maximum(tries: Sequence[Run], runs: Iterable[Run]) -> tuple[str, float] | None:
+    """Find what the same loads reached in a step of this kind without a rate."""
+    places = {(run.kind, run.place[0]) for run in tries}
+    names = {name for run in tries for name in run.metrics if name.startswith(TARGET)} - {MET}
+    free = (run for run in runs if run.measured and (run.kind, run.place[0]) in places and MET not in run.metrics)
+    pairs = ((run, name.removeprefix(TARGET)) for run in free for name in names)
+    figures = group((run.step, run.metrics[name]) for run, name in pairs if name in run.metrics)
+    maxima = ((step, units.mean(values)) for step, values in figures.items())
+    return max(maxima, key=lambda pair: pair[1], default=None)
 
 
 def mean(runs: Sequence[Run], metric: str) -> float | None:

@@ -71,6 +71,14 @@ class Interval(Struct, frozen=True):
     deviation: float = 0.0  # standard deviation of a load's logarithm; this and the next are 0 of a series' interval
     freedom: float = 0.0  # degrees of freedom of the deviation
     critical: float = 0.0  # standard errors that it reaches
+    bracket: tuple[float, float] = (0.0, 0.0)  # by which logarithms searched values may be lower, higher
+
+    @property
+    def bound(self) -> str:
+        """Say of a ratio of which one end is open that it is the other one."""
+        if math.isinf(self.high) == (self.low == 0):
+            return ""
+        return "at most " if self.low == 0 else "at least "
 
     @property
     def error(self) -> float:
@@ -158,11 +166,20 @@ def inverse(interval: Interval) -> Interval:
     return replace(interval, ratio=1 / interval.ratio, low=1 / interval.high, high=1 / interval.low, ratios=ratios)
 
 
+def add_bracket(interval: Interval, least: float, most: float) -> Interval:
+    """Widen an interval by the ratios between which its own may lie; of one that is open take the end that is known."""
+    is_open = least == 0, math.isinf(most)
+    interval = moved(interval, {(False, True): least, (True, False): most}.get(is_open, interval.ratio))
+    bracket = math.log(interval.ratio / least) if least else math.inf, math.log(most / interval.ratio)
+    low, high = interval.low * (least / interval.ratio), interval.high * (most / interval.ratio)
+    return replace(interval, low=low, high=high, bracket=bracket)
+
+
 def chance(interval: Interval, effect: float) -> float | None:
     """Return the chance of a ratio as far beyond the smallest effect, where the truth is no farther than that."""
     if not interval.error:
         return None
-    beyond = abs(math.log(interval.ratio)) - math.log1p(effect)
+    beyond = abs(math.log(interval.ratio)) - math.log1p(effect) - interval.bracket[interval.ratio < 1]
     return 1.0 if beyond <= 0 else min(2 * special("stdtr", interval.freedom, -beyond / interval.error), 1.0)
 
 

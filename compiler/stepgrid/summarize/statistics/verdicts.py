@@ -72,12 +72,12 @@ def verdict(low: float, high: float, effect: float) -> str:
 
     The margin is symmetric in logarithms: exchanging the arms exchanges the word.
     """
-    margin = math.log1p(effect)
-    if math.log(low) > margin:
+    margin, least, most = math.log1p(effect), math.log(low) if low else -math.inf, math.log(high)
+    if least > margin:
         return FASTER
-    if math.log(high) < -margin:
+    if most < -margin:
         return SLOWER
-    if math.log(low) >= -margin and math.log(high) <= margin:
+    if least >= -margin and most <= margin:
         return SAME
     return DIFFERENT if low > 1 or high < 1 else UNDECIDED
 
@@ -91,7 +91,7 @@ class StoppingRule(NamedTuple):
 
 def is_decided(interval: Interval, rule: StoppingRule) -> bool:
     if rule.width is not None:
-        return interval.high <= interval.ratio * (1 + rule.width)  # the upper side is the longer one
+        return max(interval.high / interval.ratio, interval.ratio / (interval.low or math.ulp(0))) <= 1 + rule.width
     return verdict(interval.low, interval.high, rule.effect) not in OPEN
 
 
@@ -103,7 +103,7 @@ def chance_of_decision(interval: Interval, most: int, rule: StoppingRule) -> flo
     if not interval.error:
         return 1.0
     error = interval.error * math.sqrt(interval.loads / most)
-    half = critical_later(interval, interval.freedom + most - interval.loads) * error
+    half = critical_later(interval, interval.freedom + most - interval.loads) * error + max(interval.bracket)
     if rule.width is not None:  # the noise may have been taken for too large
         needed = (math.log1p(rule.width) / half) ** 2
         return special("chdtrc", interval.freedom, interval.freedom / needed)
@@ -171,4 +171,4 @@ def middle_reach(intervals: Sequence[Interval]) -> float:
 def _reach(interval: Interval, loads: int) -> float:
     """Foresee how far the logarithm reaches: more loads have a smaller error, and know it better."""
     freedom = interval.freedom * (loads - 1) / (interval.loads - 1)
-    return critical_later(interval, freedom) * interval.deviation / math.sqrt(loads)
+    return critical_later(interval, freedom) * interval.deviation / math.sqrt(loads) + max(interval.bracket)

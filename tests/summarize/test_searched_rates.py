@@ -1,0 +1,79 @@
+"""Verdicts of searched values: only what holds wherever a limit lies between what held and what failed."""
+
+import math
+
+import pytest
+
+from stepgrid.model.records import replace
+from stepgrid.summarize import summary_text
+from stepgrid.summarize.findings import findings
+from stepgrid.summarize.report import make_report
+from stepgrid.summarize.report_tables import search_tables
+from stepgrid_page.json_document import report_document
+from tests.summarize import made, test_reports
+
+SEARCH = {"step": "readww", "variable": "rate", "param": "rate", "for": "max rate where p99_us < 9", "points": 8}
+BASE = [(100, 110)] * 3
+
+
+def report_of(loads, *others):
+    """`loads`: of the arm, what held and what failed, None where nothing did; of one that failed nothing at all."""
+    runs = []
+    for arm, ends in (("base", BASE[: len(loads)]), ("other", loads)):
+        for load, pair in enumerate(ends, 1):
+            tries = [(value, holds) for value, holds in zip(pair or (), (1.0, 0.0), strict=False) if value] * 4
+            for number, (value, holds) in enumerate(tries or [(None, None)]):
+                run = made.run(arm, load, 1.0, tried_value=value, tried_holds=holds, target_qps=value)
+                labels, place = {"arm": arm, "rate": f"#{number}"}, (f"s-{arm}-{load}", number)
+                status, metrics = ("done", run.metrics) if value else ("failed", {})
+                runs.append(replace(run, labels=labels, place=place, status=status, metrics=metrics))
+            runs.append(replace(made.run(arm, load, 400.0), step="max", measured=True, place=(f"s-{arm}-{load}", 9)))
+    plan = test_reports.plan_of({"steps": {"readww": {"base": {}, "other": {}}}}, len(loads))
+    searches = ({**SEARCH, "least": 10, "most": 1000}, *others)
+    return make_report(replace(plan, searches=searches), made.tables(runs))
+
+
+@pytest.mark.parametrize(
+    ("loads", "text", "verdict"),
+    [
+        ([(110, 121)] * 3, "1.10× [0.99, 1.22] undecided", "undecided"),  # the next value, and no spread at all
+        ([(121, 133)] * 3, "1.21× [1.09, 1.34] better", "better"),
+        ([(50, 55)] * 3, "0.50× [0.45, 0.55] worse", "worse"),
+        ([(90, 130), (110, 140), (100, 120)], "1.00× [0.71, 1.66] undecided", "undecided"),
+        ([(1000, None)] * 3, "at least 9.09× [9.03, unbounded] better", "better"),
+        ([(110, None)] * 3, "at least 1.00× [unbounded] undecided", "undecided"),
+        ([(None, 10)] * 3, "at most 0.10× [0.00, 0.10] worse", "worse"),
+        ([(None, 10), (1000, None), (500, 550)], "1.71× [unbounded] undecided", "undecided"),
+        ([(200, 220)], "2.00×", "one load"),
+        ([(200, 220), (200, 220), None], "2.00× [1.78, 2.25] better: 2 of 3 loads; 1 failed; in the 2 loads that both "
+         "have 200, 100 of the base", "better"),
+    ],
+)  # fmt: skip
+def test_a_verdict_holds_for_every_value_of_the_brackets(loads, text, verdict):
+    ((case,),) = (comparison.cases() for comparison in report_of(loads).comparisons.all[-1:])
+    assert (case.entry.text, case.entry.verdict) == (text, verdict)
+
+
+def test_an_answer_has_its_bracket_everywhere():
+    report = report_of([(1000, None)] * 3)
+    headline = "arm=other: at least 9.09× the highest_rate of arm=base, in readww (better, certain)"
+    assert findings(report)[1].sentence == headline
+    (case,) = (case for case in report_document(report)["comparisons"] if case["metric"] == "highest_rate")
+    assert [case["interval"][1], case["bracket"]] == [None, (0.0, math.inf)]
+    text = summary_text.text(report, None)
+    assert "readww  100 to 110             at least 9.09 [9.03, unbounded] better" in text
+
+
+@pytest.mark.parametrize(
+    ("loads", "row"),
+    [([(1000, None)] * 3, "1,000 - - 3 400 max"), ([(269, 500), (None, 22)], "269 - 500 1 of 2 400 max")],
+)
+def test_a_value_fails_from_one_of_the_loads_that_have_an_answer(loads, row):
+    _, other = next(search_tables(report_of(loads).comparisons.searches)).rows
+    assert " ".join(cell.text for cell in other[1:]) == row
+
+
+def test_arms_that_searched_otherwise_get_no_verdict():
+    answer = findings(report_of([(200, 220)] * 3, {**SEARCH, "least": 10, "most": 500}))[1]
+    assert "no verdict" in answer.headline
+    assert answer.qualifier == "searched over another range or for another limit"
