@@ -13,6 +13,7 @@ import sys
 import threading
 import time
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -118,7 +119,8 @@ def relay(path: str) -> int:
     request = json.loads(Path(path).read_text(encoding="utf-8"))
     Path(path).unlink()
     connection = SshConnection(request.pop("ssh"), request.pop("host"))
-    signal.signal(signal.SIGTERM, lambda *_: _ask_to_stop(connection))
+    stop = partial(threading.Thread, target=connection.link.send, args=(STOP,), daemon=True)
+    signal.signal(signal.SIGTERM, lambda *_: stop().start())
     reserved = {*request.pop("reserved"), *request["files"]}
     try:
         connection.link.send_json(action="run", **request)
@@ -140,10 +142,6 @@ def relay(path: str) -> int:
         connection.close()
     _write_json({"began": began, **asdict(result)})
     return result.exit
-
-
-def _ask_to_stop(connection: SshConnection) -> None:
-    threading.Thread(target=connection.link.send, args=(STOP,), daemon=True).start()
 
 
 def _write_json(values: dict[str, Any]) -> None:

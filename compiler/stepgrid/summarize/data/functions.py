@@ -245,12 +245,7 @@ def _folds(base: Times, arm: Times) -> dict[str, str]:
             moved = abs(math.fsum(changes[other] for other in partners))
             if abs(change) / ALIKE <= moved <= abs(change) * ALIKE:
                 members = sorted({name, *partners}, key=lambda member: (-abs(changes[member]), member))
-                folds |= dict.fromkeys(members, _fold_name(module, members))
+                functions = [member.rpartition("::")[2] for member in members]
+                names = ", ".join(functions[:MOST_FOLDED]) + (", …" if len(functions) > MOST_FOLDED else "")
+                folds |= dict.fromkeys(members, f"{module}::{{{names}}}")  # rocksdb::BlockIter::{Next, NextImpl}
     return folds
-
-
-def _fold_name(module: str, members: Sequence[str]) -> str:
-    """rocksdb::BlockIter::{Next, NextImpl}"""
-    functions = [member.rpartition("::")[2] for member in members]
-    suffix = ", …" if len(functions) > MOST_FOLDED else ""
-    return f"{module}::{{{', '.join(functions[:MOST_FOLDED])}{suffix}}}"
