@@ -100,8 +100,8 @@ class Finding(Struct, frozen=True):
 def findings(report: Report) -> list[Finding]:
     """List the answers by the leading metric: those about the first axis of the base first, of each the heaviest."""
     leading, searched = report.comparisons.leading, {search.axis.metric for search in report.comparisons.searches}
-    others = [other for other in report.comparisons.all[len(leading) :] if other.metric.name in searched]
-    return [*_tally(report), *_findings(report, leading), *never_steady(report), *_findings(report, others)]
+    limits = [limit for limit in report.comparisons.all[len(leading) :] if limit.metric.name in searched]
+    return [*_tally(report), *_findings(report, leading), *never_steady(report), *_findings(report, limits)]
 
 
 def findings_by_metric(report: Report) -> dict[ComparedMetric, list[Finding]]:

@@ -489,10 +489,7 @@ def _ratio_text(entry: ArmEntry) -> str:
 
 
 def figure_text(point: Point, metric: ComparedMetric, has_margin: bool = True) -> str:
-    """Write a figure with the digits that it deserves, and how far its 95 % interval reaches: 359k ± 7 %.
-
-    Of a searched value between what it lies: 269 to 500, 500 or more, below 10.
-    """
+    """Write 359k ± 7 %, its digits and how far its 95 % interval reaches; 269 to 500 is the bracket of a search."""
     spread = point.spread(metric.name)
     if spread is None:
         return NOTHING if point.status == Status.DONE else point.status

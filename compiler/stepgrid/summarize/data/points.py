@@ -79,9 +79,9 @@ class Point(Struct, frozen=True, dict=True):
 
     def bracket(self, metric: str) -> tuple[float, float] | None:
         """Return between which values a searched one lies, means over the loads; 0 and infinity where one is open."""
-        held, failed = self.means(metric + HELD), self.means(metric + FAILED)
+        lows, highs = self.means(metric + HELD), self.means(metric + FAILED)
         is_open = any(run.metrics.get(metric + HELD) == 0 for run in self.runs)
-        return (0.0 if is_open else units.mean(held), units.mean(failed)) if held else None
+        return (0.0 if is_open else units.mean(lows), units.mean(highs)) if lows else None
 
     def of_loads(self, is_included: Callable[[int], bool]) -> Point:
         """Return the point as if no other loads had been measured."""
@@ -219,7 +219,7 @@ class AxisAnswers(Struct, frozen=True, dict=True):
     axis: SearchedAxis
     labels: Mapping[str, str]
     loads: Mapping[tuple[int, int], Sequence[Run]]  # runs with figures, in the order in which they ran
-    others: tuple[Run, ...] = ()  # one of each load without figures
+    empty_runs: tuple[Run, ...] = ()  # one of each load without figures
     maximum: tuple[str, float] | None = None  # of the steps of its kind without a rate the one that reached most
 
     @cached_property
@@ -261,11 +261,11 @@ class AxisAnswers(Struct, frozen=True, dict=True):
     def runs(self) -> Iterator[Run]:
         """Make a run of each load whose figure is its answer, or the end that is known of one that is open."""
         name = self.axis.metric
-        for runs, (held, failed) in zip(self.loads.values(), self._boundaries, strict=True):
-            value = held or failed
-            ends = {name + HELD: float(held or 0), name + FAILED: float(failed or math.inf)}
+        for runs, (low, high) in zip(self.loads.values(), self._boundaries, strict=True):
+            value = low or high
+            ends = {name + HELD: float(low or 0), name + FAILED: float(high or math.inf)}
             yield replace(runs[0], labels=self.labels, metrics={name: float(value), **ends} if value else {})
-        yield from (replace(run, labels=self.labels, metrics={}) for run in self.others)
+        yield from (replace(run, labels=self.labels, metrics={}) for run in self.empty_runs)
 
     def curve(self) -> Iterator[tuple[int, Sequence[Run]]]:
         """Yield the tried values in order, each with its runs of all loads."""
@@ -293,16 +293,16 @@ def find_searches(axes: Iterable[SearchedAxis], runs: Sequence[Run]) -> list[Axi
         for labels, members in arms.items():
             tries = [run for run in members if TRIED in run.metrics]
             loads = group(((run.load, run.run), run) for run in tries)
-            others = {(run.load, run.run): run for run in members if (run.load, run.run) not in loads}
-            result.append(AxisAnswers(axis, dict(labels), loads, (*others.values(),), _maximum(tries, runs)))
+            empty_runs = {(run.load, run.run): run for run in members if (run.load, run.run) not in loads}
+            result.append(AxisAnswers(axis, dict(labels), loads, (*empty_runs.values(),), _maximum(tries, runs)))
     return result
 
 
 def _maximum(tries: Sequence[Run], runs: Iterable[Run]) -> tuple[str, float] | None:
     """Find what the same loads reached in a step of this kind without a rate."""
-    places = {(run.kind, run.place[0]) for run in tries}
+    stages = {(run.kind, run.place[0]) for run in tries}
     names = {name for run in tries for name in run.metrics if name.startswith(TARGET)} - {MET}
-    free = (run for run in runs if run.measured and (run.kind, run.place[0]) in places and MET not in run.metrics)
+    free = (run for run in runs if run.measured and (run.kind, run.place[0]) in stages and MET not in run.metrics)
     pairs = ((run, name.removeprefix(TARGET)) for run in free for name in names)
     figures = group((run.step, run.metrics[name]) for run, name in pairs if name in run.metrics)
     maxima = ((step, units.mean(values)) for step, values in figures.items())
