@@ -20,7 +20,7 @@ from stepgrid.model.metrics import QPS
 from stepgrid.model.plan import BUILD, PlannedCell, PlannedStep
 from stepgrid.model.status import Status
 from stepgrid.model.table import group
-from stepgrid.model.units import counted, duration, figure, percent, rate, seconds
+from stepgrid.model.units import as_number, counted, duration, figure, percent, rate, seconds
 from stepgrid.plugins.driver import Counting
 from stepgrid.plugins.durability import COMMIT, SYNC
 from stepgrid.plugins.registry import find_driver
@@ -136,8 +136,8 @@ def _facts(steps: Sequence[PlannedStep]) -> StepFacts:
     for step in steps:
         kind, settings = find_driver(step.kind), step.settings
         is_counted = bool(settings) and isinstance(kind, Counting) and kind.counted_work(settings) is not None
-        durations.append(None if is_counted or step.is_beside else _number(settings.get("duration")))
-        limit, sizes = _number(settings.get("write_rate")), (_option(step, "key_size"), _option(step, "value_size"))
+        durations.append(None if is_counted or step.is_beside else as_number(settings.get("duration")))
+        limit, sizes = as_number(settings.get("write_rate")), (_option(step, "key_size"), _option(step, "value_size"))
         writes.append(limit / ((sizes[0] or KEY) + (sizes[1] or VALUE)) if limit else None)
         writers.append(
             float(client_count(step.kind, settings) or 1) if settings and must_write(step.kind, settings) else None
@@ -147,11 +147,7 @@ def _facts(steps: Sequence[PlannedStep]) -> StepFacts:
 
 
 def _option(step: PlannedStep, name: str) -> float | None:
-    return _number(step.options[name].value) if name in step.options else None
-
-
-def _number(value: object) -> float | None:
-    return float(value) if isinstance(value, int | float) else None
+    return as_number(step.options[name].value) if name in step.options else None
 
 
 def _least(values: Sequence[float | None]) -> float | None:

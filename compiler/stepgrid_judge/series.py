@@ -20,7 +20,7 @@ from stepgrid.errors import USAGE, StepgridError
 from stepgrid.model import units
 from stepgrid.model.metrics import QPS, follows_host
 from stepgrid.model.plan import ALPHA, BUILD, SMALLEST_EFFECT, Plan, encode
-from stepgrid.model.records import replace
+from stepgrid.model.records import Json, parse_record, replace
 from stepgrid.model.result_schema import axis_columns
 from stepgrid.model.status import Status
 from stepgrid.plan import plan_file
@@ -267,10 +267,9 @@ def _add_builds(facts: Iterable[Sequence[str]], rows: Iterable[Mapping[str, Any]
         )
 
 
-def _json(text: str) -> Mapping[str, Any]:
+def _json(text: str) -> Mapping[str, Json]:
     with suppress(ValueError):
-        value = json.loads(text)
-        return value if isinstance(value, dict) else {}
+        return parse_record(text, dict[str, Json])
     return {}
 
 

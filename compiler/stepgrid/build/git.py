@@ -17,7 +17,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from msgspec import Struct
 
@@ -27,8 +27,8 @@ from stepgrid.build.recipe import Artifact, Material, Order, require
 from stepgrid.language.files import head
 from stepgrid.language.lock_file import LARGEST_PATCH
 from stepgrid.language.sources import source_faults
-from stepgrid.model.plan import Json, PlannedBuild
-from stepgrid.model.records import replace
+from stepgrid.model.plan import Json
+from stepgrid.model.records import Patch, plain, recipe_patches, replace
 from stepgrid.plugins.engine import VersionedTrees
 
 PROTOCOLS = ("https", "ssh", "file")
@@ -428,46 +428,36 @@ def _submodule_url(parent: str, path: str, declared: str) -> str:
 
 def apply_patches(order: Order, material: Material) -> Material:
     """Apply the build's patches, whose contents must be those that the plan saw."""
-    patches = list(_list_patches(order.build))
+    patches = recipe_patches(order.build.recipe)
     if not patches:
         return material
     if material.tree is None or material.prefix is not None:  # a library stays as it was published
         raise BuildError("there is no tree to patch: leave `patches` out, or build from source")
     folder = order.folder / ".patches"
     folder.mkdir()
-    copies = [_copy_patch(path, digest, folder / str(index)) for index, (path, digest) in enumerate(patches)]
+    copies = [_copy_patch(patch, folder / str(index)) for index, patch in enumerate(patches)]
     # a repository of our own: an archive may bring one, whose settings name programs to run
     repository = folder / "git"
     Git(order, repository).init()
     variables = {"GIT_DIR": str(repository.absolute() / ".git"), "GIT_WORK_TREE": str(material.tree.absolute())}
     git = Git(order, material.tree, variables)
-    for (path, _), copy in zip(patches, copies, strict=True):
+    for patch, copy in zip(patches, copies, strict=True):
         # git refuses what leads out of the tree, also through a link, and checks all hunks before it writes
         result = git.run("apply", "--whitespace=nowarn", "--", str(copy.absolute()))
         if result.status:
-            raise BuildError(f"the patch {path} is refused: {_explain_patch(result, copy.read_bytes())}")
+            raise BuildError(f"the patch {patch.path} is refused: {_explain_patch(result, copy.read_bytes())}")
     shutil.rmtree(folder)
-    applied: list[Json] = [{"path": path, "sha256": digest} for path, digest in patches]
-    return replace(material, facts={**material.facts, "patches": applied})
+    return replace(material, facts={**material.facts, "patches": plain(patches)})
 
 
-def _list_patches(build: PlannedBuild) -> Iterator[tuple[str, str]]:
-    patches: Any = build.recipe.get("patches") or []
-    for patch in patches:
-        if isinstance(patch, Mapping):
-            yield str(patch["path"]), str(patch["sha256"])
-        else:
-            yield str(patch), ""
-
-
-def _copy_patch(path: str, digest: str, target: Path) -> Path:
+def _copy_patch(patch: Patch, target: Path) -> Path:
     """Copy a patch before it is checked, so that nobody changes it in between."""
     try:
-        content = head(path, LARGEST_PATCH)
+        content = head(patch.path, LARGEST_PATCH)
     except OSError as error:
-        raise BuildError(f"the patch {path} cannot be read: {error.strerror}") from None
-    if digest and hashlib.sha256(content).hexdigest() != digest:
-        raise BuildError(f"the patch {path} changed after the spec was compiled: run the same command again")
+        raise BuildError(f"the patch {patch.path} cannot be read: {error.strerror}") from None
+    if patch.sha256 and hashlib.sha256(content).hexdigest() != patch.sha256:
+        raise BuildError(f"the patch {patch.path} changed after the spec was compiled: run the same command again")
     target.write_bytes(content)
     return target
 

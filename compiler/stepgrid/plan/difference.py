@@ -221,9 +221,10 @@ def setup_fields(step: PlannedStep) -> dict[str, Any]:
     if setup.start:
         values["start"] = setup.start
     if service := setup.service:
-        values |= {f"{SERVICE}.{name}": words for name in ("argv", "option") if (words := getattr(service, name))}
-        inner: dict[str, Mapping[str, Json]] = {name: getattr(service, name).to_json() for name in ("ready", "stop")}
-        inner["env"] = hide_secrets(service.env)
+        words = {name: getattr(service, name) for name in ("argv", "option")}
+        values |= {f"{SERVICE}.{name}": list(value) for name, value in words.items() if value}
+        inner: dict[str, Mapping[str, Json]] = {"env": hide_secrets(service.env)}
+        inner |= {name: getattr(service, name).to_json() for name in ("ready", "stop")}
         flat = ((part, name, value) for part, table in inner.items() for name, value in table.items())
         values |= {f"{SERVICE}.{part}.{name}": value for part, name, value in flat if name != TIMEOUT}
     if setup.storage_engine is not None and not step.settings.get("storage_engine"):
