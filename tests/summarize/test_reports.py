@@ -141,7 +141,7 @@ def plan_of(case, loads):
         builds=tuple(builds),
         stages=tuple(stages),
         hardware={"id": "h", "declared": False, "cores": 2},
-        report=PlannedReport(**report),
+        report=convert(report, PlannedReport),
         warnings=tuple(case.get("warnings", ())),
         until=until,
     )
