@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stepgrid.model.plan import AdaptiveRepeat, load_counts
+from stepgrid.model.plan import AdaptiveRepeat, ConfirmingLoads, load_counts
 from stepgrid.plan.assembly import CompileContext, compile_spec
 from stepgrid.plan.order import NO_RECORDS, ORDERS, LoadRecords, ranks
 from tests.conftest import HOST
@@ -143,5 +143,5 @@ def test_a_claim_may_add_fresh_loads_to_a_fixed_number(compile_text):
     asked = LoadRecords(lambda node: 9, lambda node: False)
     found = planned(compile_text, f"3\n{claim}", asked)
     assert (load_counts(found), found.adds_loads) == ((5, 5), True)
-    assert found.report.claims[0]["confirm"] == {"first": 3, "fresh": 2}
+    assert found.report.claims[0].confirm == ConfirmingLoads(first=3, fresh=2)
     assert not planned(compile_text, "3").adds_loads
