@@ -166,6 +166,7 @@ class _Match(Struct, frozen=True):
     first: Mapping[Key, str]  # cells
     second: Mapping[Key, str]
     constants: tuple[str, ...]  # axes with one label in each set, which say what the sets differ by
+    live_axes: tuple[str, ...]  # of steps, within a cell
 
     @property
     def common(self) -> list[Key]:
@@ -191,7 +192,10 @@ def _match_cells(first: Plan, second: Plan, labels: Sequence[tuple[str, str]]) -
         {tuple((axis, cell.labels[axis]) for axis in axes if axis in cell.labels): cell.id for cell in cells}
         for cells in sides
     ]
-    match = _Match(axes, keys[0], keys[1], tuple(texts))
+    live_axes = dict.fromkeys(
+        axis.name for side in (second, first) for axis in side.axes if axis.name not in {**one, **two}
+    )
+    match = _Match(axes, keys[0], keys[1], tuple(texts), tuple(live_axes))
     if not match.common:
         raise NotComparable(_disjoint_text(axes, one, two))
     return match
@@ -236,6 +240,7 @@ Facts = Mapping[str, Mapping[str, Mapping[str, str]]]  # scope -> subject -> nam
 
 def _join_headers(first: ResultSet, second: ResultSet, match: _Match) -> Plan:
     cells = [*_relabel_cells(first, match.first, match), *_relabel_cells(second, match.second, match)]
+    searches = first.header.searches
     return replace(
         second.header,
         title=f"{second.header.title}: {second.name} against {first.name}",
@@ -245,7 +250,7 @@ def _join_headers(first: ResultSet, second: ResultSet, match: _Match) -> Plan:
         warnings=(),
         machines={},
         until=None,
-        searches=(),
+        searches=(*second.header.searches, *(search for search in searches if search not in second.header.searches)),
     )
 
 
@@ -258,6 +263,10 @@ def _join_axes(first: Plan, second: Plan, match: _Match) -> Iterator[PlannedAxis
         changes_all = one.steps is None or two.steps is None
         steps = None if changes_all else tuple(dict.fromkeys((*(two.steps or ()), *(one.steps or ()))))
         yield PlannedAxis(name, tuple(label for label in labels if label in common), steps)
+    for name in match.live_axes:
+        same = [axes[name] for axes in (second_axes, first_axes) if name in axes]
+        labels = dict.fromkeys(label for axis in same for label in axis.labels)
+        yield PlannedAxis(name, tuple(labels), tuple(dict.fromkeys(step for axis in same for step in axis.steps or ())))
 
 
 def _relabel_cells(side: ResultSet, cells: Mapping[Key, str], match: _Match) -> Iterator[PlannedCell]:
@@ -295,7 +304,8 @@ def _relabel_runs(
     common = {cells[key] for key in match.common}
     for run in side.tables.runs:
         if run.cell in common:
-            labels = {AXIS: side.name, **{axis: run.labels[axis] for axis in match.axes if axis in run.labels}}
+            common_labels = {axis: run.labels[axis] for axis in (*match.axes, *match.live_axes) if axis in run.labels}
+            labels = {AXIS: side.name, **common_labels}
             position = _rename(run.place, renamed)
             yield replace(run, cell=f"{run.cell}{suffix}", labels=labels, place=position, same_as=None)
 

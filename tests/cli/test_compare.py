@@ -5,6 +5,7 @@ import re
 import pytest
 
 from stepgrid.collect.job import collect
+from stepgrid.model.plan import PlannedAxis
 from stepgrid.model.records import replace
 from stepgrid.summarize import summary_text
 from stepgrid.summarize.comparisons.comparison import BASE, RATIO, ArmEntry, ComparedMetric, ComparedPoint, Comparison
@@ -52,6 +53,26 @@ def test_points_are_compared_between_the_sets(tmp_path):
     other = report.against({"results": "now"})
     assert (other.notes.differs, other.tables) == (report.notes.differs, report.tables)
     assert other.notes.reproduction[0] == "reproduced within 2 % at 5 of 9 points"
+
+
+def test_values_that_a_step_takes_by_itself_are_points_of_their_own(tmp_path):
+    first, second = measured(tmp_path / "1", "then"), measured(tmp_path / "2", "now")
+
+    def live(side, ratio):
+        """Let the two steps of a stage be one with two values that its cell does not know."""
+        header = replace(side.header, axes=(*side.header.axes, PlannedAxis("clients", ("1", "2"), ("readww",))))
+        ratios = {"readww": ("1", 1.0), "overwrite": ("2", ratio)}
+        runs = [
+            replace(run, step="readww", labels={**run.labels, "clients": clients}, metrics={"qps": 1000 * factor})
+            for run in side.tables.runs
+            if run.step in ratios
+            for clients, factor in [ratios[run.step]]
+        ]
+        return replace(side, header=header, tables=replace(side.tables, runs=tuple(runs)))
+
+    report = compare_sets(live(first, 1.0), live(second, 0.5), ())
+    rows = report.comparisons.all[0].rows
+    assert {(row.labels[-1], round(row.entries[1].ratio, 2)) for row in rows} == {("1", 1.0), ("2", 0.5)}
 
 
 def test_a_wide_interval_is_undecided_whatever_the_noise_floor():
