@@ -52,7 +52,7 @@ def test_what_collapses_at_its_end_is_never_steady(seed, at, drop, noise):
     assert begin(series([1000] * length + [1000 * (1 - drop)] * (SECONDS - length), seed, noise)) is None
 
 
-@given(seeds, st.floats(0.2, 0.6), st.floats(3, 30), st.booleans())
+@given(seeds, st.floats(0.2, 0.6), st.floats(3, 12), st.booleans())
 def test_flushes_that_come_three_times_or_more_are_steady(seed, depth, periods, rising):
     phase = np.arange(SECONDS) * periods / SECONDS % 1
     rates = 1000 * (1 - depth + depth * (phase if rising else 1 - phase))

@@ -13,6 +13,7 @@ from stepgrid_databases.drivers.insert_benchmark import DRIVER as INSERT_BENCHMA
 from stepgrid_databases.drivers.linkbench import DRIVER as LINKBENCH
 from stepgrid_databases.drivers.sql import DRIVER as SQL
 from stepgrid_databases.drivers.tpcc import DRIVER as TPCC
+from stepgrid_databases.engines.mysqld.connection import connect
 from tests.integration.client_steps import Client, running, serves
 from tests.waiting import until
 
@@ -107,6 +108,9 @@ def test_statements_that_are_late(server):
     assert "p99" not in late.facts["statement 1"]
     step = client.start(server, "run", sql=[slow.replace("1", "30")], rate=1, duration=1.0, timeout=1.0)
     assert step.ended() == 1
+    if server.access.engine == "mariadb":
+        (cipher,) = connect(server.access).query("show status like 'Ssl_cipher'")
+        assert cipher["Value"] == "", "TLS at a socket would cost a sixth of a point query"
     message = f"after 2 s not all statements had an answer, 0 had\nstatement 1 of 1 clients: {slow.replace('1', '30')}"
     assert (step.folder / "stderr").read_text().strip() == message
 

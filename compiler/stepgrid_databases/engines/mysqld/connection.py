@@ -60,7 +60,8 @@ def connect(access: Access) -> MysqldConnection:
             cursorclass=DictCursor,
             connect_timeout=_GREETING_SECONDS,
             read_timeout=_GREETING_SECONDS,
-            ssl_disabled=bool(access.listen),  # its TLS is that of the clients: see tls_counter
+            # no TLS at a socket; and where clients are elsewhere, it is theirs that counts: see tls_counter
+            ssl_disabled=not access.host or bool(access.listen),
         )
     except pymysql.err.OperationalError as error:
         if error.args and error.args[0] in _NOT_READY:
