@@ -62,6 +62,7 @@ def execute(tmp_path_factory):
         assert process.wait(LONG) == 0
         return seconds
 
+    execute.program = [*programs(build)["kv_bench"], "rocksdb"]
     return execute
 
 
@@ -88,3 +89,22 @@ def test_a_class_of_durability_is_what_rocksdb_does(execute, tmp_path):
         found[durability] = re.findall(r"Cumulative WAL: (\S+) writes, (\S+) syncs, (\S+) writes", log)[-1]
     assert found["none"][0] == found["os"][1] == "0" != found["os"][0]
     assert float(found["sync"][2]) == 1.0 < float(found["group"][2])
+
+
+def test_nothing_is_lost_to_a_load_or_a_checkpoint(execute, tmp_path):
+    execute(tmp_path, "fillseq", "--disable_auto_compactions=true", "--write_buffer_size=65536")  # which ends
+    (tmp_path / "copy.tmp").mkdir()
+    (tmp_path / "copy.tmp/mine").touch()
+    with subprocess.Popen([*execute.program, "overwrite", "--db=db", "--duration=60"], cwd=tmp_path) as process:
+        until(lambda: (tmp_path / "db/kv_bench.socket").exists())
+        files = {path for path in tmp_path.glob("*/*") if path.suffix not in {".sst", ".log"}}
+        for words, message in (
+            *((f"{name} --db=copy.tmp", "no database") for name in ("fillseq", "readrandom")),
+            ("fillseq --db=db", "another kv_bench has db open"),
+            *((f"checkpoint --db=db --to={to}", text) for to, text in (("copy/", "empty"), ("db/copy", "inside"))),
+            *((f"overwrite --{name}=x", name) for name in ("manual_wal_flush", "db_log_dir", "to", "bloom_bits")),
+        ):
+            refusal = subprocess.run([*execute.program, *words.split()], cwd=tmp_path, capture_output=True, text=True)
+            assert (refusal.returncode, message in refusal.stderr) == (1, True), refusal.stderr
+        assert files <= set(tmp_path.glob("*/*"))
+        process.kill()

@@ -2,7 +2,7 @@
 
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::fs;
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::{BufRead, BufReader, ErrorKind, Read, Write};
 use std::mem::transmute_copy;
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::MetadataExt;
@@ -32,11 +32,13 @@ const COMPRESSIONS: [(&str, &str); 7] = [
 // db_bench's names of what is a part of RocksDB's `block_based_table_factory`, and its text
 const TABLE_OPTIONS: [(&str, &str, &str); 2] =
     [("block_size", "block_size=", ""), ("bloom_bits", "filter_policy=bloomfilter:", ":false")];
-const DEBTS: [&CStr; 4] = [
-    c"rocksdb.mem-table-flush-pending",
-    c"rocksdb.num-running-flushes",
-    c"rocksdb.compaction-pending",
-    c"rocksdb.num-running-compactions",
+const FLUSHES: [&CStr; 2] = [c"rocksdb.mem-table-flush-pending", c"rocksdb.num-running-flushes"];
+const COMPACTIONS: [&CStr; 2] = [c"rocksdb.compaction-pending", c"rocksdb.num-running-compactions"];
+// RocksDB's options that would make a figure, or an image of the database, false
+const REFUSED: [(&str, &str); 3] = [
+    ("manual_wal_flush", "the log waits in memory, so class os would be false"),
+    ("db_log_dir", "the whole database lies in --db"),
+    ("wal_dir", "the whole database lies in --db"),
 ];
 
 type Object = *mut c_void;
@@ -86,6 +88,8 @@ functions! {
     get_options_from_string(Object, *const c_char, Object, Error);
     open(Object, *const c_char, Error) -> Object;
     close(Object);
+    destroy_db(Object, *const c_char, Error);
+    options_get_disable_auto_compactions(Object) -> u8;
     writeoptions_create() -> Object;
     writeoptions_set_sync(Object, u8);
     writeoptions_disable_WAL(Object, c_int);
@@ -123,7 +127,7 @@ fn text(message: *const c_char) -> String {
 fn checked<T>(call: impl FnOnce(Error) -> T) -> Result<T> {
     let mut error = null_mut();
     let result = call(&mut error);
-    if error.is_null() { Ok(result) } else { Err(text(error).into()) } // which ends the program: nothing is freed
+    if error.is_null() { Ok(result) } else { Err(text(error).into()) } // not freed: it ends the program, or is rare
 }
 
 #[derive(Clone, Copy)]
@@ -140,6 +144,7 @@ pub struct RocksDb {
     reading: Handle,
     is_alone: bool, // each write has a sync of its own
     is_load: bool,
+    is_compacted: bool, // by itself
     is_logged: bool,
     writer: Mutex<()>,
     checkpoints: Arc<Mutex<bool>>, // whether the database is open; held while one is made
@@ -148,15 +153,20 @@ pub struct RocksDb {
 }
 
 impl RocksDb {
-    pub fn open(settings: &Settings) -> Result<Self> {
+    pub fn open(settings: &Settings, is_load: bool) -> Result<Self> {
         let library = Library::load(&settings.library)?;
-        let (options, path) = (CString::new(options(settings)?)?, c_path(&settings.db)?);
+        let (options, path) = (CString::new(options(settings, is_load)?)?, c_path(&settings.db)?);
         // SAFETY: arguments as rocksdb/c.h wants them; what is created lives as long as the program
-        let (database, writing, reading) = unsafe {
+        let (database, writing, reading, is_compacted) = unsafe {
             let (base, own) = ((library.options_create)(), (library.options_create)());
             checked(|error| (library.get_options_from_string)(base, options.as_ptr(), own, error))?;
+            let is_compacted = (library.options_get_disable_auto_compactions)(own) == 0;
+            if has_database(settings, is_load)? && is_load {
+                checked(|error| (library.destroy_db)(base, path.as_ptr(), error)) // it holds LOCK while it does
+                    .map_err(|error| format!("{} is not emptied for a load: {error}", settings.db.display()))?;
+            }
             let database = checked(|error| (library.open)(own, path.as_ptr(), error))?;
-            (database, (library.writeoptions_create)(), (library.readoptions_create)())
+            (database, (library.writeoptions_create)(), (library.readoptions_create)(), is_compacted)
         };
         // SAFETY: as above
         unsafe {
@@ -171,7 +181,8 @@ impl RocksDb {
             writing: Handle(writing),
             reading: Handle(reading),
             is_alone: settings.durability == Durability::Sync && settings.threads > 1,
-            is_load: settings.benchmark.starts_with("fill"),
+            is_load,
+            is_compacted,
             is_logged: settings.durability != Durability::None,
             writer: Mutex::default(),
             checkpoints: Arc::new(Mutex::new(true)),
@@ -186,10 +197,13 @@ impl RocksDb {
     fn listen(&self) -> Result<()> {
         let _ = fs::remove_file(self.folder.join(SOCKET)); // of a process that was killed
         let listener = by_short_path(&self.folder, |path| UnixListener::bind(path))?;
-        let (library, database, is_open) = (self.library, self.database, Arc::clone(&self.checkpoints));
+        let (library, database, folder) = (self.library, self.database, self.folder.clone());
+        let is_open = Arc::clone(&self.checkpoints);
         thread::spawn(move || {
             for stream in listener.incoming().flatten() {
-                let _ = answer(stream, library, &database, &is_open); // who asked may be gone
+                let (folder, is_open) = (folder.clone(), Arc::clone(&is_open));
+                // by itself: who says nothing holds up nobody; who asked may be gone
+                thread::spawn(move || answer(stream, library, &database, &folder, &is_open).ok());
             }
         });
         Ok(())
@@ -205,7 +219,7 @@ impl RocksDb {
                 let mut value = 0;
                 (self.library.property_int)(self.database.0, name.as_ptr(), &mut value) == 0 && value > 0
             };
-            while DEBTS.iter().any(debt) {
+            while FLUSHES.iter().any(debt) || self.is_compacted && COMPACTIONS.iter().any(debt) {
                 thread::sleep(Duration::from_millis(10));
             }
         }
@@ -294,18 +308,48 @@ impl Drop for RocksDb {
     }
 }
 
+/// Tell whether a database is in the folder; refuse one that is open, a read of none, and a load into other files.
+fn has_database(settings: &Settings, is_load: bool) -> Result<bool> {
+    let (folder, name) = (&settings.db, settings.db.display());
+    if by_short_path(folder, |path| UnixStream::connect(path)).is_ok() {
+        return Err(format!("another kv_bench has {name} open").into());
+    }
+    if folder.join("CURRENT").exists() {
+        return Ok(true);
+    }
+    if !is_load {
+        return Err(format!("{name} has no database: run fillseq or fillrandom before {}", settings.benchmark).into());
+    }
+    fs::create_dir_all(folder).map_err(|error| format!("{name}: {error}"))?;
+    for entry in fs::read_dir(folder)? {
+        let file = entry?.file_name();
+        if file != "LOCK" && !file.as_encoded_bytes().starts_with(b"LOG") {
+            // which a failed open leaves
+            return Err(format!("{name} has files, but is no database of RocksDB: a load wants an empty folder").into());
+        }
+    }
+    Ok(false)
+}
+
 /// Write the options as RocksDB reads them: those by db_bench's names, and all others by their own.
-fn options(settings: &Settings) -> Result<String> {
+fn options(settings: &Settings, is_load: bool) -> Result<String> {
     let name = settings.compression_type.as_str();
     let compression = COMPRESSIONS.iter().find(|(known, _)| *known == name).map(|(_, own)| *own);
     let names = COMPRESSIONS.map(|(known, _)| known).join(", ");
     let compression = compression.ok_or(format!("RocksDB has no compression {name}; there are {names}"))?;
     let mut others = settings.others.clone();
+    if let Some((name, reason)) = REFUSED.iter().find(|(name, _)| others.contains_key(*name)) {
+        return Err(format!("there is no option --{name}: {reason}").into());
+    }
+    let bits = others.get("bloom_bits").map_or("0", String::as_str);
+    if !bits.parse().is_ok_and(|bits: f64| bits >= 0.0 && bits.is_finite()) {
+        return Err(format!("--bloom_bits={bits}: it is a number, 0 or more").into());
+    }
     let mut table: Vec<String> = settings.cache_size.iter().map(|bytes| format!("block_cache={bytes}")).collect();
     for (name, before, behind) in TABLE_OPTIONS {
         table.extend(others.remove(name).map(|value| format!("{before}{value}{behind}")));
     }
-    let mut texts = vec![format!("create_if_missing=true;compression={compression}")];
+    let mut texts = vec![format!("create_if_missing={is_load};compression={compression}")];
     texts.extend(others.iter().map(|(name, value)| format!("{name}={value}")));
     if !table.is_empty() {
         if others.contains_key("block_based_table_factory") {
@@ -326,13 +370,14 @@ fn version(folder: &Path) -> Result<String> {
 
 // Checkpoints: a line with an absolute path asks for one, a line with its seconds or an error answers
 
-fn answer(stream: UnixStream, library: Library, database: &Handle, is_open: &Mutex<bool>) -> Result<()> {
+fn answer(stream: UnixStream, library: Library, database: &Handle, folder: &Path, is_open: &Mutex<bool>) -> Result<()> {
     let mut line = String::new();
     BufReader::new(&stream).read_line(&mut line)?;
+    let Some(into) = line.strip_suffix('\n') else { return Ok(()) }; // who asks nothing, or was stopped
     let is_open = is_open.lock().unwrap();
     let start = Instant::now();
     let result = match *is_open {
-        true => checkpoint(library, database.0, Path::new(line.trim_end_matches('\n'))),
+        true => checkpoint(library, database.0, folder, Path::new(into)),
         false => Err("the benchmark is over".into()),
     };
     let seconds = start.elapsed().as_secs_f64();
@@ -340,8 +385,14 @@ fn answer(stream: UnixStream, library: Library, database: &Handle, is_open: &Mut
     Ok(writeln!(&stream, "{}", result.map_or_else(|error| error.to_string(), |()| seconds.to_string()))?)
 }
 
-fn checkpoint(library: Library, database: Object, into: &Path) -> Result<()> {
-    let path = c_path(into)?;
+fn checkpoint(library: Library, database: Object, folder: &Path, into: &Path) -> Result<()> {
+    let (path, staging) = (c_path(into)?, format!("{}.tmp", into.display()));
+    if fs::symlink_metadata(&staging).is_ok() {
+        return Err(format!("it would empty {staging}: remove it, if a checkpoint that was killed left it").into());
+    }
+    if into.parent().is_some_and(|parent| is_within(parent, folder)) {
+        return Err(format!("{} is inside the database", into.display()).into());
+    }
     // SAFETY: arguments as rocksdb/c.h wants them
     unsafe {
         let maker = checked(|error| (library.checkpoint_object_create)(database, error))?;
@@ -351,16 +402,27 @@ fn checkpoint(library: Library, database: Object, into: &Path) -> Result<()> {
     }
 }
 
+fn is_within(path: &Path, folder: &Path) -> bool {
+    matches!((path.canonicalize(), folder.canonicalize()), (Ok(path), Ok(folder)) if path.starts_with(&folder))
+}
+
 /// Ask the process that has a database open for a checkpoint of it, and report what it took.
 pub fn ask_for_checkpoint(settings: &Settings) -> Result<()> {
     let into = std::path::absolute(settings.to.as_ref().ok_or("--to=FOLDER says where the checkpoint goes")?)?;
+    let into: PathBuf = into.components().collect(); // without a slash at its end: RocksDB leaves it out, too
     let start = Instant::now();
     let stream = loop {
         match by_short_path(&settings.db, |path| UnixStream::connect(path)) {
             Ok(stream) => break stream,
+            Err(error) if !matches!(error.kind(), ErrorKind::NotFound | ErrorKind::ConnectionRefused) => {
+                return Err(format!("{}: {error}", settings.db.display()).into());
+            }
             Err(_) if start.elapsed() < PATIENCE => thread::sleep(Duration::from_millis(10)),
-            Err(error) => {
-                return Err(format!("no kv_bench of RocksDB has {} open: {error}", settings.db.display()).into());
+            Err(_) => {
+                let (db, seconds) = (settings.db.display(), PATIENCE.as_secs());
+                return Err(
+                    format!("no kv_bench had {db} open within {seconds} s: it is over, or has not begun").into()
+                );
             }
         }
     };
