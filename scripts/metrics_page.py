@@ -19,6 +19,8 @@ def _lines() -> Iterator[str]:
     yield ""
     yield "A figure that an output does not hold is missing, never 0. B, KiB, MiB and GiB are powers of 1024."
     yield "A percentile that fewer than 10 operations lie beyond is missing, too: p99 needs 1,000, p99.99 100,000."
+    yield "Not under this rule: a percentile that a command reports as a figure of its own, the 99th percentile of one"
+    yield "second (of fewer than 1,000 operations it is one of the longest), and `durable_lag_p99_us`, of readings."
     yield "A figure that needs samples within the step, one a second, is absent where less than 2 s were measured:"
     yield "CPU is then the kernel's count of the whole step."
     yield "*Published* is the column of published tables that holds the same figure, by layout."

@@ -17,7 +17,7 @@ from typing import NamedTuple
 from msgspec import Struct, field
 
 from stepgrid.model import units
-from stepgrid.model.metrics import QPS
+from stepgrid.model.metrics import QPS, too_few_operations
 from stepgrid.model.plan import ALPHA, BUILD, SMALLEST_EFFECT
 from stepgrid.model.records import replace
 from stepgrid.model.status import Status
@@ -90,8 +90,9 @@ def make_leaf(comparison: ClaimComparison, points: Mapping[Figure, Point], evide
         point = points[figure]
         if point.status != Status.DONE:
             return Leaf(comparison, (), f"{_call(figure)}: {point.status}")
-        if not point.values(own_name(figure.metric, point)):
-            return Leaf(comparison, (), f"{_call(figure)}: {point.step} has no such figure")
+        if not point.values(name := own_name(figure.metric, point)):
+            few = too_few_operations(name, (run.metrics for run in point.runs))
+            return Leaf(comparison, (), f"{_call(figure)}: {point.step} has {few or 'no such figure'}")
     means = {
         figure: {
             load: units.mean(runs)

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import lru_cache
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -17,6 +15,7 @@ from stepgrid.collect.samples import PER_SECOND
 from stepgrid.collect.step_figures import StepFigures
 from stepgrid.model import result_schema
 from stepgrid.model.figures import ClientRate
+from stepgrid.model.metrics import percentile
 from stepgrid.model.plan import Plan, PlannedStage
 from stepgrid.model.status import NodeStatus, Status
 from stepgrid.plan.expectations import derived_figures, names_of_step
@@ -152,16 +151,6 @@ def _columns(names: Sequence[str], rows: Sequence[Sequence[Any]]) -> dict[str, l
     if "operation" in columns:
         columns["operation"] = [name or None for name in columns["operation"]]
     return columns
-
-
-_PERCENTILE = re.compile(r"(?:(?P<operation>[a-z0-9_]+)_)?p(?P<whole>\d+)(?:_(?P<rest>\d+))?_us")
-
-
-@lru_cache(4096)  # of the same few names for every step
-def percentile(metric: str) -> tuple[str | None, float] | None:
-    """p99_9_us -> (None, 99.9), read_p50_us -> ("read", 50); None for a metric that is no percentile."""
-    match = _PERCENTILE.fullmatch(metric)
-    return (match["operation"], float(f"{match['whole']}.{match['rest'] or 0}")) if match else None
 
 
 # The table `steps`: a row per cell, step and repeat.

@@ -5,8 +5,10 @@ Drivers and collectors add theirs as a `MetricSet`; stepgrid.plugins.metrics joi
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Iterable, Mapping
 from enum import StrEnum
+from functools import lru_cache
 from typing import Literal
 
 from msgspec import Struct
@@ -85,6 +87,31 @@ def follows_host(name: str, unit: str, is_same_work: bool) -> bool:
         case Kind.SHARE:
             return over == "%"
     return True
+
+
+_PERCENTILE = re.compile(r"(?:(?P<operation>[a-z0-9_]+)_)?p(?P<whole>\d+)(?:_(?P<rest>\d+))?_us")
+
+
+@lru_cache(4096)  # of the same few names for every step
+def percentile(metric: str) -> tuple[str | None, float] | None:
+    """p99_9_us -> (None, 99.9), read_p50_us -> ("read", 50); None for a metric that is no percentile."""
+    match = _PERCENTILE.fullmatch(metric)
+    return (match["operation"], float(f"{match['whole']}.{match['rest'] or 0}")) if match else None
+
+
+FEWEST_BEYOND = 10  # operations above a percentile: of fewer it is one of the longest times, whichever came
+
+
+def has_percentile(operations: float, percent: float) -> bool:
+    return round(operations * (100 - percent) / 100, 6) >= FEWEST_BEYOND
+
+
+def too_few_operations(metric: str, runs: Iterable[Mapping[str, float]]) -> str:
+    """Say why a percentile of latency is missing, `too few operations (500)`; nothing where it is not that."""
+    timed = [run for run in runs if metric not in run and run.keys() & {"avg_us", "p50_us", "max_us"}]
+    most, part = max((run.get("operations", 0.0) for run in timed), default=0.0), percentile(metric)
+    is_few = most and part and part[0] is None and not has_percentile(most, part[1])
+    return f"too few operations ({most:,.0f})" if is_few else ""
 
 
 VARIATION = "qps_variation_pct"
@@ -217,8 +244,9 @@ BESIDE = (
     Metric("main_qps_during", "operations/s", "higher", "Mean QPS of that step while it ran.", _BESIDE),
     Metric("main_qps_after", "operations/s", "higher", "Mean QPS of that step after it had ended.", _BESIDE),
     Metric("main_p99_ratio", "ratio", "lower",
-           "Median of the seconds' 99th percentile of latency of that step: while it ran / before it began. Absent "
-           "where that had seconds without an operation: they have no latency.", _BESIDE),
+           "Median of the seconds' 99th percentile of latency of that step: while it ran / before it began. Of a "
+           "second with fewer than 1,000 operations it is one of the longest. Absent where that had seconds without an "
+           "operation: they have no latency.", _BESIDE),
     Metric("main_p99_after_ratio", "ratio", "lower", "The same, after it had ended / before it began.", _BESIDE),
     Metric("main_recovery_seconds", "s", "lower",
            "Time from its end until the QPS of that step, the mean of 3 intervals, was back at 95 % of what it was "

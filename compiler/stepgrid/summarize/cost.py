@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 
 from stepgrid.model import units
+from stepgrid.model.metrics import too_few_operations
 from stepgrid.model.plan import is_imported
 from stepgrid.model.units import DASH
 from stepgrid.summarize.arms import Arm, ArmCase, arms, locate, short_build
@@ -48,7 +49,9 @@ def latency_line(report: Report) -> str:
         return ""
     members = next(filter(None, (_arms(report, comparison, (name,)) for name in TAILS)), [])
     if not members:
-        return "" if is_imported(report.setup.spec) else "p99 is not measured"
+        points = (entry.point for row in comparison.rows for entry in row.entries)
+        few = too_few_operations("p99_us", (run.metrics for point in points if point for run in point.runs))
+        return "" if is_imported(report.setup.spec) else f"p99 is not {f'given: {few}' if few else 'measured'}"
     if len(comparison.rows) * len(comparison.arms) <= MOST_ROWS:
         return ""
     metric = members[0].comparison.metric.name

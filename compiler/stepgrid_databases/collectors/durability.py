@@ -35,7 +35,7 @@ ASKING = 0.05  # of a processor, at most, for the server and its client together
 _LAG = "Time from a reading that found new log until all log of that moment was flushed to the disk"
 METRICS = (
     Metric("durable_lag_p50_us", "us", "lower", f"{_LAG}: the median.", STEP),
-    Metric("durable_lag_p99_us", "us", "lower", f"{_LAG}: the 99th percentile.", STEP),
+    Metric("durable_lag_p99_us", "us", "lower", f"{_LAG}: the 99th percentile, of 100 readings or more.", STEP),
     Metric("durable_lag_max_us", "us", "lower", f"{_LAG}, or until the step's end: the longest.", STEP),
     Metric(
         "durable_lag_resolution_us", "us", None, "Time between readings: how closely a lag of over 8 ms is told.", STEP

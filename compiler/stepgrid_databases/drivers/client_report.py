@@ -18,7 +18,7 @@ from msgspec import Struct
 
 from stepgrid.host.failure import tail
 from stepgrid.model.figures import ASKED, Buckets, ClientRate, Figures, ParseError, is_sustained
-from stepgrid.model.metrics import STEP, Metric
+from stepgrid.model.metrics import STEP, Metric, has_percentile
 from stepgrid.model.records import replace
 from stepgrid.plugins import driver
 from stepgrid_databases.drivers import open_loop
@@ -29,7 +29,6 @@ MICROSECONDS = 1e6  # of a second
 PERCENTILES: Mapping[str, float] = {
     "p50_us": 50, "p75_us": 75, "p95_us": 95, "p99_us": 99, "p99_9_us": 99.9, "p99_99_us": 99.99,
 }  # fmt: skip
-FEWEST_BEYOND = 10  # operations above a percentile: of fewer it is one of the longest times, whichever came
 INSERT = "insert"  # the operation that other operations are beside, in the insert benchmark
 LATENCIES = ("avg_us", "p50_us", "p95_us", "p99_us", "max_us")  # of each operation of a client of several
 STANDARD = ("operations", "seconds", "qps", "avg_us", "max_us", *PERCENTILES)  # metrics that all kinds share
@@ -207,10 +206,6 @@ def percentile_ranks(operations: int) -> dict[str, float]:
     """Give the rank of each percentile that so many operations have."""
     shares = {name: percent for name, percent in PERCENTILES.items() if has_percentile(operations, percent)}
     return {name: operations * percent / 100 for name, percent in shares.items()}
-
-
-def has_percentile(operations: float, percent: float) -> bool:
-    return round(operations * (100 - percent) / 100, 6) >= FEWEST_BEYOND
 
 
 def value_at_rank(counts: Iterable[tuple[float, int]], rank: float) -> float:

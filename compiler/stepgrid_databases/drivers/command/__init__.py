@@ -30,7 +30,7 @@ USUAL_SECONDS = 10.0  # of a program that does not say how long it takes
 class AnyCommand(PackageRunner):
     kind = "command"
     revision = 1
-    parser = 4
+    parser = 5
     client = "program"
     runs_remotely = True
     reading = ("metrics", "series")

@@ -58,7 +58,7 @@ _PER_KIND: Mapping[str, tuple[str, tuple[str, ...]]] = {
 class DbBench(ParserOutput, PackageRunner):
     kind = "db_bench"
     revision = 1
-    parser = 5
+    parser = 6
     tables = ("relative", "percentiles", "stalls", "compaction_sum", "iostat", "vmstat")
     reserved = RESERVED
     operations = OPERATIONS

@@ -10,6 +10,7 @@ from typing import NamedTuple
 from msgspec import Struct
 
 from stepgrid.model.figures import Buckets, ClientRate, ParseError
+from stepgrid.model.metrics import has_percentile
 from stepgrid_databases.drivers import client_report
 from stepgrid_databases.drivers.db_bench.benchmarks import Release, has_background_writer
 
@@ -123,7 +124,7 @@ def histogram_figures(histograms: Sequence[Histogram]) -> dict[str, float]:
 
 def _has(histogram: Histogram, name: str) -> bool:
     percent = client_report.PERCENTILES.get(name)
-    return name in histogram.statistics and (percent is None or client_report.has_percentile(histogram.count, percent))
+    return name in histogram.statistics and (percent is None or has_percentile(histogram.count, percent))
 
 
 def histogram_rows(histograms: Sequence[Histogram]) -> list[dict[str, float | str]]:

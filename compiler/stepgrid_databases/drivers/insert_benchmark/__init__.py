@@ -33,7 +33,7 @@ class InsertBenchmark(LuaClient):
     kind = "insert_benchmark"
     title = "the insert benchmark"
     revision = 2
-    parser = 3
+    parser = 4
     tables = ("insert_benchmark", "response_times", "probes", "iostat")
     work_figures = (WorkFigure("rows_deleted", "{:.3g} rows deleted for 100 inserted", 10.0, of="rows_inserted"),)
     module = "writing"

@@ -29,7 +29,7 @@ class LinkBench(ParserOutput, MixClient):
     kind = "linkbench"
     title = "LinkBench"
     revision = 2
-    parser = 1
+    parser = 2
     tables = ("relative", "linkbench", "response_times", "per_operation")
     operations = SqlOperations(
         point_read="countlink getlink getnode",

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from stepgrid.model.figures import Figures, ParseError, PrintedStep
-from stepgrid.model.metrics import STEP, Metric, MetricSet
+from stepgrid.model.metrics import STEP, Metric, MetricSet, has_percentile
 from stepgrid_databases.drivers import client_report
 from stepgrid_databases.drivers.client_report import (
     ClientReport,
@@ -113,5 +113,7 @@ def _printed_requests(line: str, text: str) -> dict[str, float] | None:
         if total:
             metrics[f"{operation}_share_pct"] = 100 * int(count) / total
         for figure, value, unit in (*_PERCENTILE.findall(figures), *_MAX_OR_MEAN.findall(figures)):
+            if figure[0] == "p" and not has_percentile(int(count), float(figure[1:])):
+                continue
             metrics[f"{operation}_{'avg' if figure == 'mean' else figure}_us"] = float(value) * _UNITS[unit]
     return metrics

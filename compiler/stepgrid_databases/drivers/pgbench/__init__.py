@@ -53,7 +53,7 @@ _END_SHOWN = 65_536  # bytes of stderr while a step runs: some minutes of progre
 class Pgbench(ParserMetrics, ParserOutput, PackageRunner):
     kind = "pgbench"
     revision = 1
-    parser = 2
+    parser = 3
     tables = ("relative", "percentiles", "errors")
     client = "postgres"  # the engine of whose builds its client is one
     runs_remotely = True

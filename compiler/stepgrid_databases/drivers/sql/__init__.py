@@ -16,7 +16,7 @@ STATEMENT_SECONDS = 1.0  # only for estimates
 class Sql(ParserMetrics, PackageRunner):
     kind = "sql"
     revision = 1
-    parser = 1
+    parser = 2
 
     def seed_key(self, settings: Mapping[str, Any]) -> str:
         return "sql"  # statements may differ between arms

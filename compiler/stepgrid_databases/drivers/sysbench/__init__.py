@@ -24,7 +24,7 @@ EVENT_RATE = 1_000
 class SysbenchDriver(ParserMetrics, PackageRunner):
     kind = "sysbench"
     revision = 2
-    parser = 2
+    parser = 3
     tables = ("groups", "absolute", "before_after", "load", "errors", "cpu", "per_operation")
     client = CLIENT
     runs_remotely = True

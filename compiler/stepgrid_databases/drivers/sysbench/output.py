@@ -14,9 +14,10 @@ from pathlib import Path
 from msgspec import Struct
 
 from stepgrid.model.figures import Figures, ParseError, PrintedStep, by_column
+from stepgrid.model.metrics import has_percentile
 from stepgrid.model.records import replace
 from stepgrid.plugins import driver
-from stepgrid_databases.drivers.client_report import has_percentile, percentile_ranks, value_at_rank
+from stepgrid_databases.drivers.client_report import percentile_ranks, value_at_rank
 
 OUTPUT = "stdout"
 LONGEST = 300  # characters of a message

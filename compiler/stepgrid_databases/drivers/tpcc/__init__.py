@@ -23,7 +23,7 @@ class TpcC(MixClient):
     kind = "tpcc"
     title = "tpcc"
     revision = 1
-    parser = 1
+    parser = 2
     tables = ("relative", "response_times", "per_operation")
     operations = SqlOperations(
         point_read="new_order payment order_status delivery stock_level",

@@ -30,7 +30,7 @@ LACKING = "the data set `{name}` is not here: put the file {file} beside the spe
 class VectorSearch(ParserMetrics, PackageRunner):
     kind = "vector_search"
     revision = 3
-    parser = 2
+    parser = 3
     tables = ("recall",)
     work_figures = (WorkFigure("recall", "recall {:.3g}", 0.05),)
 
