@@ -27,6 +27,14 @@ def test_an_expression_reaches_the_run_as_it_was_written(only):
         ),
         (["--no-wiat"], "neither stepgrid run nor Snakemake has an option `--no-wiat`: did you mean `--no-wait`?"),
         (
+            ["--cluster"],
+            "neither stepgrid run nor Snakemake has an option `--cluster`: `stepgrid run -h` lists those of stepgrid",
+        ),
+        (
+            ["--config", "a=b"],
+            "an option of Snakemake's: Invalid config definition: Config entry must start with a valid identifier.",
+        ),
+        (
             ["--cores=x"],
             "an option of Snakemake's: Error parsing number of cores (--cores, -c): must be integer or 'all'.",
         ),

@@ -130,7 +130,7 @@ def _check_words(words: Sequence[str]) -> None:
     """Refuse what no option of this command or of Snakemake is, without the page that Snakemake prints of its own."""
     from difflib import get_close_matches
 
-    from snakemake.cli import get_argument_parser
+    from snakemake.cli import get_argument_parser, parse_config
     from snakemake.exceptions import CliException
 
     def refuse(message: str) -> NoReturn:
@@ -140,11 +140,12 @@ def _check_words(words: Sequence[str]) -> None:
     add_run_arguments(parser_of_run)
     parser.error = refuse
     try:
-        unknown = parser.parse_known_args(words)[1]
+        values, unknown = parser.parse_known_args(words)
+        parse_config(values.config)
     except (CliException, ValueError) as error:  # of Snakemake's own readers of values
         refuse(str(error))
     for word in unknown:
-        options = re.findall(r"--[\w-]+", parser_of_run.format_help() + parser.format_help())
+        options = re.findall(r"--[\w-]+", parser_of_run.format_usage() + parser.format_usage())
         close = get_close_matches(word.partition("=")[0], options, n=1, cutoff=0.7)
         hint = f"did you mean `{close[0]}`?" if close else "`stepgrid run -h` lists those of stepgrid"
         raise CommandError(f"neither stepgrid run nor Snakemake has an option `{word}`: {hint}")
