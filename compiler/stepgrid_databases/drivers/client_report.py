@@ -165,12 +165,8 @@ def standard_metrics(report: ClientReport) -> dict[str, float]:
         metrics["seconds"] = report.seconds
         if operations and report.seconds > 0:
             metrics["qps"] = operations / report.seconds
-    if counts and all("seconds" in line for line in lines):
-        metrics["avg_us"] = sum(line["seconds"] for line in lines) / operations * MICROSECONDS
-    if counts and all("longest" in line for line in lines):
-        metrics["max_us"] = max(line["longest"] for line in lines) * MICROSECONDS
     named = {line["name"]: float(line["value"]) for line in report.of("metric") if line["name"] in STANDARD}
-    return {**metrics, **percentiles(counts), **named}
+    return {**metrics, **latencies(lines), **named}
 
 
 def histograms(report: ClientReport) -> list[Buckets]:
@@ -234,11 +230,13 @@ def run_seconds(report: ClientReport, lines: Sequence[Line]) -> float:
 
 
 def latencies(lines: Sequence[Line]) -> dict[str, float]:
-    return {
-        "avg_us": sum(float(line["seconds"]) for line in lines) / max(total_count(lines), 1) * MICROSECONDS,
-        "max_us": max(float(line["longest"]) for line in lines) * MICROSECONDS,
-        **percentiles(bucket_counts(lines)),
-    }
+    """Give the mean and the maximum only where all lines of operations have what they follow from."""
+    counts, metrics = bucket_counts(lines), {}
+    if counts and all("seconds" in line for line in lines):
+        metrics["avg_us"] = sum(float(line["seconds"]) for line in lines) / sum(counts.values()) * MICROSECONDS
+    if counts and all("longest" in line for line in lines):
+        metrics["max_us"] = max(float(line["longest"]) for line in lines) * MICROSECONDS
+    return {**metrics, **percentiles(counts)}
 
 
 # Clients of several operations: templates/clients/operation_lines.lua.
@@ -343,10 +341,10 @@ def rated(report: ClientReport, figures: Figures, target: float | None = None) -
         rates = open_loop.rates_by_second(schedule, line["length"])
         requested = [ClientRate(0, second, ASKED, rate) for second, rate in rates]
         metrics["target_qps"] = line["asked"] / line["length"]
-    if main := [line for line in services if line["operation"] != INSERT]:
+    if main := [line for line in services if line.get("operation") != INSERT]:
         metrics |= {f"service_{name}": value for name, value in latencies(main).items()}
     metrics["backlog"] = float(sum(line["left"] for line in (*services, *schedules)))
-    inserts = sum(line["left"] for line in services if line["operation"] == INSERT)
+    inserts = sum(line["left"] for line in services if line.get("operation") == INSERT)
     is_short = target is not None and not is_sustained(metrics["qps"], target)
     for late, operation in ((metrics["backlog"] - inserts, ""), (inserts, INSERT)):
         if late or (is_short and not operation):
