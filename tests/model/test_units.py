@@ -192,3 +192,8 @@ def test_a_decimal_number(text, value):
 )
 def test_all_else_is_none(text):
     assert math.isnan(decimal(text))
+
+
+@pytest.mark.parametrize(("text", "value"), [("1_000", 1000), ("1_0MiB", 10 << 20), ("0_", None), ("1__0", None)])
+def test_underscores_stand_between_digits(text, value):
+    assert units.number(text) == value

@@ -18,7 +18,7 @@ DASH = "\u2013"  # between the ends of a range
 WIDEST = 1000.0  # an interval whose ends are further apart has no digits
 UNBOUNDED = "unbounded"
 
-_NUMBER = re.compile(r"([+-]?\d[\d_]*(?:\.\d+)?(?:[eE][+-]?\d+)?)\s*([A-Za-z]*)", re.ASCII)
+_NUMBER = re.compile(r"([+-]?\d+(?:_\d+)*(?:\.\d+)?(?:[eE][+-]?\d+)?)\s*([A-Za-z]*)", re.ASCII)
 _UNITS: Mapping[str, float] = {**COUNTS, **SIZES, **DURATIONS}
 _SHOWN_UNITS = ("B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB")
 _POWERS_FROM = 1e15  # figures from here on are shown by their power of ten
