@@ -56,6 +56,7 @@ def test_ends_of_the_range():
     assert search.boundary(10, 1000, nothing) == (None, 10)
     assert search.boundary(10, 1000, everything) == (1000, None)
     assert search.next_boundary(10, 1000, ()) == 99
+    assert search.boundary(100, 200, bounded(100, 200, 4, 141)) == (141, 144)  # too near for either to be probable
 
 
 def climbed(least, most, points, top):

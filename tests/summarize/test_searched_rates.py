@@ -4,9 +4,12 @@ import math
 
 import pytest
 
+from stepgrid.cli.output import check_gate
+from stepgrid.model.plan import CellStep, PlannedAxis
 from stepgrid.model.records import replace
 from stepgrid.summarize import summary_text
 from stepgrid.summarize.findings import findings
+from stepgrid.summarize.gate import Condition, Gate, gate_cases
 from stepgrid.summarize.report import make_report
 from stepgrid.summarize.report_tables import search_tables
 from stepgrid_page.json_document import report_document
@@ -16,8 +19,10 @@ SEARCH = {"step": "readww", "variable": "rate", "param": "rate", "for": "max rat
 BASE = [(100, 110)] * 3
 
 
-def report_of(loads, *others):
-    """`loads`: of the arm, what held and what failed, None where nothing did; of one that failed nothing at all."""
+def report_of(loads, *others, shares=()):
+    """`loads`: of the arm, what held and what failed, None where nothing did; of one that failed nothing at all.
+
+    `shares`: rates of a step that is not searched."""
     runs = []
     for arm, ends in (("base", BASE[: len(loads)]), ("other", loads)):
         for load, pair in enumerate(ends, 1):
@@ -28,9 +33,14 @@ def report_of(loads, *others):
                 status, metrics = ("done", run.metrics) if value else ("failed", {})
                 runs.append(replace(run, labels=labels, place=place, status=status, metrics=metrics))
             runs.append(replace(made.run(arm, load, 400.0), step="max", measured=True, place=(f"s-{arm}-{load}", 9)))
+            for number, share in enumerate(shares, 10):
+                run = made.run(arm, load, 1.0 * number)
+                labels, place = {"arm": arm, "rate": share}, (f"s-{arm}-{load}", number)
+                runs.append(replace(run, step="paced", labels=labels, place=place))
     plan = test_reports.plan_of({"steps": {"readww": {"base": {}, "other": {}}}}, len(loads))
+    rate = PlannedAxis("rate", (*shares, *(f"#{number}" for number in range(8))), ("paced", "readww")[not shares :])
     searches = ({**SEARCH, "least": 10, "most": 1000}, *others)
-    return make_report(replace(plan, searches=searches), made.tables(runs))
+    return make_report(replace(plan, searches=searches, axes=(*plan.axes, rate)), made.tables(runs))
 
 
 @pytest.mark.parametrize(
@@ -77,3 +87,23 @@ def test_arms_that_searched_otherwise_get_no_verdict():
     answer = findings(report_of([(200, 220)] * 3, {**SEARCH, "least": 10, "most": 500}))[1]
     assert "no verdict" in answer.headline
     assert answer.qualifier == "searched over another range or for another limit"
+
+
+def test_a_step_that_is_not_searched_keeps_the_variable_of_a_search():
+    report = report_of([(200, 220)] * 3, shares=("10%", "80%"))
+    rows = [(row.step, *row.labels) for row in report.comparisons.all[0].rows]
+    assert rows == [("max", None), ("paced", "10%"), ("paced", "80%")]
+    assert report.setup.axes[-1] == PlannedAxis("rate", ("10%", "80%"), ("paced",))
+    (limit,) = report.comparisons.limits
+    assert [row.labels for row in limit.rows] == [()]
+
+
+def test_a_gate_sees_a_limit_beside_another_metric():
+    gate = Gate((Condition("slower", frozenset({"readww"})),))
+    report = report_of([(50, 55)] * 3)
+    assert [(case.name, case.text) for case in gate_cases(report, gate) if case.is_refused] == [
+        ("readww, arm=other", "0.50× [0.45, 0.55] worse")
+    ]
+    step = CellStep("readww[rate=#1]", "db_bench", 0, 0, True, "readww", {"rate": "#1"})
+    plan = test_reports.plan_of({"steps": {"readww": {"base": {}}}}, 1)
+    check_gate(gate, replace(plan, cells=(replace(plan.cells[0], steps=(step,)),)))

@@ -132,7 +132,7 @@ def read_gate(args: argparse.Namespace) -> Gate:
 
 def check_gate(gate: Gate, plan: Plan) -> None:
     """Refuse a step that is not measured, whose condition would never be met, and an effect that changes nothing."""
-    steps = {step.name for cell in plan.cells for step in cell.steps if step.measured}
+    steps = {step.step or step.name for cell in plan.cells for step in cell.steps if step.measured}
     for step in sorted(gate.steps - steps):
         raise CommandError(f"no measured step is called `{step}`: {nearest(step, steps)}")
     least = plan.report.smallest_effect

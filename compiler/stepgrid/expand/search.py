@@ -209,7 +209,9 @@ def next_boundary(least: int, most: int, trials: Sequence[Trial]) -> int:
 
 
 def boundary(least: int, most: int, trials: Sequence[Trial]) -> tuple[int | None, int | None]:
-    """The largest value that mostly held and is probably below the limit; the smallest above it that mostly failed."""
+    """The largest value that mostly held and is probably below the limit; the smallest above it that mostly failed.
+
+    Where what held is too near to what failed to be probable, it is the largest value below all that failed."""
     limits = _weighted_limits(least, most, trials)
     half = math.fsum(weight for _, weight in limits) / 2
     tries: dict[int, list[bool]] = {}
@@ -225,7 +227,10 @@ def boundary(least: int, most: int, trials: Sequence[Trial]) -> tuple[int | None
         default=None,
     )
     failed = [value for value in mostly_held if not mostly_held[value] and (below is None or value > below)]
-    return below, min(failed, default=None)
+    smallest = min(failed, default=None)
+    if below is None and smallest is not None:
+        below = max((value for value in mostly_held if value < smallest), default=None)
+    return below, smallest
 
 
 def _weighted_limits(least: int, most: int, trials: Sequence[Trial]) -> list[tuple[float, float]]:

@@ -99,8 +99,7 @@ class Finding(Struct, frozen=True):
 @lru_cache(1)  # page, text and brief have the same
 def findings(report: Report) -> list[Finding]:
     """List the answers by the leading metric: those about the first axis of the base first, of each the heaviest."""
-    leading, searched = report.comparisons.leading, {search.axis.metric for search in report.comparisons.searches}
-    limits = [limit for limit in report.comparisons.all[len(leading) :] if limit.metric.name in searched]
+    leading, limits = report.comparisons.leading, report.comparisons.limits
     return [*_tally(report), *_findings(report, leading), *never_steady(report), *_findings(report, limits)]
 
 

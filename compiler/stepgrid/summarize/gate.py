@@ -38,7 +38,7 @@ NO_GATE = Gate()
 
 
 class GateCase(NamedTuple):
-    """A comparison of the leading metric, and the conditions that it meets."""
+    """A comparison of the leading metric or of a searched limit, and the conditions that it meets."""
 
     step: str
     name: str
@@ -50,7 +50,7 @@ class GateCase(NamedTuple):
 
 def gate_cases(report: Report, gate: Gate) -> Iterator[GateCase]:
     """List the comparisons; an arm whose figures are missing is undecided, one whose runs are the base's is no case."""
-    for comparison in report.comparisons.leading:
+    for comparison in (*report.comparisons.leading, *report.comparisons.limits):
         for row in comparison.rows:
             effect = gate.effects.get(row.step, gate.effects.get(ALL_STEPS, 0.0))
             for arm, entry in zip(comparison.arms[1:], row.entries[1:], strict=True):

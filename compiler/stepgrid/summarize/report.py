@@ -82,6 +82,12 @@ class Comparisons(Struct, frozen=True):
         return [comparison for comparison in self.all if comparison.metric.name == self.all[0].metric.name]
 
     @property
+    def limits(self) -> list[Comparison]:
+        """The comparisons of searched limits that stand beside those of the leading metric."""
+        names = {search.axis.metric for search in self.searches}
+        return [comparison for comparison in self.all[len(self.leading) :] if comparison.metric.name in names]
+
+    @property
     def points_by_step(self) -> dict[str, tuple[Point, ...]]:
         return {section.step: section.points for section in self.sections}
 
@@ -301,9 +307,7 @@ def _judge_searches(
 
 def _setup(header: Plan, tables: Tables, measured: Tables, links: Links) -> ReportSetup:
     """`tables`: with what searches tried."""
-    tried = {axis.variable for axis in searched_axes(header)}
-    compared_axes = tuple(axis for axis in header.axes if axis.name not in tried)
-    axes = arms(compared_axes, [cell.labels for cell in header.cells], header.report)
+    axes = arms(_compared_axes(header, measured), [cell.labels for cell in header.cells], header.report)
     base = choose_base(axes, header.report.base)
     labels = next((axis.labels for axis in axes if axis.name == BUILD), ())
     settings = tuple(arm_settings(header.cells, axes, links))
@@ -338,6 +342,19 @@ def _setup(header: Plan, tables: Tables, measured: Tables, links: Links) -> Repo
         memory=_memory(header),
         scale_words=f" ({header.scale}{host})" if header.scale else "",
     )
+
+
+def _compared_axes(header: Plan, measured: Tables) -> tuple[PlannedAxis, ...]:
+    """List the axes; those of searches only where other steps have them, with the labels of these."""
+    searched = group((axis.variable, axis.step) for axis in searched_axes(header))
+    axes = []
+    for axis in header.axes:
+        if axis.name not in searched:
+            axes.append(axis)
+        elif steps := tuple(step for step in axis.steps or () if step not in searched[axis.name]):
+            present = {run.labels.get(axis.name) for run in measured.runs}
+            axes.append(PlannedAxis(axis.name, tuple(label for label in axis.labels if label in present), steps))
+    return tuple(axes)
 
 
 def _memory(header: Plan) -> float | None:

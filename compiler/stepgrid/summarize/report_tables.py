@@ -201,7 +201,10 @@ def load_steps(runs: Sequence[Run], metrics: Sequence[str]) -> list[str]:
 
 # Searches on an axis: the answer of each combination of the other axes, and the values tried.
 
-_BOUNDARY_NOTE = "the largest value that more probably holds than not, and the next one that was tried"
+_BOUNDARY_NOTE = (
+    "the largest value that more probably holds than not, or else the largest below all that failed, "
+    "and the next one that was tried"
+)
 _BEST_NOTE = "knee: the smallest value with 95 % of the best figure"
 _SEVERAL_LOADS = "of several loads the values are medians"
 _NO_ANSWER = "where the loads are some of all, no value held in the others: the result is no limit of all loads"
