@@ -124,7 +124,7 @@ def why_table(
     differences = [
         case
         for case in comparison.cases()
-        if case.entry.ratio and (case.entry.is_difference or why(comparison, case, setup, details))
+        if case.entry.ratio and (_needs_cause(case) or why(comparison, case, setup, details))
         if not _is_of_another_tool(case.point)
     ]
     differences.sort(key=lambda case: -abs(math.log(case.entry.ratio or 1.0)))
@@ -169,7 +169,7 @@ class Reasons(Explanation):
         chains = [chain_text(arm_causes, base) for base, arm_causes in reasons(report).items()]
         is_own = report.setup.plan and not is_imported(report.setup.spec)
         comparisons = report.comparisons.leading
-        if not chains and is_own and any(case.entry.is_difference for one in comparisons for case in one.cases()):
+        if not chains and is_own and any(_needs_cause(case) for one in comparisons for case in one.cases()):
             return NO_CAUSE[subject(report.setup.metric)]
         return DOT.join(filter(None, chains))
 
@@ -290,7 +290,7 @@ def _arm_causes(arm: str, pairs: Sequence[Pair], changes: Changes, causes_of: Ca
     )
     counts = Counter(text for pair, members in causes_by_pair for text in changes(*pair, members))
     arm_causes = [ArmCause(arm, text) for text, _ in counts.most_common(1)]
-    if all(_is_of_another_tool(point) for point, _ in pairs):
+    if all(_is_of_another_tool(point) or point.is_limit for point, _ in pairs):
         return arm_causes
     if not arm_causes and not by_name and not any(starmap(_counts_operations, pairs)):
         return [ArmCause(arm, NO_OPERATIONS)]
@@ -303,6 +303,11 @@ def _arm_causes(arm: str, pairs: Sequence[Pair], changes: Changes, causes_of: Ca
         ends = (min(bases), max(bases)), (min(values), max(values))
         arm_causes.append(ArmCause(arm, *key, *ends, tuple({point.step for point, _ in pairs}), directions))
     return arm_causes
+
+
+def _needs_cause(case: Case) -> bool:
+    """Tell the differences of which it is said where no cause is known."""
+    return case.entry.is_difference and not case.point.is_limit
 
 
 def _is_of_another_tool(point: Point) -> bool:

@@ -5,6 +5,7 @@ import math
 import pytest
 
 from stepgrid.cli.output import check_gate
+from stepgrid.host.terminal_output import Paint
 from stepgrid.model.plan import CellStep, PlannedAxis
 from stepgrid.model.records import replace
 from stepgrid.summarize import summary_text
@@ -19,11 +20,11 @@ SEARCH = {"step": "readww", "variable": "rate", "param": "rate", "for": "max rat
 BASE = [(100, 110)] * 3
 
 
-def report_of(loads, *others, shares=()):
+def report_of(loads, *others, shares=(), is_alone=False, is_busy=False):
     """`loads`: of the arm, what held and what failed, None where nothing did; of one that failed nothing at all.
 
     `shares`: rates of a step that is not searched."""
-    runs = []
+    runs, noise = [], {}
     for arm, ends in (("base", BASE[: len(loads)]), ("other", loads)):
         for load, pair in enumerate(ends, 1):
             tries = [(value, holds) for value, holds in zip(pair or (), (1.0, 0.0), strict=False) if value] * 4
@@ -32,7 +33,9 @@ def report_of(loads, *others, shares=()):
                 labels, place = {"arm": arm, "rate": f"#{number}"}, (f"s-{arm}-{load}", number)
                 status, metrics = ("done", run.metrics) if value else ("failed", {})
                 runs.append(replace(run, labels=labels, place=place, status=status, metrics=metrics))
-            runs.append(replace(made.run(arm, load, 400.0), step="max", measured=True, place=(f"s-{arm}-{load}", 9)))
+            noise |= {f"s-{arm}-{load}/1": {"warning": "others used 120 % of a core"}} if is_busy else {}
+            if not is_alone:
+                runs.append(replace(made.run(arm, load, 400.0), step="max", place=(f"s-{arm}-{load}", 9)))
             for number, share in enumerate(shares, 10):
                 run = made.run(arm, load, 1.0 * number)
                 labels, place = {"arm": arm, "rate": share}, (f"s-{arm}-{load}", number)
@@ -40,7 +43,8 @@ def report_of(loads, *others, shares=()):
     plan = test_reports.plan_of({"steps": {"readww": {"base": {}, "other": {}}}}, len(loads))
     rate = PlannedAxis("rate", (*shares, *(f"#{number}" for number in range(8))), ("paced", "readww")[not shares :])
     searches = ({**SEARCH, "least": 10, "most": 1000}, *others)
-    return make_report(replace(plan, searches=searches, axes=(*plan.axes, rate)), made.tables(runs))
+    tables = replace(made.tables(runs), facts={"noise": noise})
+    return make_report(replace(plan, searches=searches, axes=(*plan.axes, rate)), tables)
 
 
 @pytest.mark.parametrize(
@@ -107,3 +111,25 @@ def test_a_gate_sees_a_limit_beside_another_metric():
     step = CellStep("readww[rate=#1]", "db_bench", 0, 0, True, "readww", {"rate": "#1"})
     plan = test_reports.plan_of({"steps": {"readww": {"base": {}}}}, 1)
     check_gate(gate, replace(plan, cells=(replace(plan.cells[0], steps=(step,)),)))
+
+
+def test_the_brief_has_limits_beside_as_many_arms_by_another_metric(monkeypatch):
+    monkeypatch.setattr(summary_text, "MOST_ARMS", 1)
+    lines = summary_text.brief_lines(report_of([(200, 220)] * 3, is_busy=True), None, 100, Paint())
+    assert [line.split(":")[1].split(" ")[1] for line in lines if line.startswith("  arm ")] == ["QPS", "highest_rate"]
+
+
+def test_searches_on_a_busy_host():
+    report = report_of([(1000, None)] * 3, is_alone=True, is_busy=True)
+    (answer,) = findings(report)
+    assert answer.detail == "against arm=base, in readww: at least 9.09× came out"
+    (doubt,) = (doubt for doubt in report.notes.doubts if "disturbed" in doubt.brief)
+    assert doubt.brief == "6 of 6 stages disturbed"
+    assert "(b, arm=base, load 1; b, arm=base, load 2; " in doubt.text
+
+
+def test_of_searches_alone_nothing_is_said_that_they_do_not_have():
+    text = summary_text.text(report_of([(200, 220)] * 3, is_alone=True), None)
+    assert text.splitlines()[2].startswith("readww (size of data not measured) ")
+    assert "the highest_rate of arm=base" in text
+    assert not [words for words in ("p99 is not", "`operations`", "not looked for", "no cause") if words in text]

@@ -65,6 +65,8 @@ def latency_line(report: Report) -> str:
 def _compared(report: Report) -> Comparison | None:
     comparison = next(iter(report.comparisons.leading), None)
     has_ratios = comparison and any(entry.kind == RATIO for row in comparison.rows for entry in row.entries)
+    if comparison and report.comparisons.is_limit(comparison):  # of which nothing else is known
+        return None
     return comparison if has_ratios else None
 
 

@@ -81,6 +81,7 @@ class Finding(Struct, frozen=True):
     weight: tuple[bool, float]  # certain differences come before large ones
     qualifier: str = ""  # slower, certain · 2 of 5 loads
     evidence: str = ""  # largest drop 6.11.4: 0.07× [0.07, 0.07]
+    metric: str = ""
 
     @property
     def sentence(self) -> str:
@@ -120,7 +121,8 @@ def _findings(report: Report, comparisons: Sequence[Comparison]) -> list[Finding
                 _arm_finding(replace(arm, supporting=tuple(_supporting_texts(arm, report))), report.setup.effect)
                 for arm in comparison_arms
             ]
-        answers += sorted(filter(None, comparison_answers), key=lambda finding: finding.weight, reverse=True)
+        present = [replace(answer, metric=comparison.metric.name) for answer in comparison_answers if answer]
+        answers += sorted(present, key=lambda finding: finding.weight, reverse=True)
     return answers
 
 
@@ -134,7 +136,8 @@ def never_steady(report: Report) -> Iterator[Finding]:
             missing = [case for case in arm.compared if (arm.name, case.row.step, case.row.labels) not in compared]
             if cases := [case for case in missing if (case.entry.refusal or "").startswith(NOT_STEADY)]:
                 detail, reason = f"against {base_and_place(cases, arm)}", str(cases[0].entry.refusal)
-                yield Finding(arm.name, comparison.base, f"{arm.name}: no verdict", detail, NONE, (False, 0.0), reason)
+                name, weight = f"{arm.name}: no verdict", (False, 0.0)
+                yield Finding(arm.name, comparison.base, name, detail, NONE, weight, reason, metric=STEADY_QPS)
 
 
 def _tally(report: Report) -> Iterator[Finding]:
@@ -347,8 +350,8 @@ def _zero(arm: Arm, cases: Sequence[ArmCase]) -> _Words:
 
 def _busy(arm: Arm, cases: Sequence[ArmCase]) -> _Words:
     """Say that others' load decides nothing, and what it leaves to be told."""
-    ratios = [case.ratio for case in _with_ratio(cases)]
-    amount = f": {span(ratios).removesuffix(' of')} came out" if ratios else ""
+    measured = _with_ratio(cases)
+    amount = f": {_bounded_span(measured).removesuffix(' of')} came out" if measured else ""
     detail = f"against {base_and_place(cases, arm)}{amount}"
     return _Words(f"{arm.metric} {BUSY}", detail, DOT.join(arm.supporting), [other_counts(arm, (BUSY,))])
 
@@ -428,8 +431,13 @@ def _builds_finding(build_arms: Sequence[Arm]) -> Finding | None:
 def _amount(cases: Sequence[ArmCase], arm: Arm) -> str:
     if is_wide(cases):
         return f"{spread(cases, arm)}, the {arm.metric}"
+    return f"{_bounded_span(cases)} the {arm.metric}"
+
+
+def _bounded_span(cases: Sequence[ArmCase]) -> str:
+    """Write at least 4.99×, or 1.10-1.14×."""
     bounds = {case.entry.interval.bound if case.entry.interval else "" for case in cases}
-    return f"{bounds.pop() if len(bounds) == 1 else ''}{span([case.ratio for case in cases])} the {arm.metric}"
+    return f"{bounds.pop() if len(bounds) == 1 else ''}{span([case.ratio for case in cases])}"
 
 
 def _with_ratio(cases: Sequence[ArmCase]) -> list[ArmCase]:

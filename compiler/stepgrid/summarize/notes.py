@@ -17,7 +17,7 @@ from stepgrid.model import units
 from stepgrid.model.figures import NO_FIGURE
 from stepgrid.model.metrics import CLIENT_CPU, SERVER_CPU
 from stepgrid.model.plan import BUILD, HardwareFacts, Plan, PlannedReport, PlannedStep, stage_label
-from stepgrid.model.records import Json, convert_record
+from stepgrid.model.records import Json, convert_record, replace
 from stepgrid.model.status import Status
 from stepgrid.model.table import group
 from stepgrid.model.units import DASH, counted, duration, figure, percent, rate, seconds
@@ -30,7 +30,7 @@ from stepgrid.summarize.comparisons.builds import RUNNING, ReportedBuild, decidi
 from stepgrid.summarize.comparisons.comparison import Comparison
 from stepgrid.summarize.comparisons.comparison_axes import StepPoints
 from stepgrid.summarize.comparisons.conditions import SETTINGS, has_missed_lookups, longest_gap, missed_rate
-from stepgrid.summarize.data.points import Point
+from stepgrid.summarize.data.points import Point, without_searches
 from stepgrid.summarize.data.tables_reader import Run, Tables
 from stepgrid.summarize.rate_curves import EQUAL_SHARES
 from stepgrid.summarize.setup import Defaults, ReportSetup, spec_words, way_text
@@ -77,7 +77,10 @@ class Notes(Struct, frozen=True):
 def doubts(
     header: Plan, setup: ReportSetup, tables: Tables, sections: Sequence[StepPoints], comparisons: Sequence[Comparison]
 ) -> Iterator[Doubt]:
-    """List all doubts of a report: violated expectations first, then those of the plan and the builds."""
+    """List all doubts of a report: violated expectations first, then those of the plan and the builds.
+
+    `tables`: with what searches tried, which only disturbed stages are counted by."""
+    all_tables, tables = tables, replace(tables, runs=without_searches(header, tables.runs))
     yield from _violated(tables.runs)
     if setup.scale:
         host = _host_of_scale(setup.hardware)
@@ -92,7 +95,7 @@ def doubts(
     yield from _of_runs(tables.runs, setup.builds.values())
     yield from _without_figures(tables.runs, spec_words(setup))
     yield from _of_results(tables)
-    yield from _of_loads(setup, tables, comparisons)
+    yield from _of_loads(setup, all_tables, comparisons)
     yield from _of_times(tables.runs, comparisons, header.report.within)
     for rule in (_point_doubts, _compaction_debt, _recall_range):
         for section in sections:
@@ -299,18 +302,19 @@ def _of_loads(setup: ReportSetup, tables: Tables, comparisons: Sequence[Comparis
 
 def _disturbed(runs: Sequence[Run], noise: Mapping[str, Mapping[str, str]]) -> tuple[Doubt | None, set[int]]:
     """Count the stages before which the host was not quiet, and collect their loads."""
-    measured = {f"{run.place[0]}/{run.attempt}": run for run in runs if run.attempt and run.measured}
-    disturbed = {result: run for result, run in measured.items() if "warning" in noise.get(result, {})}
+    measured = group((f"{run.place[0]}/{run.attempt}", run) for run in runs if run.attempt and run.measured)
+    disturbed = {result: members for result, members in measured.items() if "warning" in noise.get(result, {})}
     stages = []
-    for run in disturbed.values():
-        labels = [f"{axis}={label}" for axis, label in run.labels.items() if axis != BUILD]
+    for run, *later in disturbed.values():
+        shared = [pair for pair in run.labels.items() if all(pair in other.labels.items() for other in later)]
+        labels = [f"{axis}={label}" for axis, label in shared if axis != BUILD]
         stages.append(", ".join([run.build, *labels, f"load {run.load}"]))
     if not disturbed:
         return None, set()
     number = f"{len(disturbed)} of {counted(len(measured), 'stage')}"
     names, reason = _named(stages, separator="; "), noise[next(iter(disturbed))]["warning"]
     doubt = Doubt(f"{number} disturbed", f"the host was not quiet before {number} ({names}): {reason}")
-    return doubt, {run.load for run in disturbed.values()}
+    return doubt, {members[0].load for members in disturbed.values()}
 
 
 def _databases(runs: Sequence[Run], images: Mapping[str, Mapping[str, str]]) -> Iterator[Doubt]:

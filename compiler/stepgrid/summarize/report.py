@@ -42,7 +42,7 @@ from stepgrid.summarize.comparisons.judgement import (
 from stepgrid.summarize.comparisons.ladders import Ladder
 from stepgrid.summarize.comparisons.noise_floor import noise_floors
 from stepgrid.summarize.comparisons.work_beside import JUDGED, beside_tables
-from stepgrid.summarize.data.points import AxisAnswers, Point, find_searches, points, searched_axes
+from stepgrid.summarize.data.points import AxisAnswers, Point, find_searches, points, searched_axes, without_searches
 from stepgrid.summarize.data.tables_reader import Place, Run, Tables
 from stepgrid.summarize.notes import Doubt, Notes, coverage, doubts, measured_times, operation_coverage, quiet_times
 from stepgrid.summarize.rate_curves import RateCurve, find_rate_curves
@@ -84,8 +84,10 @@ class Comparisons(Struct, frozen=True):
     @property
     def limits(self) -> list[Comparison]:
         """The comparisons of searched limits that stand beside those of the leading metric."""
-        names = {search.axis.metric for search in self.searches}
-        return [comparison for comparison in self.all[len(self.leading) :] if comparison.metric.name in names]
+        return [comparison for comparison in self.all[len(self.leading) :] if self.is_limit(comparison)]
+
+    def is_limit(self, comparison: Comparison) -> bool:
+        return any(search.axis.metric == comparison.metric.name for search in self.searches)
 
     @property
     def points_by_step(self) -> dict[str, tuple[Point, ...]]:
@@ -207,8 +209,7 @@ def make_report(
     said of settings.
     """
     searched = searched_axes(header)
-    # what searches tried differs from load to load, and is compared with nothing
-    measured = replace(tables, runs=tuple(run for run in tables.runs if not any(axis.has(run) for axis in searched)))
+    measured = replace(tables, runs=without_searches(header, tables.runs))
     setup, runs = _setup(header, tables, measured, links), measured.runs
     axes, alpha = setup.axes, setup.alpha
     sections = tuple(_section(step, axes, runs) for step in dict.fromkeys(run.step for run in runs if run.measured))
@@ -251,7 +252,7 @@ def make_report(
         ),
         Notes(
             coverage(tables.runs),  # with what searches tried
-            (*doubts(header, setup, measured, sections, comparisons), *_select(answers, Doubt)),
+            (*doubts(header, setup, tables, sections, comparisons), *_select(answers, Doubt)),
             tuple(quiet_times(runs)),
             operations=operation_coverage(planned_steps(header.cells, axes, links)),
         ),

@@ -351,9 +351,11 @@ def subtitle(report: Report) -> str:
 
 
 def _work(report: Report) -> str:
-    sections = report.comparisons.sections
-    steps = [section.step for section in sections]
-    sizes = [value for section in sections for run in section.runs if (value := run.metrics.get("database_bytes"))]
+    sections, searches = report.comparisons.sections, report.comparisons.searches
+    steps = [*(section.step for section in sections), *dict.fromkeys(search.axis.step for search in searches)]
+    tries = [run for search in searches for runs in search.loads.values() for run in runs]
+    runs = [*(run for section in sections for run in section.runs), *tries]
+    sizes = [value for run in runs if (value := run.metrics.get("database_bytes"))]
     text = f"database of {units.short_figure(median(sizes), 'B')}{_fit(report, max(sizes))}" if sizes else ""
     size = text or "size of data not measured"
     return f"{', '.join(steps) if len(steps) <= 3 else counted(len(steps), 'step')} ({size})"

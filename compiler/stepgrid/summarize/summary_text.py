@@ -400,7 +400,7 @@ def _banners(report: Report, width: int) -> Iterator[str]:
 def _entries(report: Report) -> Iterator[tuple[str, ...]]:
     """Yield label and text, and what stands for an answer where it has a line."""
     yield from ((answer.key, answer.sentences[0]) for answer in report.grid_answers[:MOST_ARMS])
-    for answers in group((finding.base, finding) for finding in findings(report)).values():
+    for answers in group(((finding.base, finding.metric), finding) for finding in findings(report)).values():
         for finding in answers[:MOST_ARMS]:
             axis, _, label = finding.arm.partition("=")
             texts = finding.sentence, replace(finding, detail="").sentence

@@ -83,6 +83,12 @@ class Point(Struct, frozen=True, dict=True):
         is_open = any(run.metrics.get(metric + HELD) == 0 for run in self.runs)
         return (0.0 if is_open else units.mean(lows), units.mean(highs)) if lows else None
 
+    @property
+    def is_limit(self) -> bool:
+        """Tell the limits that searches found: no run has such a figure, nor is there another one beside it."""
+        names = {name for run in self.runs for name in run.metrics}
+        return any(name.endswith(HELD) and name.removesuffix(HELD) + FAILED in names for name in names)
+
     def of_loads(self, is_included: Callable[[int], bool]) -> Point:
         """Return the point as if no other loads had been measured."""
         return Point(self.step, self.labels, tuple(run for run in self.runs if is_included(run.load)))
@@ -282,6 +288,12 @@ def searched_axes(header: Plan) -> list[SearchedAxis]:
         forms = {tuple(search[name] for name in ("param", "for", "least", "most")) for search in searches}
         axes.append(SearchedAxis(step, variable, param, text, *ends, len(forms) > 1))
     return axes
+
+
+def without_searches(header: Plan, runs: Iterable[Run]) -> tuple[Run, ...]:
+    """Leave out what searches tried: it differs from load to load, and is compared with nothing."""
+    axes = searched_axes(header)
+    return tuple(run for run in runs if not any(axis.has(run) for axis in axes))
 
 
 def find_searches(axes: Iterable[SearchedAxis], runs: Sequence[Run]) -> list[AxisAnswers]:
