@@ -26,7 +26,7 @@ def test_the_experiment_of_the_article(compiled, post, golden):
         lines += [f"scale {scale or 'full'}: {len(plan.cells)} cells, {len(plan.stages)} stages, {roots} loads"]
         lines += [f"  {axis.name}: {' '.join(axis.labels)}" for axis in plan.axes]
         lines += [f"  steps: {' '.join(steps)}" for steps in sorted({tuple(names(one)) for one in plan.cells})]
-        lines += [f"  claim: {claim['claim']}" for claim in plan.report.claims]
+        lines += [f"  claim: {claim.claim}" for claim in plan.report.claims]
         lines += [f"  table: {table['title']}" for table in plan.report.tables if "title" in table]
     golden("\n".join(lines) + "\n")
 
