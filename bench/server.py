@@ -88,8 +88,8 @@ def _started(engine: ServerEngine, home: ServerHome, user: User | None) -> Serve
 def _command(
     command: Command, home: ServerHome, folder: Path, user: User | None
 ) -> tuple[Sequence[str], Mapping[str, str]]:
-    attach(folder, command.files)
-    give_files(user, folder)
+    attach(folder, command.files)  # one with a password is in the folder of the socket
+    give_files(user, folder, home.access.sockets)
     return command.argv, environment(
         command.argv[0], {"HOME": str(home.scratch), "TMPDIR": str(home.scratch), **command.env}
     )
