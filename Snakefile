@@ -62,7 +62,6 @@ onerror:
 
 localrules:
     all,
-    collect,
     summarize,
 
 
@@ -116,33 +115,14 @@ rule run:
         " exec {params.python:q} -P -m stepgrid.pipeline run-stage {params.plan} {params.id}"
 
 
-rule collect:
+rule summarize:
     input:
         work.evidence,
     output:
         work.products.tables,
-        work.products.stamps[0],
-    log:
-        f"{work.marks}/log/collect",
-    params:
-        **JOB,
-    conda:
-        SOFTWARE
-    message:
-        "collect the tables"
-    shell:
-        "{params.quietly} STEPGRID_REVISION={params.revision} exec {params.python:q} -P -m stepgrid.pipeline collect {params.plan}"
-        " 2> >(tee {log:q} >&2)"
-
-
-rule summarize:
-    input:
-        work.products.tables,
-        work.products.stamps[0],
-    output:
+        *work.products.stamps,
         text=report(work.products.text, category="Results", labels={"results": "summary"}),
         page=report(work.products.page, category="Results", labels={"results": "page with charts"}),
-        stamp=work.products.stamps[1],
     log:
         f"{work.marks}/log/summarize",
     params:
@@ -150,7 +130,7 @@ rule summarize:
     conda:
         SOFTWARE
     message:
-        "summarize"
+        "collect the tables and summarize"
     shell:
-        "{params.quietly} STEPGRID_REVISION={params.revision} exec {params.python:q} -P -m stepgrid.pipeline summarize {params.plan}"
+        "{params.quietly} STEPGRID_REVISION={params.revision} exec {params.python:q} -P -m stepgrid.pipeline report {params.plan}"
         " 2> >(tee {log:q} >&2)"

@@ -14,14 +14,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from bench import victims
-from bench.victims import BUILD, COLLECT, MAIN, RUNNER, SUMMARIZE
+from bench.victims import BUILD, MAIN, REPORT, RUNNER
 
 ROOT = Path(__file__).resolve().parents[1]
 KILL, TWO, PAUSED = "kill -9", "two kill -9 at once", "stopped and continued"
 TOLD = (signal.SIGTERM, signal.SIGINT)
 WAYS = (KILL, TWO, PAUSED, *(number.name for number in TOLD))
 WEIGHTS = (16, 2, 1, 1, 1)
-AT_WORK, LAST = (RUNNER, COLLECT, SUMMARIZE), (COLLECT, SUMMARIZE)
+AT_WORK, LAST = (RUNNER, REPORT), (REPORT,)
 IN_WORK = 0.75  # of the blows fall while something is measured, the others at any time
 MOST_RUNS = 60  # of one sweep: more means that it does not get on
 LONGEST = 300.0  # seconds that one run may take

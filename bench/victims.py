@@ -12,10 +12,9 @@ from pathlib import Path
 
 import psutil
 
-MAIN, RUNNER, CLIENT, BUILD, TOOL, COLLECT, SUMMARIZE = (
-    "snakemake", "runner and sampler", "client", "build", "build's program", "collect", "summarize",
-)  # fmt: skip
-JOBS = {"run-stage": RUNNER, "build": BUILD, "collect": COLLECT, "summarize": SUMMARIZE}
+MAIN, RUNNER, CLIENT, BUILD, TOOL = "snakemake", "runner and sampler", "client", "build", "build's program"
+REPORT = "collect and summarize"
+JOBS = {"run-stage": RUNNER, "build": BUILD, "report": REPORT}
 ABOVE = {RUNNER: CLIENT, BUILD: TOOL}  # what the descendants of a job are
 PAUSE = 0.3
 

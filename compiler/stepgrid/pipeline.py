@@ -151,6 +151,11 @@ def summarize(plan: str, is_partial: bool = False) -> int:
     return FINE
 
 
+def collect_and_summarize(plan: str, is_partial: bool = False) -> int:
+    """Do both in one process, which imports and reads much the same for either."""
+    return collect(plan, is_partial) or summarize(plan, is_partial)
+
+
 def _try_writing(job: str, store: Store, write: Callable[[], _T]) -> _T | None:
     """Write what can be made again: on a full disk with the store's reserve; None where the system refuses."""
     from stepgrid.host.files import retry_stale
@@ -174,9 +179,10 @@ def _fail(message: str, status: int = JOB_FAILED) -> int:
 
 
 MEASURING_JOBS = {"build": build, "run-stage": run_stage}  # they end when the run does, and on its signals
-WRITING_JOBS = {"collect": collect, "summarize": summarize}
+WRITING_JOBS = {"collect": collect, "summarize": summarize, "report": collect_and_summarize}
 USAGE_TEXT = (
-    "usage: python -m stepgrid.pipeline build PLAN BUILD | run-stage PLAN STAGE | collect|summarize PLAN [--partial]"
+    "usage: python -m stepgrid.pipeline build PLAN BUILD | run-stage PLAN STAGE | "
+    "collect|summarize|report PLAN [--partial]"
 )
 
 

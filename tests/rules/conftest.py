@@ -85,7 +85,9 @@ PIPELINE = """\
 import runpy, sys
 
 if __name__ == "__main__":
-    runpy.run_module("stepgrid.toy_" + sys.argv.pop(1).removesuffix("-stage"), run_name="__main__")
+    verb = sys.argv.pop(1).removesuffix("-stage")
+    for job in ("collect", "summarize") if verb == "report" else (verb,):
+        runpy.run_module("stepgrid.toy_" + job, run_name="__main__")
 else:
     globals().update(runpy.run_path({real!r}, run_name=__name__))
 """  # the real one, whose jobs are toys

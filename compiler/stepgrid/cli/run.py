@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from stepgrid.summarize.gate import Gate
     from stepgrid.workflow.remaining_work import RemainingWork
 
-RULES = ("build", "run", "collect", "summarize", "all")
+RULES = ("build", "run", "summarize", "all")
 
 
 def add_run_arguments(parser: argparse.ArgumentParser) -> None:

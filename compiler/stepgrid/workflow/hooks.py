@@ -189,7 +189,7 @@ class Hooks:
             say(sentence)
         locks.clear_up_host()
         self._sweep_databases()
-        is_summarized = all(self._run_module(verb) for verb in ("collect", "summarize"))
+        is_summarized = self._make_report()
         unstarted = unstarted_stages(self.work)
         if unstarted:
             say(unstarted.sentence)
@@ -233,8 +233,8 @@ class Hooks:
 
             images.clear_up(self.work.store)
 
-    def _run_module(self, verb: str) -> bool:
-        argv = [*INTERPRETER, "stepgrid.pipeline", verb, self.work.plan.digest, "--partial"]
+    def _make_report(self) -> bool:
+        argv = [*INTERPRETER, "stepgrid.pipeline", "report", self.work.plan.digest, "--partial"]
         # a process group of its own: Ctrl-C reaches us, and we kill it
         options: dict[str, Any] = {"process_group": 0, "preexec_fn": die_with_parent()}
         return subprocess.run(argv, check=False, stdout=subprocess.DEVNULL, **options).returncode == 0

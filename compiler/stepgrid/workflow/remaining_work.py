@@ -153,7 +153,7 @@ class RemainingWork(Struct, frozen=True, dict=True):
         stages = sorted((stage for stage in self.stages if stage in self.lacking), key=self.rank)
         yield from (f"build {self.title(build)}" for build in builds)
         yield from (f"measure {self.title(stage)}" for stage in stages)
-        yield from ("collect the tables", "summarize")
+        yield "collect the tables and summarize"
         yield f"a dry run: {counted(len(builds), 'build')}, {counted(len(stages), 'stage')}; nothing was started"
 
     @property
