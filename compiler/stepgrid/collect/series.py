@@ -313,7 +313,7 @@ def effect(record: StepRecord, main: StepRecord, company: Sequence[StepRecord], 
         latencies = _parts(series.p99, own_spans, presence)
         end, silences = own_spans[-1][1], _silences(series, presence)
         if any(began < end for began, _ in silences):
-            facts["p99"] = "cannot be told: the step that it ran beside had seconds without an operation"
+            facts["p99"] = "cannot be told: the step that it ran beside had seconds with fewer than 1,000 operations"
         else:
             lasting = {name: part for name, part in latencies.items() if part and not (silences and name == "after")}
             metrics |= _ratios("main_p99", {name: median(part) for name, part in lasting.items()})
@@ -356,9 +356,9 @@ def _parts(points: Points, own_spans: Sequence[Span], company: _Company) -> dict
 
 
 def _silences(series: MainSeries, company: _Company) -> list[Span]:
-    """List spans without an operation, which have no latency; one at the end makes the time of all others uncertain."""
+    """List spans with too few operations for a p99; one at the end makes the time of all others uncertain."""
     interval, end = min(ended - began for (began, _), (ended, _) in pairwise(series.qps)), series.qps[-1][0]
-    seconds = [series.qps[0][0] - interval, *(second for second, _ in series.p99)]
+    seconds = [series.qps[0][0], *(second for second, _ in series.p99)]
     if end - seconds[-1] > 1.5 * interval:
         return [(0.0, end)]
     spans = [(began, ended - interval) for began, ended in pairwise(seconds) if ended - began > 1.5 * interval]

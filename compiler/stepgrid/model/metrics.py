@@ -244,9 +244,8 @@ BESIDE = (
     Metric("main_qps_during", "operations/s", "higher", "Mean QPS of that step while it ran.", _BESIDE),
     Metric("main_qps_after", "operations/s", "higher", "Mean QPS of that step after it had ended.", _BESIDE),
     Metric("main_p99_ratio", "ratio", "lower",
-           "Median of the seconds' 99th percentile of latency of that step: while it ran / before it began. Of a "
-           "second with fewer than 1,000 operations it is one of the longest. Absent where that had seconds without an "
-           "operation: they have no latency.", _BESIDE),
+           "Median of the seconds' 99th percentile of latency of that step: while it ran / before it began. Absent "
+           "where that had seconds with fewer than 1,000 operations: they have none.", _BESIDE),
     Metric("main_p99_after_ratio", "ratio", "lower", "The same, after it had ended / before it began.", _BESIDE),
     Metric("main_recovery_seconds", "s", "lower",
            "Time from its end until the QPS of that step, the mean of 3 intervals, was back at 95 % of what it was "

@@ -15,7 +15,7 @@ from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, runtime_checkable
 
-from stepgrid.model.metrics import STEP, Metric, MetricSet
+from stepgrid.model.metrics import STEP, Metric, MetricSet, has_percentile
 from stepgrid.plugins import driver
 from stepgrid.plugins.collector import Target
 from stepgrid.plugins.engine import EngineEvent
@@ -29,13 +29,12 @@ if TYPE_CHECKING:
 NAME, FLUSHED = "durability", "what of its log is flushed"
 EVERY = 0.02  # seconds between readings
 SOON = (0.002, 0.006)  # seconds, one after the other, to the readings behind one that found log that was not flushed
-FEWEST_OF_P99 = 100
 ASKING = 0.05  # of a processor, at most, for the server and its client together
 
 _LAG = "Time from a reading that found new log until all log of that moment was flushed to the disk"
 METRICS = (
     Metric("durable_lag_p50_us", "us", "lower", f"{_LAG}: the median.", STEP),
-    Metric("durable_lag_p99_us", "us", "lower", f"{_LAG}: the 99th percentile, of 100 readings or more.", STEP),
+    Metric("durable_lag_p99_us", "us", "lower", f"{_LAG}: the 99th percentile, of 1,000 readings or more.", STEP),
     Metric("durable_lag_max_us", "us", "lower", f"{_LAG}, or until the step's end: the longest.", STEP),
     Metric(
         "durable_lag_resolution_us", "us", None, "Time between readings: how closely a lag of over 8 ms is told.", STEP
@@ -110,7 +109,7 @@ def lag_figures(readings: Sequence[LogReading]) -> dict[str, float]:
     figures = {"max": max((*lags[-1:], *ages[:1])), "resolution": median(gaps)}
     if lags:
         figures["p50"] = lags[(len(lags) - 1) // 2]
-    if len(lags) >= FEWEST_OF_P99:
+    if has_percentile(len(lags), 99):
         figures["p99"] = lags[-(-99 * len(lags) // 100) - 1]
     return {f"durable_lag_{name}_us": value * 1e6 for name, value in figures.items()}
 

@@ -138,8 +138,9 @@ def series(intervals: Sequence[RateInterval], operation: str | None = None) -> S
 
 
 def p99_series(report: ClientReport) -> Series:
-    """Read the 99th percentiles, in microseconds, of intervals that have one of all clients."""
-    return [(float(line["second"]), line["p99"] * MICROSECONDS) for line in report.of("interval") if "p99" in line]
+    """Read the 99th percentiles, in microseconds, of intervals that have one of all clients, and operations enough."""
+    lines = [line for line in report.of("interval") if "p99" in line and has_percentile(line.get("operations", 0), 99)]
+    return [(float(line["second"]), line["p99"] * MICROSECONDS) for line in lines]
 
 
 def client_rates(intervals: Sequence[RateInterval]) -> list[ClientRate]:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from stepgrid.model.figures import Buckets, Figures, ParseError, PrintedStep
-from stepgrid.model.metrics import Metric, MetricSet
+from stepgrid.model.metrics import Metric, MetricSet, has_percentile
 from stepgrid.plugins import driver
 from stepgrid_databases.drivers import client_report
 from stepgrid_databases.drivers.client_report import read_text
@@ -158,8 +158,8 @@ def _read_log(folder: Path) -> tuple[dict[int, Counter[int]], list[tuple[float, 
     for (script, time), count in sorted(lines.items()):
         counts.setdefault(int(script), Counter())[int(time)] += count
     first = min(seconds, default=0)
-    p99 = [(float(second - first + 1), float(_p99(times))) for second, times in sorted(seconds.items())]
-    return counts, p99
+    many = [(second, times) for second, times in sorted(seconds.items()) if has_percentile(len(times), 99)]
+    return counts, [(float(second - first + 1), float(_p99(times))) for second, times in many]
 
 
 def _p99(times: Sequence[int]) -> int:

@@ -31,7 +31,8 @@ _HEAD = re.compile(r"^sysbench (?P<version>\S+) \(using (?P<lua>.+)\)$", re.MULT
 _THREADS = re.compile(r"^Number of threads: (?P<threads>\d+)$", re.MULTILINE)
 _SCRIPT = re.compile(r"(?<![\w.-])[.-]*+(?P<name>\w[\w.-]*)\.lua\b")
 _SECOND = re.compile(r"^\[ (\d+)s \] thds: \d+ .*?\bqps: (\d+\.\d+) ", re.MULTILINE)  # of --report-interval
-_P99 = re.compile(r"^\[ (\d+)s \] thds: \d+ .*?\blat \(ms,99%\): (\d+\.\d+) ", re.MULTILINE)
+_P99 = re.compile(r"^\[ (\d+)s \] thds: \d+ tps: .*?\blat \(ms,99%\): (\d+\.\d+) ", re.MULTILINE)
+_EVENTS = re.compile(r"^\[ (\d+)s \] thds: \d+ tps: (\d+\.\d+) .*?\blat \(ms,99%\): \d", re.MULTILINE)
 _HISTOGRAM, _STATISTICS = "Latency histogram (values are in milliseconds)", "SQL statistics:\n"
 _BUCKET = re.compile(r"^ +(\d+\.\d+) \|\**? +(\d+)$", re.MULTILINE)
 _RATED = re.compile(rf"^ +([a-z][a-z ]*+): +(\d+) +\({NUMBER} per sec\.\)$", re.MULTILINE)
@@ -86,8 +87,8 @@ def parse(text: str) -> Figures:
     half = math.sqrt(STEP)  # a latency counts to the bucket that is nearest to it, by its logarithm
     buckets = by_column(("", value * 1000 / half, value * 1000 * half, count) for value, count in lines)
     warnings = [warning.strip() for warning in _WARNING.findall(text)]
-    # 0.00 of a second in which no event ended
-    p99 = [(second, milliseconds * 1000) for second, milliseconds in series(text, _P99) if milliseconds]
+    pairs = zip(series(text, _P99), series(text, _EVENTS), strict=True)
+    p99 = [(second, milliseconds * 1000) for (second, milliseconds), (_, count) in pairs if has_percentile(count, 99)]
     return Figures(_metrics(summary(text), lines), facts(text), series(text), warnings, histograms=buckets, p99=p99)
 
 
