@@ -43,6 +43,9 @@ def test_statements_that_differ_are_named(made, capsys):
     ]
     report_files.write_report(made.store, report)
     assert capsys.readouterr().err == "", "it is told once"
+    edited(path, NAME, said="1.50× undecided")
+    report_files.write_report(made.store, report)
+    assert "1 of 8 statements differs\n" in capsys.readouterr().err
 
 
 def test_what_was_said_of_other_results_is_not_compared(made, capsys):

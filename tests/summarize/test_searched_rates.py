@@ -20,7 +20,7 @@ SEARCH = {"step": "readww", "variable": "rate", "param": "rate", "for": "max rat
 BASE = [(100, 110)] * 3
 
 
-def report_of(loads, *others, shares=(), is_alone=False, is_busy=False):
+def report_of(loads, *others, shares=(), is_alone=False, is_busy=False, warning=""):
     """`loads`: of the arm, what held and what failed, None where nothing did; of one that failed nothing at all.
 
     `shares`: rates of a step that is not searched."""
@@ -32,7 +32,8 @@ def report_of(loads, *others, shares=(), is_alone=False, is_busy=False):
                 run = made.run(arm, load, 1.0, tried_value=value, tried_holds=holds, target_qps=value)
                 labels, place = {"arm": arm, "rate": f"#{number}"}, (f"s-{arm}-{load}", number)
                 status, metrics = ("done", run.metrics) if value else ("failed", {})
-                runs.append(replace(run, labels=labels, place=place, status=status, metrics=metrics))
+                warnings = (warning,) * bool(warning)
+                runs.append(replace(run, labels=labels, place=place, status=status, metrics=metrics, warnings=warnings))
             noise |= {f"s-{arm}-{load}/1": {"warning": "others used 120 % of a core"}} if is_busy else {}
             if not is_alone:
                 runs.append(replace(made.run(arm, load, 400.0), step="max", place=(f"s-{arm}-{load}", 9)))
@@ -87,6 +88,19 @@ def test_a_value_fails_from_one_of_the_loads_that_have_an_answer(loads, row):
     assert " ".join(cell.text for cell in other[1:]) == row
 
 
+def test_a_load_without_an_answer_may_have_held_a_value():
+    table = next(search_tables(report_of([(100, 110), (500, 22)]).comparisons.searches))
+    assert [row[-2].text for row in table.rows][1:] == ["1 of 2"]
+    assert table.notes[-1].endswith("the others have no such value: the result is not of all loads")
+
+
+def test_doubts_count_what_searches_tried():
+    report = report_of([(200, 220)] * 3, is_alone=True, warning="swapped")
+    assert [doubt.text for doubt in report.notes.doubts if doubt.brief.startswith("swapped")] == [
+        "readww of b: swapped"
+    ]
+
+
 def test_arms_that_searched_otherwise_get_no_verdict():
     answer = findings(report_of([(200, 220)] * 3, {**SEARCH, "least": 10, "most": 500}))[1]
     assert "no verdict" in answer.headline
@@ -106,7 +120,7 @@ def test_a_gate_sees_a_limit_beside_another_metric():
     gate = Gate((Condition("slower", frozenset({"readww"})),))
     report = report_of([(50, 55)] * 3)
     assert [(case.name, case.text) for case in gate_cases(report, gate) if case.is_refused] == [
-        ("readww, arm=other", "0.50× [0.45, 0.55] worse")
+        ("readww, arm=other, highest_rate", "0.50× [0.45, 0.55] worse")
     ]
     step = CellStep("readww[rate=#1]", "db_bench", 0, 0, True, "readww", {"rate": "#1"})
     plan = test_reports.plan_of({"steps": {"readww": {"base": {}}}}, 1)

@@ -366,11 +366,18 @@ def _warming_step(step: StepEntry, duration: Text) -> StepEntry:
 def check_until(entry: StepEntry, settings: Mapping[str, Any], problems: Problems) -> None:
     """Check that a step which is to become steady says how long it may take; how short that is may be of a scale."""
     link = next((link for link in reversed(entry.links) if link.until is not None), None)
-    if link is not None and entry.is_to_be_steady and not settings.get(DURATION):
+    if link is None or not entry.is_to_be_steady:
+        return
+    where = link.key_location("until", entry.where)
+    if isinstance(entry.search, AxisSearch) and parse_objective(entry.search.objective).name == entry.search.variable:
+        message = f"step `{entry.base}`: `until: steady` beside a search `{entry.search.objective}`"
+        hint = "a limit is no rate that becomes steady: leave one out, or ask for `steady_qps` in the search"
+        problems.add("not-both", where, message, hint, len("until"))
+    elif not settings.get(DURATION):
         message = f"step `{entry.name}`: `until: steady` needs the longest time as `{DURATION}`"
         if DURATION not in driver(entry.kind).settings_model().model_fields:
             message = f"a step of kind {entry.kind} has no `{DURATION}`, so no `until: steady`"
-        problems.add("missing-setting", link.key_location("until", entry.where), message, width=len("until"))
+        problems.add("missing-setting", where, message, width=len("until"))
 
 
 # Searches on a live grid: each stands for a number of steps whose value is chosen while they run

@@ -50,7 +50,9 @@ class GateCase(NamedTuple):
 
 def gate_cases(report: Report, gate: Gate) -> Iterator[GateCase]:
     """List the comparisons; an arm whose figures are missing is undecided, one whose runs are the base's is no case."""
-    for comparison in (*report.comparisons.leading, *report.comparisons.limits):
+    limits = report.comparisons.limits
+    for comparison in (*report.comparisons.leading, *limits):
+        metric = f", {comparison.metric.title}" if limits or comparison.metric != report.setup.metric else ""
         for row in comparison.rows:
             effect = gate.effects.get(row.step, gate.effects.get(ALL_STEPS, 0.0))
             for arm, entry in zip(comparison.arms[1:], row.entries[1:], strict=True):
@@ -60,7 +62,7 @@ def gate_cases(report: Report, gate: Gate) -> Iterator[GateCase]:
                 is_refused = any(
                     result in results and (not steps or row.step in steps) for result, steps in gate.conditions
                 )
-                name = f"{comparison.where(row)}, {comparison.arm_name(arm)}"
+                name = f"{comparison.where(row)}, {comparison.arm_name(arm)}{metric}"
                 is_accepted = is_refused and entry.conclusion is not None and entry.conclusion.kind == ACCEPTED
                 yield GateCase(row.step, name, _text(entry), results, is_refused and not is_accepted, is_accepted)
 

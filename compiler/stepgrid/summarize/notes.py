@@ -17,7 +17,7 @@ from stepgrid.model import units
 from stepgrid.model.figures import NO_FIGURE
 from stepgrid.model.metrics import CLIENT_CPU, SERVER_CPU
 from stepgrid.model.plan import BUILD, HardwareFacts, Plan, PlannedReport, PlannedStep, stage_label
-from stepgrid.model.records import Json, convert_record, replace
+from stepgrid.model.records import Json, convert_record
 from stepgrid.model.status import Status
 from stepgrid.model.table import group
 from stepgrid.model.units import DASH, counted, duration, figure, percent, rate, seconds
@@ -30,7 +30,7 @@ from stepgrid.summarize.comparisons.builds import RUNNING, ReportedBuild, decidi
 from stepgrid.summarize.comparisons.comparison import Comparison
 from stepgrid.summarize.comparisons.comparison_axes import StepPoints
 from stepgrid.summarize.comparisons.conditions import SETTINGS, has_missed_lookups, longest_gap, missed_rate
-from stepgrid.summarize.data.points import Point, without_searches
+from stepgrid.summarize.data.points import Point
 from stepgrid.summarize.data.tables_reader import Run, Tables
 from stepgrid.summarize.rate_curves import EQUAL_SHARES
 from stepgrid.summarize.setup import Defaults, ReportSetup, spec_words, way_text
@@ -79,8 +79,7 @@ def doubts(
 ) -> Iterator[Doubt]:
     """List all doubts of a report: violated expectations first, then those of the plan and the builds.
 
-    `tables`: with what searches tried, which only disturbed stages are counted by."""
-    all_tables, tables = tables, replace(tables, runs=without_searches(header, tables.runs))
+    `tables`: with what searches tried."""
     yield from _violated(tables.runs)
     if setup.scale:
         host = _host_of_scale(setup.hardware)
@@ -95,7 +94,7 @@ def doubts(
     yield from _of_runs(tables.runs, setup.builds.values())
     yield from _without_figures(tables.runs, spec_words(setup))
     yield from _of_results(tables)
-    yield from _of_loads(setup, all_tables, comparisons)
+    yield from _of_loads(setup, tables, comparisons)
     yield from _of_times(tables.runs, comparisons, header.report.within)
     for rule in (_point_doubts, _compaction_debt, _recall_range):
         for section in sections:

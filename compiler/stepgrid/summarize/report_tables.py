@@ -207,7 +207,7 @@ _BOUNDARY_NOTE = (
 )
 _BEST_NOTE = "knee: the smallest value with 95 % of the best figure"
 _SEVERAL_LOADS = "of several loads the values are medians"
-_NO_ANSWER = "where the loads are some of all, no value held in the others: the result is no limit of all loads"
+_NO_ANSWER = "where the loads are some of all, the others have no such value: the result is not of all loads"
 _SEVERAL_BEST = f"{_SEVERAL_LOADS}, the best figure is the mean"
 
 

@@ -13,7 +13,7 @@ from stepgrid.collect.step_figures import BACKLOG, HOLDS, MET, SHARE_PCT, TRIED
 from stepgrid.expand.scope import Label
 from stepgrid.expand.search import Objective, Trial, boundary, knee, parse_objective, peak
 from stepgrid.model import units
-from stepgrid.model.metrics import QPS
+from stepgrid.model.metrics import QPS, STEADY_QPS
 from stepgrid.model.plan import BUILD, Plan
 from stepgrid.model.records import replace
 from stepgrid.model.status import Status
@@ -44,7 +44,7 @@ class Point(Struct, frozen=True, dict=True):
 
     def is_asked_for_share(self, metric: str) -> bool:
         """Tell whether a metric is that of a rate which each arm has taken from its own maximum."""
-        is_target = metric == QPS or any(f"{TARGET}{metric}" in run.metrics for run in self.runs)
+        is_target = metric in (QPS, STEADY_QPS) or any(f"{TARGET}{metric}" in run.metrics for run in self.runs)
         return is_target and bool(self.means(SHARE_PCT))
 
     @cached_property
