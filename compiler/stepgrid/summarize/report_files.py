@@ -193,5 +193,6 @@ def _changes(previous: object, statements: Statements) -> list[str]:
     if not changes:
         return []
     total = counted(len(comparable), "statement")
-    head = f"another version of stepgrid made this report before: {len(changes)} of {total} {'differs' if len(changes) == 1 else 'differ'}"
+    verb = "differs" if len(changes) == 1 else "differ"
+    head = f"another version of stepgrid made this report before: {len(changes)} of {total} {verb}"
     return [head, *units.first(changes, MOST_CHANGES)]
