@@ -94,12 +94,13 @@ def run_run(args: argparse.Namespace) -> int:
 
 def _remaining_work(request: Mapping[str, Any], args: argparse.Namespace) -> RemainingWork:
     """Compile the spec; where all that is wrong is that git does not ignore outputs/, offer to write the line."""
-    from stepgrid.build.pins import IGNORE_HINT, IGNORE_LINE
     from stepgrid.workflow.run_request import Refusal
 
     try:
         return remaining_work(request, args.dry_run, bool(args.on))
     except Refusal as fault:
+        from stepgrid.build.pins import IGNORE_HINT, IGNORE_LINE
+
         errors = [problem for problem in fault.problems if problem.severity == "error"]
         if args.dry_run or not errors or not all(problem.hint.startswith(IGNORE_HINT) for problem in errors):
             raise

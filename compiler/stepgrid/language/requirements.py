@@ -7,7 +7,6 @@ the same libraries give the same build.
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import takewhile
 from pathlib import PurePosixPath
@@ -95,6 +94,8 @@ def parse_file(name: str, text: str) -> list[Requirement]:
     reader = next((reader for pattern, reader in _FORMS.items() if pure_name.match(pattern)), None)
     if reader is None:
         raise RequirementsError("is not a file of requirements that is known", f"known are: {', '.join(FORMS)}")
+    import tomllib
+
     try:
         content = tomllib.loads(text)
         return list(reader(content))
@@ -114,6 +115,8 @@ def script_requirements(text: str) -> list[Requirement] | None:
         raise RequirementsError(f"has a block `{_BLOCK_BEGIN}` without its last line, `{_BLOCK_END}`")
     end = len(block) - 1 - block[::-1].index(_BLOCK_END)
     toml = "\n".join(line.removeprefix("#").removeprefix(" ") for line in block[:end])
+    import tomllib
+
     try:
         content = tomllib.loads(toml)
     except tomllib.TOMLDecodeError as error:
