@@ -153,7 +153,11 @@ def _service_lines(step: PlannedStep, line: str) -> Iterator[str]:
     """Show the command line of a server program that the build declares, without its timeouts."""
     prefix = f"{SERVICE}."
     rows = [
-        (name.removeprefix(prefix), shlex.join(part) if isinstance(part, list) else value_text(part, sized=False), line)
+        (
+            name.removeprefix(prefix),
+            shlex.join(map(str, part)) if isinstance(part, list) else value_text(part, sized=False),
+            line,
+        )
         for name, part in setup_fields(step).items()
         if name.startswith(prefix)
     ]

@@ -6,7 +6,7 @@ import argparse
 import re
 import sys
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from msgspec import Struct
 
@@ -288,7 +288,7 @@ def outlooks(builds: Iterable[PlannedBuild], site: Site, report: Callable[[str],
         yield Outlook(names, used, used if used.startswith(f"{newest}.") else newest, registry, failure)
 
 
-def _reopen(build: PlannedBuild) -> dict[str, Any]:
+def _reopen(build: PlannedBuild) -> dict[str, Json]:
     """Leave the version of a resolved source open again: v{{ _ }}."""
     source, text = open_source(build.source), release_text(build.source)
     pattern = re.escape(build.version).replace(r"\.", "[._]")

@@ -15,7 +15,7 @@ from msgspec import MsgspecError, Struct, msgpack
 
 from stepgrid.collect.result_figures import figures_file
 from stepgrid.model.metrics import QPS
-from stepgrid.model.plan import DIFFERENCE, Json, Plan, PlannedCell, PlannedRepeat, PlannedStage
+from stepgrid.model.plan import DIFFERENCE, Plan, PlannedCell, PlannedRepeat, PlannedSearch, PlannedStage
 from stepgrid.model.records import Catalogues, replace
 from stepgrid.model.status import Action, Eta, NodeStatus, PlanStatus, Status
 from stepgrid.model.units import SIZED, as_number, exact_size
@@ -375,7 +375,7 @@ def _sum(values: Sequence[_Number | None]) -> _Number | None:
     return None if values and not numbers else sum(numbers)
 
 
-def preview_json(preview: Preview) -> dict[str, Any]:
+def preview_json(preview: Preview) -> dict[str, object]:
     plan = preview.plan
     return {
         "spec": plan.spec,
@@ -392,7 +392,7 @@ def preview_json(preview: Preview) -> dict[str, Any]:
     }
 
 
-def _node_json(node: Node) -> dict[str, Any]:
+def _node_json(node: Node) -> dict[str, object]:
     status = node.status
     return {
         "id": status.id,
@@ -410,14 +410,14 @@ def _node_json(node: Node) -> dict[str, Any]:
     }
 
 
-def _input_json(entry: ChangedInput) -> dict[str, Any]:
+def _input_json(entry: ChangedInput) -> dict[str, object]:
     """Leave out `old` of a new input and `new` of one that is gone: null is a value."""
-    sides: Mapping[str, Any] = {"old": entry.old, "new": entry.new}
+    sides: Mapping[str, object] = {"old": entry.old, "new": entry.new}
     values = {name: value for name, value in sides.items() if value is not UNSET}
     return {"field": entry.field, **values, "where": entry.where or None}
 
 
-def _totals(preview: Preview) -> dict[str, Any]:
+def _totals(preview: Preview) -> dict[str, object]:
     running, plan, power = preview.running, preview.plan, preview.power
     states = Counter(node.status.status for node in preview.nodes)
     actions = Counter(node.status.action for node in preview.nodes)
@@ -449,12 +449,11 @@ def _totals(preview: Preview) -> dict[str, Any]:
     }
 
 
-def search_text(search: Mapping[str, Json]) -> str:
+def search_text(search: PlannedSearch) -> str:
     """writes: rate from 1 MiB to 512 MiB, 9 points of each load, for `max rate where …`."""
-    sized = str(search["param"]).endswith(SIZED)
-    low, high = (exact_size(int(str(search[end]))) if sized else str(search[end]) for end in ("least", "most"))
-    ends = f"{search['variable']} from {low} to {high}"
-    return f"{search['step']}: {ends}, {search['points']} points of each load, for `{search['for']}`"
+    low, high = map(exact_size if search.param.endswith(SIZED) else str, (search.least, search.most))
+    ends = f"{search.variable} from {low} to {high}"
+    return f"{search.step}: {ends}, {search.points} points of each load, for `{search.objective}`"
 
 
 # What sharing saves, and the loads that a difference needs

@@ -27,6 +27,7 @@ from stepgrid.host.terminal_output import cut, text_width, wrap
 from stepgrid.language.problems import nearest
 from stepgrid.model import units
 from stepgrid.model.figures import BUCKET, Figures, ParseError, PrintedStep, rows
+from stepgrid.model.records import Json
 from stepgrid.model.result_schema import HEADINGS
 from stepgrid.model.table import Cell, Column, Table
 from stepgrid.model.units import as_number, counted
@@ -219,7 +220,7 @@ def _output_reader(kind: str) -> StandaloneOutput:
     return reader
 
 
-def _step_json(number: int, step: PrintedStep) -> Mapping[str, Any]:
+def _step_json(number: int, step: PrintedStep) -> Mapping[str, Json]:
     figures = step.figures
     return {
         "step": number,

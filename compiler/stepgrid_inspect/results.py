@@ -18,7 +18,6 @@ from stepgrid.cli.spec_arguments import add_cells, add_site, check_steps, quiet_
 from stepgrid.errors import FINE
 from stepgrid.host.locks import locked
 from stepgrid.model.plan import STAGE_PREFIX, Plan, PlannedCell, is_imported
-from stepgrid.model.records import Json
 from stepgrid.model.status import Action, ActiveWork, NodeStatus, Status
 from stepgrid.model.units import counted, duration
 from stepgrid.plan import plan_file
@@ -57,7 +56,7 @@ def run_results(args: argparse.Namespace) -> int:
     return FINE
 
 
-def results_json(store: Store, plan: Plan, stages: Sequence[str]) -> list[dict[str, Any]]:
+def results_json(store: Store, plan: Plan, stages: Sequence[str]) -> list[dict[str, object]]:
     return [
         {
             "stage": node.id,
@@ -256,7 +255,7 @@ class PastAttempt(Struct, frozen=True):
     message: str = ""  # why it was retracted, or failed, or is unsupported
     warnings: tuple[str, ...] = ()  # of its steps, with their names
 
-    def to_json(self) -> dict[str, Json]:
+    def to_json(self) -> dict[str, object]:
         record = asdict(self) | {"folder": str(self.folder), "said": self.message}
         del record["message"]
         return record

@@ -9,7 +9,6 @@ import time
 from contextlib import suppress
 from datetime import UTC, datetime
 from functools import partial
-from typing import Any
 
 from msgspec.structs import asdict
 
@@ -69,7 +68,7 @@ def stored_plan(args: argparse.Namespace) -> Plan:
     return quiet_plan(args)
 
 
-def to_json(status: PlanStatus) -> dict[str, Any]:
+def to_json(status: PlanStatus) -> dict[str, object]:
     plan = status.plan
     totals = {kind: {word: len(status.nodes_with(word, kind=kind)) for word in Status} for kind in ("build", "stage")}
     return {
@@ -104,7 +103,7 @@ def to_json(status: PlanStatus) -> dict[str, Any]:
     }
 
 
-def _node_json(node: NodeStatus, now: float) -> dict[str, Any]:
+def _node_json(node: NodeStatus, now: float) -> dict[str, object]:
     return {
         "id": node.id,
         "kind": node.kind,
@@ -120,7 +119,7 @@ def _node_json(node: NodeStatus, now: float) -> dict[str, Any]:
     }
 
 
-def _work_json(work: ActiveWork, now: float) -> dict[str, Any]:
+def _work_json(work: ActiveWork, now: float) -> dict[str, object]:
     step = work.step
     return {
         "pids": list(work.pids),

@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from itertools import pairwise
-from typing import Any
 
 from stepgrid.host.terminal_output import INDENT, Paint, wrap
 from stepgrid.language.problems import Problems
@@ -124,7 +123,7 @@ def _bars(rungs: Sequence[Rung]) -> str:
     return "".join(BARS[min(int((mean - low) / (high - low) * len(BARS)), 7) if high > low else 3] for mean in means)
 
 
-def history_document(series: Series) -> Mapping[str, Any]:
+def history_document(series: Series) -> Mapping[str, object]:
     return {
         "name": series.name,
         "spec": series.spec,

@@ -247,7 +247,7 @@ def _metric_names(plan: Plan, metrics: Mapping[str, ComparedMetric]) -> list[str
     return list(dict.fromkeys(name for name in (first, QPS, *declared) if name in metrics))
 
 
-def _add_builds(facts: Iterable[Sequence[str]], rows: Iterable[Mapping[str, Any]], builds: dict[str, _Build]) -> None:
+def _add_builds(facts: Iterable[Sequence[str]], rows: Iterable[Mapping[str, str]], builds: dict[str, _Build]) -> None:
     by_build: dict[str, dict[str, str]] = defaultdict(dict)
     for scope, subject, name, value in facts:
         if scope == "build":

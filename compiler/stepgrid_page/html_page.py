@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from stepgrid.model import units
-from stepgrid.model.records import Json, replace
+from stepgrid.model.records import replace
 from stepgrid.model.table import MOST_ROWS, Cell, Table, group, word_table
 from stepgrid.model.units import counted
 from stepgrid.package import TEMPLATES
@@ -148,7 +148,7 @@ def fragment(report: Report, _: FormOptions = ALONE) -> str:
     return render("fragment.html.j2", {"report": report, "chart": chart, "picture": picture, "table": table}) + "\n"
 
 
-def render(name: str, values: Mapping[str, Any], folder: str = "report", script: bool = True) -> str:
+def render(name: str, values: Mapping[str, object], folder: str = "report", script: bool = True) -> str:
     """Render a template under the content policy of our pages."""
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
@@ -340,7 +340,7 @@ def _words(rows: Iterable[Sequence[str]], names: Sequence[str] = ("", "")) -> Ma
     return _body(word_table("", names, list(rows)))
 
 
-def host_rows(hardware: Mapping[str, Json], hosts: Facts) -> Iterator[tuple[str, str]]:
+def host_rows(hardware: Mapping[str, object], hosts: Facts) -> Iterator[tuple[str, str]]:
     """Yield facts that were planned for, then those that attempts saw, where they have few values."""
     planned = list(_flat("", hardware))
     yield from planned
@@ -354,7 +354,7 @@ def host_rows(hardware: Mapping[str, Json], hosts: Facts) -> Iterator[tuple[str,
             yield name.replace("_", " "), " / ".join(values)
 
 
-def _flat(prefix: str, facts: Mapping[str, Json]) -> Iterator[tuple[str, str]]:
+def _flat(prefix: str, facts: Mapping[str, object]) -> Iterator[tuple[str, str]]:
     for name, value in facts.items():
         if isinstance(value, Mapping):
             yield from _flat(f"{prefix}{name} ", value)

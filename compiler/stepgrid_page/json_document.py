@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC
-from typing import Any
 
 from stepgrid.model.metrics import QPS
 from stepgrid.package import __version__
@@ -28,7 +27,7 @@ def report_json(report: Report, _: FormOptions = ALONE) -> str:
     return formats.json_text(report_document(report)) + "\n"
 
 
-def report_document(report: Report) -> dict[str, Any]:
+def report_document(report: Report) -> dict[str, object]:
     setup, comparisons, notes = report.setup, report.comparisons, report.notes
     return {
         "schema": VERSION,
@@ -70,7 +69,7 @@ def report_document(report: Report) -> dict[str, Any]:
     }
 
 
-def _claims(report: Report) -> Iterator[Mapping[str, Any]]:
+def _claims(report: Report) -> Iterator[Mapping[str, object]]:
     for claim in report.comparisons.claims:
         cases = [
             {"result": case.result, "where": case.where, "numbers": [*case.numbers, *case.notes]}
@@ -79,7 +78,7 @@ def _claims(report: Report) -> Iterator[Mapping[str, Any]]:
         yield {"claim": claim.claim, "expect": claim.expect, "result": claim.result, "cases": cases}
 
 
-def _ratio(report: Report, comparison: Comparison, case: Case) -> Mapping[str, Any]:
+def _ratio(report: Report, comparison: Comparison, case: Case) -> Mapping[str, object]:
     layout, entry = comparison.layout, case.entry
     return {
         "step": case.row.step,
@@ -105,7 +104,7 @@ def _labels(axes: Sequence[str], labels: Sequence[str | None]) -> Mapping[str, s
     return {axis: label for axis, label in zip(axes, labels, strict=True) if label is not None}
 
 
-def _interval(interval: Interval | None) -> Mapping[str, Any]:
+def _interval(interval: Interval | None) -> Mapping[str, object]:
     """Write an interval with what recomputes it: ratio * exp(± critical * deviation / sqrt(len(ratios)))."""
     ends = [end if math.isfinite(end) else None for end in (interval.low, interval.high)] if interval else None
     return {
@@ -115,7 +114,7 @@ def _interval(interval: Interval | None) -> Mapping[str, Any]:
     }
 
 
-def _pooled_ratio(comparison: Comparison, pooled: PooledRatio) -> Mapping[str, Any]:
+def _pooled_ratio(comparison: Comparison, pooled: PooledRatio) -> Mapping[str, object]:
     return {
         "step": pooled.step,
         "axis": pooled.axis,
@@ -134,7 +133,7 @@ def _pooled_ratio(comparison: Comparison, pooled: PooledRatio) -> Mapping[str, A
     }
 
 
-def _figures(report: Report) -> Iterator[Mapping[str, Any]]:
+def _figures(report: Report) -> Iterator[Mapping[str, object]]:
     """List the metrics of the absolute figures, those that are compared, and those that steps name."""
     from stepgrid.plugins.metrics import METRICS
 
@@ -153,7 +152,7 @@ def _figures(report: Report) -> Iterator[Mapping[str, Any]]:
             }
 
 
-def _metrics(report: Report, point: Point, names: Sequence[str]) -> Mapping[str, Any]:
+def _metrics(report: Report, point: Point, names: Sequence[str]) -> Mapping[str, object]:
     spreads = {name: spread for name in names if (spread := point.spread(name))}
     return {
         name: {

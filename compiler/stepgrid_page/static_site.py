@@ -221,7 +221,7 @@ def _write_site(
     for history in histories:
         make_folder(folder / HISTORIES)
         write_text(folder / HISTORIES / f"{history.name}.html", history.page)
-    values: dict[str, Any] = {"title": title, "url": address, "experiments": newest_first, "histories": histories}
+    values: dict[str, object] = {"title": title, "url": address, "experiments": newest_first, "histories": histories}
     values["releases"] = release_lines(newest_first)
     feed: list[Any] = [experiment for experiment in experiments if experiment.updated]
     feed += [FeedChange(change, f"{HISTORIES}/{history.name}.html", change.updated) for history in histories
@@ -245,6 +245,6 @@ def _write_experiment(folder: Path, experiment: SiteEntry, address: str | None) 
     write_text(folder / INDEX, html_page.page(experiment.report, FormOptions(alone=False), image))
 
 
-def _render(name: str, values: Mapping[str, Any]) -> str:
+def _render(name: str, values: Mapping[str, object]) -> str:
     words = {"index": INDEX, "tables": TABLES, "history_folder": HISTORIES, "version": __version__}
     return html_page.render(name, {**values, **words}, "site", script=False)

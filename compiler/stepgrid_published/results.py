@@ -11,7 +11,7 @@ import shutil
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from msgspec import Struct
 
@@ -353,12 +353,12 @@ def _write_result(folder: Path, stage: PlannedStage, steps: Sequence[ImportedSte
     write_json(folder / RESULT_FILE, result, durable=False)
 
 
-def _times(step: ImportedStep) -> Mapping[str, Any]:
+def _times(step: ImportedStep) -> Mapping[str, object]:
     times = {"started": step.started, "seconds": step.seconds}
     return {name: value for name, value in times.items() if value is not None}
 
 
-def _stated_body(step: ImportedStep) -> dict[str, Any]:
+def _stated_body(step: ImportedStep) -> dict[str, object]:
     figures = step.figures
     optional = {  # few steps have these: without them the body, and so the stage's id, is what it was before
         "counters": dict(figures.counters),

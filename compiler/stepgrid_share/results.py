@@ -31,7 +31,7 @@ from stepgrid.host.processes.signals import MARK
 from stepgrid.language.files import InputRecord
 from stepgrid.model import result_schema
 from stepgrid.model.plan import Plan, PlannedStage, is_imported
-from stepgrid.model.records import CommandRecord, NoiseRecord, convert_record, replace
+from stepgrid.model.records import CommandRecord, Json, NoiseRecord, convert_record, replace
 from stepgrid.model.secret_variables import mask, mask_yaml
 from stepgrid.model.status import BrokenRecord
 from stepgrid.model.units import size
@@ -299,7 +299,7 @@ def _hide(value: Any, addresses: Sequence[str]) -> Any:
     return _hide_addresses(value, addresses) if isinstance(value, str) else value
 
 
-def _hide_host_of_row(row: dict[str, Any]) -> parquet.Row:
+def _hide_host_of_row(row: dict[str, Json]) -> parquet.Row:
     if row.get("host"):
         return {**row, "host": pseudonym(str(row["host"]))}
     fact = (row.get("scope"), row.get("name"))

@@ -6,6 +6,8 @@ from stepgrid.expand.cells import expand
 from stepgrid.expand.search import AxisSearch
 from stepgrid.language.problems import Problems, SpecError, format_problems
 from stepgrid.language.spec_file import read_spec
+from stepgrid.model.plan import PlannedSearch
+from stepgrid.plan import plan_file
 from stepgrid.plan.assembly import CompileContext, compile_spec
 from stepgrid_inspect.preview import search_text
 from tests.conftest import HOST
@@ -75,7 +77,7 @@ def search_spec(grid):
     return BASE.replace(BENCHMARKS, f"{BENCHMARKS}, for: {{{grid}}}")
 
 
-def test_each_point_is_a_step(compile_text):
+def test_each_point_is_a_step(compile_text, tmp_path):
     plan = compile_text(search_spec("threads: {search: [1, 64], for: max qps, points: 4}, keys: [1k, 2k]"))
     steps = [step for stage in plan.stages for step in stage.steps if step.name.startswith("readww")][:8]
     assert [step.name for step in steps[:3]] == [
@@ -83,8 +85,9 @@ def test_each_point_is_a_step(compile_text):
     ]  # fmt: skip
     assert {step.settings["threads"] for step in steps} == {1}
     assert AxisSearch.from_setup(steps[2].setup) == AxisSearch("threads", "threads", 1, 64, "max qps", 4, 2)
-    said = {"step": "readww", "variable": "threads", "param": "threads", "least": 1, "most": 64, "for": "max qps"}
-    assert plan.searches == ({**said, "points": 4},)
+    assert plan.searches == (PlannedSearch("readww", "threads", "threads", 1, 64, "max qps", 4),)
+    (tmp_path / plan_file.PLAN_FILE).write_text(plan_file.text(plan))
+    assert plan_file.read(tmp_path).searches == plan.searches
     assert search_text(plan.searches[0]) == "readww: threads from 1 to 64, 4 points of each load, for `max qps`"
 
 
@@ -92,7 +95,7 @@ def test_under_a_name_of_its_own(compile_text):
     grid = 'rate: {param: write_rate, search: [1MiB, 512MiB], for: "max rate where stall_pct < 1 and p99_us < 99"}'
     plan = compile_text(search_spec(grid))
     (search,) = plan.searches
-    assert (search["least"], search["most"], search["points"]) == (2**20, 2**29, 10)
+    assert (search.least, search.most, search.points) == (2**20, 2**29, 10)
     assert search_text(search) == (
         "readww: rate from 1 MiB to 512 MiB, 10 points of each load, for `max rate where stall_pct < 1 and p99_us < 99`"
     )

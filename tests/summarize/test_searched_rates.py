@@ -6,7 +6,7 @@ import pytest
 
 from stepgrid.cli.output import check_gate
 from stepgrid.host.terminal_output import Paint
-from stepgrid.model.plan import CellStep, PlannedAxis
+from stepgrid.model.plan import CellStep, PlannedAxis, PlannedSearch
 from stepgrid.model.records import replace
 from stepgrid.summarize import summary_text
 from stepgrid.summarize.findings import findings
@@ -16,7 +16,7 @@ from stepgrid.summarize.report_tables import search_tables
 from stepgrid_page.json_document import report_document
 from tests.summarize import made, test_reports
 
-SEARCH = {"step": "readww", "variable": "rate", "param": "rate", "for": "max rate where p99_us < 9", "points": 8}
+SEARCH = PlannedSearch("readww", "rate", "rate", 10, 1000, "max rate where p99_us < 9", 8)
 BASE = [(100, 110)] * 3
 
 
@@ -43,7 +43,7 @@ def report_of(loads, *others, shares=(), is_alone=False, is_busy=False, warning=
                 runs.append(replace(run, step="paced", labels=labels, place=place))
     plan = test_reports.plan_of({"steps": {"readww": {"base": {}, "other": {}}}}, len(loads))
     rate = PlannedAxis("rate", (*shares, *(f"#{number}" for number in range(8))), ("paced", "readww")[not shares :])
-    searches = ({**SEARCH, "least": 10, "most": 1000}, *others)
+    searches = (SEARCH, *others)
     tables = replace(made.tables(runs), facts={"noise": noise})
     return make_report(replace(plan, searches=searches, axes=(*plan.axes, rate)), tables)
 
@@ -102,7 +102,7 @@ def test_doubts_count_what_searches_tried():
 
 
 def test_arms_that_searched_otherwise_get_no_verdict():
-    answer = findings(report_of([(200, 220)] * 3, {**SEARCH, "least": 10, "most": 500}))[1]
+    answer = findings(report_of([(200, 220)] * 3, replace(SEARCH, most=500)))[1]
     assert "no verdict" in answer.headline
     assert answer.qualifier == "searched over another range or for another limit"
 

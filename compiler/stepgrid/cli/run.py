@@ -92,7 +92,7 @@ def run_run(args: argparse.Namespace) -> int:
     return status if status != FINE else _gate_status(work.plan, args, gate)
 
 
-def _remaining_work(request: Mapping[str, Any], args: argparse.Namespace) -> RemainingWork:
+def _remaining_work(request: Mapping[str, object], args: argparse.Namespace) -> RemainingWork:
     """Compile the spec; where all that is wrong is that git does not ignore outputs/, offer to write the line."""
     from stepgrid.workflow.run_request import Refusal
 
@@ -173,7 +173,7 @@ def _gate_status(plan: Plan, args: argparse.Namespace, gate: Gate | None) -> int
     return gate_status(current_report(host_plan.store(), plan), gate or NO_GATE, args.strict)
 
 
-def _run_snakemake(request: Mapping[str, Any], args: argparse.Namespace, words: Sequence[str]) -> int:
+def _run_snakemake(request: Mapping[str, object], args: argparse.Namespace, words: Sequence[str]) -> int:
     """Run Snakemake in this process, so that it has the signals, and its exit status differs from a spec's problem."""
     from stepgrid.workflow import snakemake
 

@@ -11,7 +11,6 @@ import sys
 from collections.abc import Iterable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 from stepgrid import pipeline
 from stepgrid.cli.commands import COMMON_OPTIONS, SITE
@@ -21,6 +20,7 @@ from stepgrid.host.terminal_output import folded
 from stepgrid.language.problems import Problem, Problems, SpecError, count_problems, format_problems, nearest
 from stepgrid.language.site import current_site
 from stepgrid.model.plan import Plan, PlannedCell
+from stepgrid.model.records import Json
 from stepgrid.model.status import StatusWord
 from stepgrid.model.units import UnitError, quantity
 from stepgrid.plan import actions
@@ -215,7 +215,7 @@ def print_warnings(spec: str, problems: Sequence[Problem], is_every: bool = True
     print(folded(text, sys.stderr), file=sys.stderr)
 
 
-def narrowing(args: argparse.Namespace) -> dict[str, Any]:
+def narrowing(args: argparse.Namespace) -> dict[str, Json]:
     """Return --only and --set, as far as they are set, under the names that Snakemake's --config has for them."""
     values = {"only": args.only, "set": list(args.sets)}
     return {name: value for name, value in values.items() if value}

@@ -7,7 +7,7 @@ import math
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from stepgrid.host.files import replacing, temporary_suffix
 from stepgrid.model.result_schema import SCHEMA
@@ -66,7 +66,7 @@ def write_query(connection: DuckDBPyConnection, path: Path, query: str) -> None:
 
 
 def write_columns(
-    connection: DuckDBPyConnection, path: Path, types: Mapping[str, str], arrays: Mapping[str, Any]
+    connection: DuckDBPyConnection, path: Path, types: Mapping[str, str], arrays: Mapping[str, object]
 ) -> None:
     """`arrays`: of numpy. DuckDB takes NaN for missing, but infinity for a number: there must be none."""
     cast = ", ".join(f"CAST({named(column)} AS {kind}) AS {named(column)}" for column, kind in types.items())

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from statistics import median
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from msgspec import Struct
 
@@ -35,7 +35,7 @@ from stepgrid.expand.search import AxisSearch, RateShare, Trial, as_run, chosen_
 from stepgrid.language.expressions import ExpressionError
 from stepgrid.model.figures import ASKED, Buckets, ClientRate, Figures, ParseError, by_column, check_rates, is_sustained
 from stepgrid.model.plan import PlannedStep
-from stepgrid.model.records import StepRecord
+from stepgrid.model.records import Json, StepRecord
 from stepgrid.plugins.driver import TARGET, DerivedFigures, RateTargets
 from stepgrid.plugins.registry import driver, parse_step, require_runner
 from stepgrid.store.paths import ROUND_FOLDER
@@ -57,7 +57,7 @@ class StepFigures(Struct, frozen=True):
     histograms: Sequence[Buckets] = ()
     rates: Sequence[ClientRate] = ()
     events: Sequence[Event] = ()  # rows of the table `events`
-    start: Mapping[str, Any] = {}  # what it began with, by the names of model.step_start
+    start: Mapping[str, Json] = {}  # what it began with, by the names of model.step_start
     plans: Mapping[str, str] = {}  # of its statements
     samples: Columns = {}  # by second
     p99: Sequence[tuple[float, float]] = ()  # of latency, by second, in microseconds

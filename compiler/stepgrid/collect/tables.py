@@ -61,13 +61,13 @@ class GrowingTable:
                 kind = float if self.types[name] == NUMBER else object
                 parts.append(np.array(columns.get(name) or [None] * count, kind))
 
-    def arrays(self) -> dict[str, Any]:
+    def arrays(self) -> dict[str, object]:
         import numpy as np
 
         keys = zip(*self._keys, strict=True) if self._keys else [()] * len(StepKey._fields)
         counts = np.array(self._counts, int)
         kinds = (object, object, int, object)
-        arrays: dict[str, Any] = {
+        arrays: dict[str, object] = {
             name: np.repeat(np.array(values, kind), counts)
             for name, values, kind in zip(StepKey._fields, keys, kinds, strict=True)
         }

@@ -63,7 +63,7 @@ class Build(Struct, frozen=True, eq=False):
     version: str
     source: Mapping[str, Json]
     options: tuple[Any, ...]
-    params: tuple[Mapping[str, Any], ...]  # nearest last
+    params: tuple[Mapping[str, Json], ...]  # nearest last
     where: Location
     patches: tuple[Text, ...] = ()
     recipe: Mapping[str, Json] = {}  # flags, extensions
@@ -254,7 +254,7 @@ def _nearest_value(links: Sequence[models.SpecBuild], field: str) -> Any:
     return next((value for link in reversed(links) if (value := getattr(link, field)) is not None), None)
 
 
-def _merge_sources(links: Sequence[models.SpecBuild]) -> dict[str, Any]:
+def _merge_sources(links: Sequence[models.SpecBuild]) -> dict[str, Json]:
     """Merge sources: one of another kind replaces those before it, one of the same kind or of no kind adds to them."""
     source: dict[str, Json] = {}
     for patch in (link.source or {} for link in links):
@@ -267,7 +267,7 @@ def _merge_sources(links: Sequence[models.SpecBuild]) -> dict[str, Any]:
 
 
 def resolve_sources(
-    builds: Iterable[Build], names: Callable[[Build], Mapping[str, Any]], spec: str, problems: Problems
+    builds: Iterable[Build], names: Callable[[Build], Mapping[str, object]], spec: str, problems: Problems
 ) -> list[Build]:
     """Evaluate and check the sources of builds that cells use; `names` are those that expressions see of a build."""
     sound = not problems.errors  # else a missing source may be one of a wrong type, which is reported
@@ -334,7 +334,7 @@ class _SourceResolution:
                 self._problems.add(fault.code, node.where, message, fault.hint, width(node))
         return replace(build, recipe={**build.recipe, "flags": values})
 
-    def _has_values(self, values: Mapping[str, Any]) -> bool:
+    def _has_values(self, values: Mapping[str, Json]) -> bool:
         missing = [key for key, value in values.items() if not is_value(value)]
         for key in missing:
             message = f"build `{self._build.name}`: no value of `{key}` holds for it"
@@ -413,7 +413,7 @@ class _SourceResolution:
 
     def _fault_node(self, fault: sources.SourceFault) -> tuple[Any, Location]:
         """Find the value that a fault is about, and the location of what holds it."""
-        holder: Mapping[str, Any] = self._build.source
+        holder: Mapping[str, object] = self._build.source
         around = self._build.where
         for key in fault.inside:
             node = holder.get(key)

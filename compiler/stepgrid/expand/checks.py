@@ -250,7 +250,7 @@ def _own_params(entry: StepEntry) -> set[str]:
 
 
 def _params(spec: Spec, axes: Sequence[Axis], default: Location) -> Iterator[tuple[str, Location]]:
-    tables: list[tuple[Mapping[str, Any], Location]] = [
+    tables: list[tuple[Mapping[str, object], Location]] = [
         (params, default) for params in (spec.params, *(build.params for build in spec.builds.values()))
     ]
     # a value of a list has no key of its own: its axis has

@@ -100,10 +100,10 @@ def _report_cycle(names: list[str], extended: Sequence[Text | None], problems: P
 # Machines
 
 
-Differs: TypeAlias = Callable[[Mapping[str, Any]], Sequence[str]]
+Differs: TypeAlias = Callable[[Mapping[str, Json]], Sequence[str]]
 
 
-def stands_in_for_none(_: Mapping[str, Any]) -> Sequence[str]:
+def stands_in_for_none(_: Mapping[str, Json]) -> Sequence[str]:
     return ()
 
 
@@ -122,7 +122,7 @@ class Machines:
         where = document.nodes.at.get("hardware", document.nodes.where)
         self.base = self.facts(document.nodes.get("hardware"), where)
 
-    def facts(self, node: Any, where: Location) -> Mapping[str, Any]:
+    def facts(self, node: Any, where: Location) -> Mapping[str, Json]:
         if node is None or node == HERE:
             return {**self._host, "declared": False}
         hardware = self._hardware(node, where)
@@ -139,7 +139,7 @@ class Machines:
         message = f"this host stands in for {name}: {'; '.join(differences)}"
         hint = "results are kept under this host's own id"
         self._problems.warn("other-hardware", node_location(node, where), message, hint)
-        return {**facts, "real": self._host}
+        return {**facts, "real": {**self._host}}
 
     def _hardware(self, node: Any, where: Location) -> Hardware | None:
         if isinstance(node, Map):

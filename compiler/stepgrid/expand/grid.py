@@ -19,8 +19,7 @@ from stepgrid.language.problems import Location, Problems, nearest
 from stepgrid.language.scalars import Version
 from stepgrid.language.spec_file import Document
 from stepgrid.language.yaml import Text, key_location
-from stepgrid.model.plan import BUILD, PlannedDesign
-from stepgrid.model.records import Json
+from stepgrid.model.plan import BUILD, Json, PlannedDesign
 from stepgrid.model.site import HERE
 from stepgrid.plugins.design import Design, DesignError, DesignRequest, Factor, Row
 from stepgrid.plugins.registry import DESIGNS, engine
@@ -305,7 +304,7 @@ class Names:
                 positions[name].add(position)
         return positions
 
-    def machine(self, points: Iterable[Point | None]) -> Mapping[str, Any]:
+    def machine(self, points: Iterable[Point | None]) -> Mapping[str, Json]:
         """Find the machine of a cell with these points: of the last that names one, else the spec's."""
         if not self._machines:
             return self._base
@@ -330,7 +329,7 @@ class Names:
 
     def of_build(self, build: Build) -> Mapping[str, Any]:
         if build not in self._of_builds:
-            names: dict[str, Any] = {"build": Label(build.name, frozenset({build.family})), "engine": build.engine}
+            names: dict[str, object] = {"build": Label(build.name, frozenset({build.family})), "engine": build.engine}
             names |= {"hardware": Machine.of(self._base, None), "has": _capability(build.engine, build.version)}
             if build.version:
                 names["version"] = Version(build.version)
@@ -341,10 +340,10 @@ class Names:
 class Machine(Label):
     """`hardware` in an expression: its facts by name, and itself equal to its label or id."""
 
-    facts: Mapping[str, Json]
+    facts: Mapping[str, object]
 
     @classmethod
-    def of(cls, facts: Mapping[str, Json], label: str | None) -> Machine:
+    def of(cls, facts: Mapping[str, object], label: str | None) -> Machine:
         names = frozenset(str(name) for name in (facts.get("id"), label) if name)
         machine = cls(label or str(facts.get("id", HERE)), names)
         machine.facts = facts

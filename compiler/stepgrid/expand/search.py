@@ -47,7 +47,7 @@ class AxisSearch(Struct, frozen=True):
     def label(self) -> str:
         return f"{self.least} to {self.most}, searched"
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, Json]:
         values = (self.variable, self.param, self.least, self.most, self.objective, self.points, self.number)
         return dict(zip(_KEYS, values, strict=True))
 
@@ -75,7 +75,7 @@ class RateShare(Struct, frozen=True):
     def label(self) -> str:
         return f"{self.percent:g}% of {self.of}"
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, Json]:
         return dict(zip(_SHARE_KEYS, (self.variable, self.param, self.percent, str(self.of)), strict=True))
 
     def value(self, target: RateTarget, figure: float) -> float:
@@ -100,7 +100,7 @@ class RateTarget(NamedTuple):
     is_whole: bool = True  # its clients take whole numbers only
 
 
-def rate_target(kind: str, settings: Mapping[str, Any], param: str) -> RateTarget | None:
+def rate_target(kind: str, settings: Mapping[str, Json], param: str) -> RateTarget | None:
     """Find what a setting asks of the clients; None if it is no rate. What stands in words is one of operations."""
     if param not in settings:
         return RateTarget(QPS, 1.0) if param.endswith("rate") else None
@@ -118,7 +118,7 @@ def rate_target(kind: str, settings: Mapping[str, Any], param: str) -> RateTarge
     )
 
 
-def is_setting(search: Chosen, settings: Mapping[str, Any]) -> bool:
+def is_setting(search: Chosen, settings: Mapping[str, Json]) -> bool:
     """Tell whether the value has a place: a setting, or words of a command."""
     return search.param in settings or placeholder(search) in str(settings)
 
@@ -144,7 +144,7 @@ def with_value(step: PlannedStep, value: float) -> PlannedStep:
     return replace(step, settings={name: fill(setting) for name, setting in step.settings.items()})
 
 
-def shown_settings(step: PlannedStep) -> Mapping[str, Any]:
+def shown_settings(step: PlannedStep) -> Mapping[str, Json]:
     """Put in place of a value that is not chosen yet how it will be."""
     chosen = chosen_axis(step.setup)
     label = {chosen.param: chosen.label} if chosen and chosen.param in step.settings else {}

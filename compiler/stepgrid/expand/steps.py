@@ -20,7 +20,7 @@ from stepgrid.language.problems import Location, Problems, nearest, nearest_name
 from stepgrid.language.spec_file import Document
 from stepgrid.language.yaml import Map, Text, key_location, width
 from stepgrid.model import units
-from stepgrid.model.records import Timing, replace
+from stepgrid.model.records import Json, Timing, replace
 from stepgrid.plugins.collector import OwnMetrics
 from stepgrid.plugins.driver import Placeholders, ServerRestarts, Waiting
 from stepgrid.plugins.registry import DRIVERS, driver, reading_names
@@ -363,7 +363,7 @@ def _warming_step(step: StepEntry, duration: Text) -> StepEntry:
     return replace(step, name=name, base=base, table_name=f"{step.table_name}.{WARMUP}", links=(*step.links, link))
 
 
-def check_until(entry: StepEntry, settings: Mapping[str, Any], problems: Problems) -> None:
+def check_until(entry: StepEntry, settings: Mapping[str, Json], problems: Problems) -> None:
     """Check that a step which is to become steady says how long it may take; how short that is may be of a scale."""
     link = next((link for link in reversed(entry.links) if link.until is not None), None)
     if link is None or not entry.is_to_be_steady:
@@ -456,7 +456,7 @@ def _read_search(variable: str, model: SpecSearch, problems: Problems) -> AxisSe
     return AxisSearch(variable, str(model.param or variable), low, high, str(text), model.points)
 
 
-def check_search(entry: StepEntry, settings: Mapping[str, Any], problems: Problems) -> None:
+def check_search(entry: StepEntry, settings: Mapping[str, Json], problems: Problems) -> None:
     """Check the metrics and the setting that a search names."""
     search, where = entry.search, entry.search_at
     if not isinstance(search, AxisSearch) or where is None:
@@ -478,7 +478,7 @@ class StepSettings(NamedTuple):
     """The kind of a resolved step, and its settings."""
 
     kind: str
-    settings: Mapping[str, Any]
+    settings: Mapping[str, Json]
 
 
 def check_share(entry: StepEntry, step: StepSettings, steps: Mapping[str, StepSettings], problems: Problems) -> None:
@@ -512,7 +512,7 @@ def _has_rate_in_words(share: RateShare, settings: Mapping[str, Any], reached: M
     return any(start and re.search(rf"(?<!\S){start}[\d.:,{{]*[1-9{{]", reached_words) for start in starts)
 
 
-def _different_operations(step: StepSettings, reached: Mapping[str, Any]) -> list[str]:
+def _different_operations(step: StepSettings, reached: Mapping[str, Json]) -> list[str]:
     """List settings in which two steps of a kind differ, but for how fast and how long they run and what is read."""
     settings, ignored_names = step.settings, (*PACE, *reading_names(step.kind))
     return [

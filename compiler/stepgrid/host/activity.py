@@ -13,7 +13,7 @@ from msgspec import Struct
 from stepgrid.host import counters, sysfs
 from stepgrid.host.counters import TICK, Sensors
 from stepgrid.host.locks import PIPELINE, VERBS, host_lock_path, lock_holders
-from stepgrid.model.records import OK, WARNING, HostFinding, Json
+from stepgrid.model.records import OK, WARNING, HostFinding
 from stepgrid.model.units import percent, size
 
 LOOK = 0.2  # seconds: it is part of what a run takes beside its steps (bench/overhead.py)
@@ -38,7 +38,7 @@ class ActivityReading(Struct, frozen=True):
     """The counters at one moment."""
 
     at: float
-    host: Mapping[str, Json]
+    host: Mapping[str, object]
     processes: Mapping[int, Process]
     sensors: Mapping[str, float]
 
@@ -196,7 +196,7 @@ def _temperature(activity: Activity) -> HostFinding:
     return HostFinding("temperature", WARNING if noisy else OK, f"{celsius:.0f} °C", celsius, expected, mend, noisy)
 
 
-def _counter(sample: Mapping[str, Any], path: Sequence[str]) -> Any:
+def _counter(sample: Mapping[str, object], path: Sequence[str]) -> Any:
     value: Any = sample
     for name in path:
         value = value.get(name) if isinstance(value, Mapping) else None

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from math import fsum
-from typing import Any
 
 from stepgrid.host import sysfs
 
@@ -43,11 +42,11 @@ PAGING = {
 PRESSURE = ("cpu", "io", "memory")
 
 
-def host(device: str | None, devices: Iterable[str]) -> dict[str, Any]:
+def host(device: str | None, devices: Iterable[str]) -> dict[str, object]:
     """Read cumulative counters, and the gauges of memory and of tasks; unreadable ones have no key."""
     meminfo = re.findall(r"^(\w+):\s*(\d+) kB", sysfs.text("proc/meminfo") or "", re.MULTILINE)
     vmstat = re.findall(r"^(pgpg\w+|pswp\w+) (\d+)$", sysfs.text("proc/vmstat") or "", re.MULTILINE)
-    groups: dict[str, dict[str, Any]] = {
+    groups: dict[str, Mapping[str, object]] = {
         "memory": {MEMORY[name]: int(kib) * KIB for name, kib in meminfo if name in MEMORY},
         "paging": {PAGING[name][0]: int(count) * PAGING[name][1] for name, count in vmstat if name in PAGING},
         "pressure": _pressure(),
@@ -57,8 +56,8 @@ def host(device: str | None, devices: Iterable[str]) -> dict[str, Any]:
     return {**sample, "device": device} if device in groups["devices"] else sample
 
 
-def _stat() -> dict[str, Any]:
-    sample: dict[str, Any] = {}
+def _stat() -> dict[str, object]:
+    sample: dict[str, object] = {}
     for line in (sysfs.text("proc/stat") or "").splitlines():
         name, _, counts = line.partition(" ")
         if name == "cpu":

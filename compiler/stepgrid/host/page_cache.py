@@ -11,6 +11,7 @@ from typing import Any
 
 from stepgrid.host import sysfs
 from stepgrid.host.files import scan
+from stepgrid.model.records import Json
 
 CHUNK = 1 << 24
 COLD, WARM = "cold", "warm"
@@ -26,7 +27,7 @@ _libc.sync_file_range.argtypes = (ctypes.c_int, ctypes.c_int64, ctypes.c_int64, 
 _WRITE_AND_WAIT = 1 | 2 | 4  # SYNC_FILE_RANGE_WAIT_BEFORE, _WRITE and _WAIT_AFTER of the kernel's fs.h
 
 
-def set_up(data: Path, start: Any, restored: bool = False) -> dict[str, Any]:
+def set_up(data: Path, start: Any, restored: bool = False) -> dict[str, Json]:
     """Prepare the cache before the first step; the record has the request and what the cache held then.
 
     A restored database is read where nothing is asked for and it fits easily: so it begins as its load left it,

@@ -122,8 +122,8 @@ class Sampler:
             self._over.wait(max(0.0, min([end, *(threads.next for threads in self._threads)]) - time.monotonic()))
         return self._over.is_set()
 
-    def _sample(self, sensors: list[ThrottledSensor], last: bool) -> dict[str, Any]:
-        sample: dict[str, Any] = {"t": round(time.time(), 3), "monotonic": round(time.monotonic(), 4)}
+    def _sample(self, sensors: list[ThrottledSensor], last: bool) -> dict[str, object]:
+        sample: dict[str, object] = {"t": round(time.time(), 3), "monotonic": round(time.monotonic(), 4)}
         sample |= counters.host(self._device, self._devices)
         for sensor in sensors:
             if last or sensor.is_due:

@@ -24,7 +24,7 @@ _EXPRESSION = re.compile(r"\{\{(.*?)\}\}", re.S)
 _WORD = re.compile(r"([^\W\d]\w*)(?:\.([^\W\d]\w*))?")
 _NAME = re.compile(r"(?<![\w.'\"])([A-Za-z_]\w*)(?:\.([A-Za-z_]\w*))?")
 
-Names: TypeAlias = Mapping[str, Any]
+Names: TypeAlias = Mapping[str, object]
 
 
 class ExpressionError(StepgridError):
@@ -287,7 +287,7 @@ def _call(node: Any, names: Names) -> Any:
     return _small(function(*arguments, **named))
 
 
-def _arguments(node: Any, names: Names) -> tuple[list[Any], dict[str, Any]]:
+def _arguments(node: Any, names: Names) -> tuple[list[Any], dict[str, object]]:
     return _values(node.args, names), {part.key: _value(part.value, names) for part in node.kwargs}
 
 

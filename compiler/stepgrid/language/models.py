@@ -34,10 +34,11 @@ from stepgrid.language.validation import (
 from stepgrid.language.yaml import Map, Node, Text
 from stepgrid.model import units
 from stepgrid.model.plan import SMALLEST_EFFECT, AdaptiveRepeat
+from stepgrid.model.records import Json
 
 Labels = Annotated[tuple[Label, ...], accepts(tuple[Label, ...] | Label)]
 SomeLabels = Annotated[tuple[Label, ...], Field(min_length=1), accepts(tuple[Label, ...] | Label)]
-OptionLayer = Label | dict[str, Any]
+OptionLayer = Label | dict[str, Json]
 # names of sets, maps, and sets written in place
 Options = Annotated[tuple[Any, ...], accepts(tuple[OptionLayer, ...] | OptionLayer)]
 Argv = Annotated[tuple[Any, ...], Field(min_length=1)]
@@ -167,7 +168,7 @@ class SpecBuild(Model):
     engine: Label | None = None
     version: Version | None = None
     versions: Versions | None = None
-    source: dict[str, Any] | None = None
+    source: dict[str, Json] | None = None
     extends: Label | None = None
     abstract: bool = False
     patches: tuple[Label, ...] = ()
@@ -447,7 +448,7 @@ class SpecCollector(Model):
     call_graph: Literal["fp", "dwarf", "lbr"] | None = None
     events: Labels = ()
     every: Duration | None = None
-    settings: dict[str, Any] = {}  # of its own, which its kind names
+    settings: dict[str, Json] = {}  # of its own, which its kind names
 
 
 CollectorUse = Annotated[SpecCollector, accepts(SpecCollector | Label)]
@@ -591,4 +592,4 @@ class Spec(Library):
     order: Literal["randomized", "interleaved", "as_written"] = "randomized"
     seed: Annotated[int, Field(ge=0, lt=2**63)] = 1
     report: SpecReport = Field(default_factory=SpecReport)
-    scales: dict[str, Any] = {}
+    scales: dict[str, Json] = {}

@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from stepgrid.errors import PROBLEMS, StepgridError
 from stepgrid.language.files import head
+from stepgrid.model.records import Json
 from stepgrid.model.units import counted
 from stepgrid.package import SPECS
 
@@ -282,7 +283,7 @@ def workflow_command(level: str, properties: Mapping[str, str], text: str) -> st
     return f"::{level} {listed}::{escape(text)}"
 
 
-def problem_record(problem: Problem) -> dict[str, Any]:
+def problem_record(problem: Problem) -> dict[str, Json]:
     """Write a problem as `check --format json` has it."""
     return {
         "code": problem.code,

@@ -289,7 +289,7 @@ class PublishedLibrary(NamedTuple):
 
 def complete_source(
     libraries: Mapping[str, PublishedLibrary], source: Mapping[str, Json], version: str
-) -> dict[str, Any]:
+) -> dict[str, Json]:
     """Add everything that decides what is fetched: version, classifier, the tree of a library.
 
     `libraries`: those that are published of the build's engine, by GROUP:ARTIFACT.
@@ -330,7 +330,7 @@ def source_key(source: Mapping[str, Json]) -> str:
     return " ".join([kind, *(",".join(name.partition(HASH)[0] for name in value) for value in values)])
 
 
-def source_parts(source: Mapping[str, Json]) -> Iterator[Mapping[str, Any]]:
+def source_parts(source: Mapping[str, Json]) -> Iterator[Mapping[str, Json]]:
     """List a source and those within it: each has a pin of its own."""
     yield source
     for value in source.values():
@@ -380,7 +380,7 @@ class ReleaseQuestion(NamedTuple):
         return None
 
 
-def open_source(source: Mapping[str, Json], settle: Callable[[str], str] = str) -> dict[str, Any]:
+def open_source(source: Mapping[str, Json], settle: Callable[[str], str] = str) -> dict[str, Json]:
     """Write the values of a source before there is a version: of alternatives the last, which is for new releases.
 
     `settle` evaluates what does not depend on the version."""

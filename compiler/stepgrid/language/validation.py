@@ -27,6 +27,7 @@ from pydantic_core import PydanticCustomError
 from stepgrid.language.problems import Location, Problems, nearest
 from stepgrid.language.yaml import Map, Node, Seq, Text, drop_keys, node_location, rename_key, set_value, width
 from stepgrid.model import units
+from stepgrid.model.records import Json
 
 M = TypeVar("M", bound=BaseModel)
 MOST_FAULTS = 200
@@ -79,7 +80,7 @@ Count = Annotated[int, Field(ge=1, le=1000)]
 Size = Annotated[int, quantity("size")]
 Duration = Annotated[float, quantity("duration")]
 FreeMap = Annotated[  # the map as it was read, with the places of its keys
-    dict[str, Any], WrapValidator(lambda value, validate: value if isinstance(value, Map) else validate(value))
+    dict[str, Json], WrapValidator(lambda value, validate: value if isinstance(value, Map) else validate(value))
 ]
 
 

@@ -66,7 +66,7 @@ class Facts:
 
     __slots__ = ("_values",)
 
-    def __init__(self, values: Mapping[str, Any]) -> None:
+    def __init__(self, values: Mapping[str, object]) -> None:
         self._values = values
 
     def __getitem__(self, name: str) -> Any:

@@ -19,7 +19,6 @@ from stepgrid.language.models import SpecStep
 from stepgrid.language.problems import Location
 from stepgrid.language.spec_file import Document
 from stepgrid.language.yaml import Map, key_location, node_location
-from stepgrid.model.records import Json
 from stepgrid.model.table import group
 from stepgrid.plugins.driver import Counting, StepDescriber
 from stepgrid.plugins.registry import driver
@@ -121,7 +120,7 @@ class StepRow(Struct, frozen=True, eq=False):
 
     step: ResolvedStep
     build: Build
-    hardware: Mapping[str, Json]
+    hardware: Mapping[str, object]
     segments: list[SegmentKey] = []  # that it stands in
 
 
@@ -182,14 +181,14 @@ class StepTable:
         return [getattr(row.step.options.get(head), attribute, None) for row in self.rows]
 
     @cached_property
-    def _facts(self) -> Sequence[Mapping[str, Any]]:
+    def _facts(self) -> Sequence[Mapping[str, object]]:
         """Facts of the steps' kinds, beyond options and settings."""
 
         kinds = {row.step.head.kind: driver(row.step.head.kind) for row in self.rows}
         counting = {name: kind for name, kind in kinds.items() if isinstance(kind, Counting)}
         describers = {name: kind for name, kind in kinds.items() if isinstance(kind, StepDescriber)}
 
-        def facts(row: StepRow) -> Mapping[str, Any]:
+        def facts(row: StepRow) -> Mapping[str, object]:
             kind, settings = row.step.head.kind, row.step.settings.values
             work = counting[kind].counted_work(settings) if kind in counting else None
             described = describers[kind].facts(settings, row.build) if kind in describers else {}
@@ -200,7 +199,7 @@ class StepTable:
         return [by_key[id(row.step.settings), id(row.build)] for row in self.rows]
 
 
-def _entry(facts: Mapping[str, Json], path: str) -> Any:
+def _entry(facts: Mapping[str, object], path: str) -> Any:
     """Return facts["storage"]["max_sectors_kb"] for `storage.max_sectors_kb`."""
     value: Any = facts
     for part in path.split("."):

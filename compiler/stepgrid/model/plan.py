@@ -249,6 +249,18 @@ class PlannedBest(Struct, frozen=True):
     step: str | None = None
 
 
+class PlannedSearch(Record, frozen=True, rename={"objective": "for"}):
+    """A search of a live grid."""
+
+    step: str
+    variable: str
+    param: str
+    least: int
+    most: int
+    objective: str
+    points: int  # of each load
+
+
 class DerivedMetric(Struct, frozen=True):
     """A metric that a spec computes of others."""
 
@@ -367,7 +379,7 @@ class Plan(Struct, frozen=True):
     machines: Mapping[str, Mapping[str, Json]] = {}  # all that stages name, by id
     share: bool = True  # whether cells share what they have in common
     until: AdaptiveRepeat | None = None  # where cells have as many loads as it took so far
-    searches: tuple[Mapping[str, Any], ...] = ()  # on live grids: step, variable, param, range, what each is for
+    searches: tuple[PlannedSearch, ...] = ()  # on live grids
     profile: ProfilePass | None = None
     design: PlannedDesign | None = None
     tune: PlannedTune | None = None
@@ -457,7 +469,7 @@ class Command(Struct, frozen=True):
 quoted = encode_basestring  # a text as JSON
 
 
-def fields(value: Any) -> dict[str, Any]:
+def fields(value: Any) -> dict[str, Json]:
     return {name: getattr(value, name) for name in value.__struct_fields__}
 
 

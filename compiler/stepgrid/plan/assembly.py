@@ -36,6 +36,7 @@ from stepgrid.model.plan import (
     PlannedAxis,
     PlannedBuild,
     PlannedCell,
+    PlannedSearch,
     PlannedTune,
     ProfilePass,
     encode,
@@ -54,7 +55,7 @@ class ExistingBuild(NamedTuple):
     is_local: bool  # made in this checkout; else its results were imported, with its record
 
 
-PinSource: TypeAlias = Callable[[Mapping[str, Any]], str]  # the content of a system's program, of a local tree
+PinSource: TypeAlias = Callable[[Mapping[str, Json]], str]  # the content of a system's program, of a local tree
 FindBuild: TypeAlias = Callable[[str], ExistingBuild | None]  # by the build's id
 AskReleases: TypeAlias = Callable[[ReleaseQuestion, Releases], Releases]  # with the answer of the lock file
 Judge: TypeAlias = Callable[[Plan], Iterable[Problem]]
@@ -91,7 +92,7 @@ def compile_spec(
 
 
 def _compile_spec(
-    path: str, scale: str | None, host: Mapping[str, Any], problems: Problems | None, context: CompileContext
+    path: str, scale: str | None, host: Mapping[str, Json], problems: Problems | None, context: CompileContext
 ) -> Plan:
     """Compile a spec to a plan without its digest."""
     problems = Problems() if problems is None else problems
@@ -255,7 +256,7 @@ def _assemble(
         machines=dict(sorted(tree.machines.items())),
         share=spec.share,
         until=spec.repeat.adaptive,
-        searches=tuple(_searches(cells, tree)),
+        searches=tuple(dict.fromkeys(_searches(cells, tree))),
         profile=ProfilePass(tuple(map(str, spec.profile.where)) or (CHANGED,), tree.profiles) if spec.profile else None,
         design=expansion.design,
         tune=_plan_tune(document, expansion) if spec.tune else None,
@@ -314,19 +315,15 @@ def _axes(expansion: Expansion, cells: Sequence[PlannedCell]) -> tuple[PlannedAx
     return (*axes, *(PlannedAxis(name, tuple(values[name]), tuple(step_names[name])) for name in values))
 
 
-def _searches(cells: Iterable[PlannedCell], tree: StageTree) -> Iterator[dict[str, Json]]:
-    """Yield the searches of live grids, each once."""
-    searches: list[dict[str, Json]] = []
+def _searches(cells: Iterable[PlannedCell], tree: StageTree) -> Iterator[PlannedSearch]:
+    """Yield the searches of live grids."""
     for cell in cells:
         chain = cell.repeats[0].stages
         for step in cell.steps:
-            if step.measured and step.variables:
-                search = AxisSearch.from_setup(tree.drafts[chain[step.stage]].steps[step.index].setup)
-                values = search.to_json() if search else {}
-                entry = {"step": step.step, **{key: value for key, value in values.items() if key != "number"}}
-                if values and entry not in searches:
-                    searches.append(entry)
-                    yield entry
+            setup = tree.drafts[chain[step.stage]].steps[step.index].setup
+            if step.measured and step.variables and (search := AxisSearch.from_setup(setup)):
+                ends = search.least, search.most
+                yield PlannedSearch(step.step, search.variable, search.param, *ends, search.objective, search.points)
 
 
 def _check_identical_points(expansion: Expansion, cells: Sequence[PlannedCell], problems: Problems) -> None:

@@ -120,7 +120,7 @@ def _short_pin(pin: str | None) -> Any:
     return pin[:CHECKSUM_DIGITS] if re.fullmatch("[0-9a-f]{64}", pin) else pin
 
 
-def _flat(source: Mapping[str, Json]) -> dict[str, Any]:
+def _flat(source: Mapping[str, Json]) -> dict[str, Json]:
     """Name the values of a source within the source by keys such as `tree.ref`."""
     inner = {key: _flat(value) for key, value in source.items() if isinstance(value, Mapping)}
     parts = {f"{key}.{name}": value for key, values in inner.items() for name, value in values.items()}
@@ -158,7 +158,7 @@ def _step_inputs(old: PlannedStep, new: PlannedStep) -> Iterator[ChangedInput]:
         yield from _value_inputs(f"{new.name}: seed", old.seed, new.seed)
 
 
-def _settings(step: PlannedStep) -> Mapping[str, Any]:
+def _settings(step: PlannedStep) -> Mapping[str, Json]:
     """Leave out the names of a client and of files, for which their contents decide, and what is only read."""
     omitted = {FILES, *([CLIENT] if step.client else []), *reading_names(step.kind)}
     return {name: value for name, value in step.settings.items() if name not in omitted}
@@ -187,7 +187,9 @@ def _file_checksums(step: PlannedStep) -> dict[str, str]:
     return {name: checksum[:CHECKSUM_DIGITS] for name, checksum in step.setup.files.items()}
 
 
-def _map_inputs(prefix: str, old: Mapping[str, Any], new: Mapping[str, Any], where: str = "") -> Iterator[ChangedInput]:
+def _map_inputs(
+    prefix: str, old: Mapping[str, Json], new: Mapping[str, Json], where: str = ""
+) -> Iterator[ChangedInput]:
     for name in sorted({*old, *new}):
         yield from _value_inputs(f"{prefix}.{name}", old.get(name, UNSET), new.get(name, UNSET), where)
 
@@ -213,11 +215,11 @@ def setup_changes(old: PlannedStep, new: PlannedStep) -> Iterator[tuple[str, Any
             yield name, names[0], names[1]
 
 
-def setup_fields(step: PlannedStep) -> dict[str, Any]:
+def setup_fields(step: PlannedStep) -> dict[str, Json]:
     """List the setup of a step as flat fields, by the names that a spec gives them."""
     setup = step.setup
-    values: dict[str, Any] = {f"launch.{name}": value for name, value in setup.launch.to_json().items()}
-    values |= {f"launch.env.{name}": value for name, value in hide_secrets(values.pop("launch.env", {})).items()}
+    values = {f"launch.{name}": value for name, value in setup.launch.to_json().items() if name != "env"}
+    values |= {f"launch.env.{name}": value for name, value in hide_secrets(setup.launch.env).items()}
     if setup.start:
         values["start"] = setup.start
     if service := setup.service:

@@ -17,7 +17,7 @@ from stepgrid.language.problems import Problems, nearest
 from stepgrid.language.yaml import Map, Text
 from stepgrid.model import units
 from stepgrid.model.figures import CACHE_BYTES, CACHED_BYTES
-from stepgrid.model.plan import DerivedMetric, Json, PlannedCell, PlannedStep
+from stepgrid.model.plan import DerivedMetric, PlannedCell, PlannedStep
 from stepgrid.model.units import as_number
 from stepgrid.plugins.counters import COMMITS, FSYNCS, counted, hit_percent
 
@@ -40,7 +40,7 @@ class Fields:
 
     __slots__ = ("_values",)
 
-    def __init__(self, values: Mapping[str, Any]) -> None:
+    def __init__(self, values: Mapping[str, object]) -> None:
         self._values = values
 
     def __getitem__(self, name: str) -> Any:
@@ -50,7 +50,7 @@ class Fields:
         return self._values.get(name)
 
 
-def names_of_step(step: PlannedStep, labels: Mapping[str, str], machine: Mapping[str, Json]) -> dict[str, Any]:
+def names_of_step(step: PlannedStep, labels: Mapping[str, str], machine: Mapping[str, object]) -> dict[str, object]:
     """Collect what is known of a step before it runs."""
     memory = step.setup.launch.memory or machine.get(MEMORY)
     return {
@@ -152,7 +152,7 @@ def of_cells(cells: Iterable[PlannedCell]) -> list[Text]:
     return [*{(text, text.where): text for text in texts if isinstance(text, Text)}.values()]
 
 
-def holds(condition: str, figures: Mapping[str, Any]) -> bool | None:
+def holds(condition: str, figures: Mapping[str, object]) -> bool | None:
     """Judge a condition; None where a figure is missing."""
     try:
         return bool(_evaluate(condition, figures))
@@ -202,7 +202,7 @@ def check_values(
     `steps` by stage; every figure is taken for 1."""
     from stepgrid.language.models import Hardware  # pydantic, which no report needs
 
-    machine: dict[str, Json] = dict.fromkeys(Hardware.model_fields, 1)
+    machine: dict[str, object] = dict.fromkeys(Hardware.model_fields, 1)
     numbers = dict.fromkeys((*figures, *STATE, *_COUNTED, HIT_PCT, MEMORY), 1.0)
     measured = {**numbers, INDEXES: [""], COUNTERS: Fields(defaultdict(lambda: 1.0))}
     checked: set[tuple[str, int]] = set()

@@ -7,7 +7,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from stepgrid.model.plan import (
     BUILD_PREFIX,
@@ -48,7 +48,7 @@ def build_id(
     return BUILD_PREFIX + digest([engine, version, _placeless(source), pin, *([dict(recipe)] if recipe else [])])
 
 
-def _placeless(source: Mapping[str, Json]) -> dict[str, Any]:
+def _placeless(source: Mapping[str, Json]) -> dict[str, Json]:
     """Leave out where a local tree or repository lies and which files were chosen: contents and commits identify it."""
     values = {key: _placeless(value) if isinstance(value, Mapping) else value for key, value in source.items()}
     if str(values.get("git", "")).startswith("file:") and _COMMIT.fullmatch(str(values.get("ref", ""))):

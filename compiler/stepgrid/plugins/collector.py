@@ -6,6 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, runtime_checkable
 
+from stepgrid.model.records import Json
+
 if TYPE_CHECKING:
     from stepgrid.model.metrics import Metric, MetricSet
     from stepgrid.plugins.engine import EngineEvent
@@ -32,7 +34,7 @@ class Collector(Protocol):
     package: str  # as Debian calls what brings it
     settings: tuple[str, ...]  # of language.models.Collector, those that it takes
 
-    def argv(self, tool: str, settings: Mapping[str, Any], target: Target) -> Sequence[str]:
+    def argv(self, tool: str, settings: Mapping[str, Json], target: Target) -> Sequence[str]:
         """Make a command that observes until SIGINT."""
         ...
 
@@ -58,7 +60,7 @@ class DrawingCollector(Protocol):
 class CountingCollector(Protocol):
     """A collector that counts by names that no metric has."""
 
-    def counted(self, folder: Path, settings: Mapping[str, Any]) -> Mapping[str, float]: ...
+    def counted(self, folder: Path, settings: Mapping[str, Json]) -> Mapping[str, float]: ...
 
 
 @runtime_checkable
@@ -92,7 +94,7 @@ class Recording(NamedTuple):
     """A recording of one step: the collector's files, its settings, and the operations of the step's clients."""
 
     folder: Path
-    settings: Mapping[str, Any]
+    settings: Mapping[str, Json]
     operations: float
 
 
@@ -123,4 +125,4 @@ class MetricProvider(Protocol):
 class OwnMetrics(Protocol):
     """A driver whose steps give metrics their names."""
 
-    def own_metrics(self, settings: Mapping[str, Any]) -> Mapping[str, Metric]: ...
+    def own_metrics(self, settings: Mapping[str, Json]) -> Mapping[str, Metric]: ...

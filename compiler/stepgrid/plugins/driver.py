@@ -14,10 +14,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias, runtime_checkable
 
 from stepgrid.model.plan import SYSTEM_PATH, Command, Value
-from stepgrid.model.records import StepSetup
+from stepgrid.model.records import Json, StepSetup
 from stepgrid.package import INTERPRETER, PACKAGE
 
 if TYPE_CHECKING:
@@ -57,11 +57,11 @@ class Driver(Protocol):
 
     def settings_model(self) -> type[BaseModel]: ...
 
-    def seed_key(self, settings: Mapping[str, Any]) -> str:
+    def seed_key(self, settings: Mapping[str, Json]) -> str:
         """Name what the step does, for seeds: equal in every arm of a comparison (db_bench: the first benchmark)."""
         ...
 
-    def estimate(self, settings: Mapping[str, Any]) -> float:
+    def estimate(self, settings: Mapping[str, Json]) -> float:
         """Estimate the seconds that the step will take, roughly."""
         ...
 
@@ -82,7 +82,7 @@ class PackageDriver:
 class PackageRunner(PackageDriver):
     """Base of packages of a kind that this version runs."""
 
-    def parse(self, folder: Path, settings: Mapping[str, Any]) -> Figures:
+    def parse(self, folder: Path, settings: Mapping[str, Json]) -> Figures:
         figures: Figures = import_module(f"{self.__module__}.parser").parse(folder, settings)
         return figures
 
@@ -109,9 +109,9 @@ class RunningDriver(Protocol):
 
     parser: int  # of the parser: metrics are collected again when it is raised, nothing is measured again
 
-    def command(self, settings: Mapping[str, Any], options: Mapping[str, Value], context: Context) -> Command: ...
+    def command(self, settings: Mapping[str, Json], options: Mapping[str, Value], context: Context) -> Command: ...
 
-    def parse(self, folder: Path, settings: Mapping[str, Any]) -> Figures:
+    def parse(self, folder: Path, settings: Mapping[str, Json]) -> Figures:
         """Read the step's folder: stdout, stderr, and files of its own that the command named there."""
         ...
 
@@ -176,14 +176,14 @@ class DeclaredBuild(Protocol):
     @property
     def version(self) -> str: ...
     @property
-    def source(self) -> Mapping[str, Any]: ...
+    def source(self) -> Mapping[str, Json]: ...
 
 
 @runtime_checkable
 class StepDescriber(Protocol):
     """A kind that knows more of a step than its settings say: for rules about steps."""
 
-    def facts(self, settings: Mapping[str, Any], build: DeclaredBuild) -> Mapping[str, Any]:
+    def facts(self, settings: Mapping[str, Json], build: DeclaredBuild) -> Mapping[str, object]:
         """Return the same names for every step, and None for what is unknown."""
         ...
 
@@ -200,7 +200,7 @@ class CountedWork(NamedTuple):
 class Counting(Protocol):
     """A kind some of whose steps end after so many operations."""
 
-    def counted_work(self, settings: Mapping[str, Any]) -> CountedWork | None:
+    def counted_work(self, settings: Mapping[str, Json]) -> CountedWork | None:
         """Return the work of a step; None where something else ends it."""
         ...
 
@@ -255,7 +255,7 @@ class WorkloadOperations(Protocol):
 
     operations: SqlOperations | KeyValueOperations
 
-    def workloads(self, settings: Mapping[str, Any]) -> Sequence[str] | None:
+    def workloads(self, settings: Mapping[str, Json]) -> Sequence[str] | None:
         """Name the workloads of a step; None if the spec brings them."""
         ...
 
@@ -274,7 +274,7 @@ TARGET = "target_"  # `target_x` is a target of `x`
 class RateTargets(Protocol):
     """A kind whose steps may be asked for a rate."""
 
-    def targets(self, settings: Mapping[str, Any]) -> Mapping[str, float]:
+    def targets(self, settings: Mapping[str, Json]) -> Mapping[str, float]:
         """Return the requested rates by metric."""
         ...
 
@@ -297,7 +297,7 @@ class ClientBuild(Protocol):
 class StepFiles(Protocol):
     """A kind whose steps need files: they are in the step's folder when its command starts."""
 
-    def files(self, settings: Mapping[str, Any], read_file: Callable[[str], str]) -> Mapping[str, str]:
+    def files(self, settings: Mapping[str, Json], read_file: Callable[[str], str]) -> Mapping[str, str]:
         """Name in the step's folder -> text. Called when the spec is planned: the text is part of the identity.
 
         `read_file` gives the text of a file that the spec brings, by its name; what it raises is the caller's.
@@ -312,11 +312,11 @@ class InputFiles(Protocol):
     Its setting `files` lists them; the names are no part of the identity.
     """
 
-    def words(self, settings: Mapping[str, Any]) -> Sequence[str]:
+    def words(self, settings: Mapping[str, Json]) -> Sequence[str]:
         """List the words that may name a file."""
         ...
 
-    def listed(self, settings: Mapping[str, Any]) -> Sequence[str]:
+    def listed(self, settings: Mapping[str, Json]) -> Sequence[str]:
         """List the files and folders that must exist."""
         ...
 
@@ -325,7 +325,7 @@ class InputFiles(Protocol):
 class OptionFiles(Protocol):
     """A kind whose program does not start without the files that some options name."""
 
-    def read_options(self, settings: Mapping[str, Any]) -> Sequence[str]:
+    def read_options(self, settings: Mapping[str, Json]) -> Sequence[str]:
         """List these options."""
         ...
 
@@ -346,7 +346,7 @@ class OutputReader(Protocol):
 
     reading: tuple[str, ...]  # no part of the identity: the kept output is read again where they change
 
-    def read_sample(self, folder: Path, settings: Mapping[str, Any]) -> Iterable[SampleFigure]:
+    def read_sample(self, folder: Path, settings: Mapping[str, Json]) -> Iterable[SampleFigure]:
         """Read what the settings declare from a sample of the output: `stepgrid check SPEC --try FILE`."""
         ...
 
@@ -364,7 +364,7 @@ class Placeholders(Protocol):
 class PrintedFigures(Protocol):
     """A kind whose program prints figures on lines of their own, for readers without regular expressions."""
 
-    def printed_figures(self, settings: Mapping[str, Any]) -> Mapping[str, tuple[str, ...]]:
+    def printed_figures(self, settings: Mapping[str, Json]) -> Mapping[str, tuple[str, ...]]:
         """Map metrics to the texts that stand before their number, in their order; an empty first one: anywhere."""
         ...
 
@@ -502,18 +502,17 @@ def _expand(word: str, options: Sequence[str], context: Context) -> Iterator[str
 # Requests: a step asks a server by a program of ours, told what to do by a file that only its owner may read
 
 REQUEST = "request.json"
+Request: TypeAlias = Mapping[str, object]  # as json.dumps takes it
 
 
-def server_request(module: str, context: Context, request: Mapping[str, Any], duration: float | None = None) -> Command:
+def server_request(module: str, context: Context, request: Request, duration: float | None = None) -> Command:
     """Make `python -m MODULE` in the step's folder. ValueError if no server was started."""
     if context.server is None:
         raise ValueError("it needs a server, and the engine of this build is none")
     return program_request(module, context, request, duration)
 
 
-def program_request(
-    module: str, context: Context, request: Mapping[str, Any], duration: float | None = None
-) -> Command:
+def program_request(module: str, context: Context, request: Request, duration: float | None = None) -> Command:
     """Make the same of a program that can do without a server."""
     access = context.server._replace(listen="", client="")._asdict() if context.server else None
     text = json.dumps({"access": access, **request}, default=str, indent=1)

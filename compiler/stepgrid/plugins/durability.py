@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, Protocol, TypeAlias, runtime_checkable
 
 from stepgrid.model.plan import Value
+from stepgrid.model.records import Json
 from stepgrid.plugins.driver import WorkloadOperations
 from stepgrid.plugins.engine import Release, plain_name, release_numbers
 from stepgrid.plugins.registry import driver, engine
@@ -53,7 +54,7 @@ class PromisedDurability(Protocol):
 
 
 def step_durability(
-    kind: str, settings: Mapping[str, Any], options: Mapping[str, Value], build: Any, storage_engine: str = ""
+    kind: str, settings: Mapping[str, Json], options: Mapping[str, Value], build: Any, storage_engine: str = ""
 ) -> Mapping[str, str]:
     """Map each promise of a step to its class; empty where nothing is known. `build` has an engine and a version."""
     for plugin in (engine(build.engine), driver(kind)):

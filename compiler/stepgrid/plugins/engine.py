@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias, runtime_checkable
+from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeAlias, runtime_checkable
 
 from stepgrid.model.records import Catalogue, Json
 from stepgrid.model.records import OptionInfo as OptionInfo  # for plug-ins
@@ -116,7 +116,7 @@ class DeclaredBuilds(Protocol):
         """Find what a build does not say, or says in vain of its source; the message is a sentence's end."""
         ...
 
-    def complete_source(self, source: Mapping[str, Json], recipe: Mapping[str, Json]) -> Mapping[str, Any]:
+    def complete_source(self, source: Mapping[str, Json], recipe: Mapping[str, Json]) -> Mapping[str, Json]:
         """Add which files of a local folder a build is made of."""
         ...
 

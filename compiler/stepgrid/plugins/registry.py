@@ -16,6 +16,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 
+from stepgrid.model.records import Json
 from stepgrid.package import DATABASES
 from stepgrid.plugins.collector import OwnMetrics
 from stepgrid.plugins.driver import (
@@ -226,7 +227,7 @@ def runs_on(kind: str, engine_name: str) -> bool:
     return kind in ENGINES.get(engine_name).kinds or engine_name in engines
 
 
-def power_setting(kind: str, settings: Mapping[str, Any]) -> str | None:
+def power_setting(kind: str, settings: Mapping[str, Json]) -> str | None:
     """Name the setting by which a step cuts the power of its disk; None for another step."""
     plugin = driver(kind)
     name = plugin.power_setting if isinstance(plugin, PowerCuts) else ""
@@ -261,7 +262,7 @@ def input_files(kind: str) -> InputFiles | None:
     return plugin if isinstance(plugin, InputFiles) else None
 
 
-def read_settings(step: PlannedStep) -> dict[str, Any]:
+def read_settings(step: PlannedStep) -> dict[str, Json]:
     """Select the settings that decide what is read of a step's output, and nothing of what is run."""
     return {name: step.settings.get(name) for name in reading_names(step.kind)}
 
@@ -291,7 +292,7 @@ def _metric_namer(kind: str) -> OwnMetrics | None:
 _PARSER_ERRORS = (ValueError, ArithmeticError, LookupError, TypeError, AttributeError, RecursionError)
 
 
-def parse_step(kind: RunningDriver, folder: Path, settings: Mapping[str, Any]) -> Figures:
+def parse_step(kind: RunningDriver, folder: Path, settings: Mapping[str, Json]) -> Figures:
     """Parse a step's output; ParseError for whatever the parser of any package meets in a damaged one."""
     from stepgrid.model.figures import ParseError, check_rates
 

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Protocol, runtime_checkable
+from typing import Protocol, runtime_checkable
 
+from stepgrid.model.records import Json
 from stepgrid.plugins.server import Connection
 
 PLANS_FILE = "plans.json"  # beside the statistics of a step
@@ -25,7 +26,7 @@ _INDEXES = re.compile(r"\busing ([^\s,]+(?:,[^\s,]+)*)")
 class ClientStatements(Protocol):
     """A kind that knows the statements of its steps."""
 
-    def statements(self, settings: Mapping[str, Any], files: Mapping[str, str], engine: str) -> Sequence[str]:
+    def statements(self, settings: Mapping[str, Json], files: Mapping[str, str], engine: str) -> Sequence[str]:
         """List them with values. `files`: of the step, by name; `engine`: of the server."""
         ...
 

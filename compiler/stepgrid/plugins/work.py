@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
+from stepgrid.model.records import Json
 from stepgrid.plugins.driver import Counting, SqlOperations, WorkloadOperations
 from stepgrid.plugins.registry import find_driver
 
@@ -40,7 +41,7 @@ CLIENT_COUNTS = ("threads", "clients", "requesters")  # settings
 class ClientThreads(Protocol):
     """A kind whose clients may have several threads each."""
 
-    def threads(self, settings: Mapping[str, Any]) -> int: ...
+    def threads(self, settings: Mapping[str, Json]) -> int: ...
 
 
 def client_count(kind: str, settings: Mapping[str, Any]) -> int | None:
@@ -64,13 +65,13 @@ _READS = ("point_read", "short_range", "full_scan")  # of SqlOperations
 MISSES = "miss"  # in the name of a step, or of what it runs: it looks up what is not there
 
 
-def must_find(name: str, kind: str, settings: Mapping[str, Any]) -> bool:
+def must_find(name: str, kind: str, settings: Mapping[str, Json]) -> bool:
     """Tell whether each operation of a step is a read of rows that are there; one of missing keys says so."""
     workloads, reads, writes = _sql_workloads(kind, settings)
     return bool(workloads) and workloads <= reads - writes and MISSES not in name.lower()
 
 
-def must_write(kind: str, settings: Mapping[str, Any]) -> bool:
+def must_write(kind: str, settings: Mapping[str, Json]) -> bool:
     """Tell whether each operation of a step is a transaction that writes; a load has rows, many of a transaction."""
     workloads, _, writes = _sql_workloads(kind, settings)
     plugin = find_driver(kind)
@@ -78,7 +79,7 @@ def must_write(kind: str, settings: Mapping[str, Any]) -> bool:
     return bool(workloads) and workloads <= writes and not is_counted
 
 
-def _sql_workloads(kind: str, settings: Mapping[str, Any]) -> tuple[set[str], set[str], set[str]]:
+def _sql_workloads(kind: str, settings: Mapping[str, Json]) -> tuple[set[str], set[str], set[str]]:
     """Return the workloads of a step, and those of its kind that read and that write; nothing where it is unknown."""
     plugin = find_driver(kind)
     if not isinstance(plugin, WorkloadOperations) or not isinstance(plugin.operations, SqlOperations):

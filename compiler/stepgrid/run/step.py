@@ -10,7 +10,7 @@ from contextlib import AbstractContextManager, closing, suppress
 from datetime import datetime
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from msgspec import Struct
 
@@ -137,7 +137,7 @@ class StepRun(Struct, frozen=True):
     history: Callable[[], Sequence[PlannedStep]]  # all steps of its database, from an empty one on, with this one
 
     @property
-    def settings(self) -> Mapping[str, Any]:
+    def settings(self) -> Mapping[str, Json]:
         return (self.planned if self.value is None else with_value(self.planned, self.value)).settings
 
     @property
@@ -162,7 +162,7 @@ class StepRun(Struct, frozen=True):
 
     def run_beside(self, started: Watch, ending: Watch) -> StepEnd:
         """Run its program beside that of another step, without sampler, collectors and readings of the server."""
-        kind, launch = require_runner(self.planned.kind), dict[str, Any]()
+        kind, launch = require_runner(self.planned.kind), dict[str, Json]()
         plan, folder = self._write_command(kind), StepFolder(self.folder)
         deadline = seconds_allowed(plan.command, kind.estimate(self.settings))
 
@@ -192,7 +192,7 @@ class StepRun(Struct, frozen=True):
             raise self._failure(message, exited_well=not process.exit)
 
     def _run(self, companions: Timetable) -> StepRecord:
-        kind, launch = require_runner(self.planned.kind), dict[str, Any]()
+        kind, launch = require_runner(self.planned.kind), dict[str, Json]()
         plan = self._write_command(kind)
         deadline = seconds_allowed(plan.command, kind.estimate(self.settings))
         probes, statements = self._run_probes(BEFORE), self._statements(kind)

@@ -312,7 +312,7 @@ def join_json(tables: Iterable[str]) -> str:
     return f"[{','.join(tables)}]\n"
 
 
-def json_value(table: Table) -> Mapping[str, Any]:
+def json_value(table: Table) -> Mapping[str, object]:
     return {
         "title": table.title,
         "block": table.block,
@@ -323,9 +323,9 @@ def json_value(table: Table) -> Mapping[str, Any]:
     }
 
 
-def _json_cell(cell: Cell) -> Mapping[str, Any]:
+def _json_cell(cell: Cell) -> Mapping[str, object]:
     """Leave infinity, which is no number of JSON, to the text."""
-    fields: dict[str, Any] = {"text": cell.text}
+    fields: dict[str, object] = {"text": cell.text}
     if cell.kind:
         fields["kind"] = cell.kind
     if cell.value is not None and math.isfinite(cell.value):

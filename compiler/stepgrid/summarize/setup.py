@@ -209,7 +209,7 @@ _UNITS = {"duration": " s", "rate": "/s", "percent": " %"}
 
 def step_settings(cells: Sequence[PlannedCell], axes: Sequence[PlannedAxis], links: Links) -> list[ReportedStep]:
     """List the steps in the order in which they run."""
-    values: dict[tuple[str, str], dict[str, dict[str, Any]]] = {}
+    values: dict[tuple[str, str], dict[str, dict[str, Json]]] = {}
     for step in planned_steps(cells, axes, links):
         settings = values.setdefault((step.name, step.kind), {})
         for name, value in shown_settings(step).items():
@@ -294,7 +294,7 @@ def planned_steps(cells: Sequence[PlannedCell], axes: Sequence[PlannedAxis], lin
 _PACE = ("threads", "clients", "loaders", "duration", "rate", "write_rate")  # settings of how, and how long
 
 
-def declared_work(header: Plan, links: Links, key: Place) -> list[tuple[str, Mapping[str, Any]]]:
+def declared_work(header: Plan, links: Links, key: Place) -> list[tuple[str, Mapping[str, Json]]]:
     """List what a step and those before it are asked to do, but not how fast: kinds and settings."""
     parents, chain = {stage.id: stage.parent for stage in header.stages}, [key[0]]
     while (parent := parents.get(chain[0])) is not None:

@@ -10,7 +10,7 @@ from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from stepgrid.host import files
@@ -155,7 +155,7 @@ def store() -> Store:
     return Store(data=current_site().data)
 
 
-def host_facts(store: Store) -> dict[str, Any]:
+def host_facts(store: Store) -> dict[str, Json]:
     """Describe this host, with the storage that databases are on."""
     from stepgrid.host.facts import host_hardware
 

@@ -96,7 +96,7 @@ _HEX = "hex:"
 _SHELL_CHARACTERS = frozenset("'\\$`")  # the executor for SLURM puts Python's quotes, and a shell's, around a value
 
 
-def own_section(config: Mapping[str, object]) -> Mapping[str, Any]:
+def own_section(config: Mapping[str, object]) -> Mapping[str, object]:
     """Return the words of a request: the whole config, or its section `stepgrid`, beside which any key may stand."""
     section = config.get(SECTION)
     if section is None:

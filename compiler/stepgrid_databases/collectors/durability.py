@@ -13,9 +13,10 @@ from itertools import pairwise
 from math import inf
 from pathlib import Path
 from statistics import median
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, NamedTuple, Protocol, runtime_checkable
 
 from stepgrid.model.metrics import STEP, Metric, MetricSet, has_percentile
+from stepgrid.model.records import Json
 from stepgrid.plugins import driver
 from stepgrid.plugins.collector import Target
 from stepgrid.plugins.engine import EngineEvent
@@ -70,7 +71,7 @@ class Durability:
     settings: tuple[str, ...] = ("every",)
     module = "stepgrid_databases.collectors.durability"
 
-    def argv(self, tool: str, settings: Mapping[str, Any], target: Target) -> Sequence[str]:
+    def argv(self, tool: str, settings: Mapping[str, Json], target: Target) -> Sequence[str]:
         return [tool, "-m", self.module]
 
     def events(self, folder: Path) -> Iterator[EngineEvent]:

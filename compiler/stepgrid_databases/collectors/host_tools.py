@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 from msgspec import Struct
 
 from stepgrid.model.metrics import MetricSet
+from stepgrid.model.records import Json
 from stepgrid.plugins.collector import Target, interval, pid_list
 
 
@@ -20,7 +20,7 @@ class HostTool(Struct, frozen=True):
     columns: Mapping[str, str] = {}  # metric of ours -> the tool's own column
     settings: tuple[str, ...] = ("every",)
 
-    def argv(self, tool: str, settings: Mapping[str, Any], target: Target) -> Sequence[str]:
+    def argv(self, tool: str, settings: Mapping[str, Json], target: Target) -> Sequence[str]:
         processes = ["-p", pid_list(target.pids)] if self.of_processes else []
         return [tool, *self.options, *processes, interval(settings)]
 

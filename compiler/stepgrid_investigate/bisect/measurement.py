@@ -8,7 +8,6 @@ import subprocess
 import sys
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from statistics import fmean, variance
-from typing import Any
 
 from msgspec import Struct
 
@@ -16,6 +15,7 @@ from stepgrid.errors import PROBLEMS, USAGE
 from stepgrid.host.processes.signals import die_with_parent
 from stepgrid.language.problems import SpecError, format_problems, nearest
 from stepgrid.model.plan import BUILD, Plan, PlannedClaim
+from stepgrid.model.records import Json
 from stepgrid.model.status import Status
 from stepgrid.model.units import counted
 from stepgrid.package import INTERPRETER
@@ -74,8 +74,8 @@ class Measurement(Struct):
         options += ["--only", request.only] if request.only else []
         options += [f"--set={text}" for text in self._sets(decision)]
         argv = [*INTERPRETER, "stepgrid.cli", "run", request.spec, *options]
-        pipes: dict[str, Any] = {"stdout": subprocess.DEVNULL, "stderr": subprocess.PIPE}
-        process = subprocess.Popen(argv, text=True, preexec_fn=die_with_parent(), **pipes)
+        pipe, null = subprocess.PIPE, subprocess.DEVNULL
+        process = subprocess.Popen(argv, text=True, preexec_fn=die_with_parent(), stdout=null, stderr=pipe)
         try:
             _repeat_output(process, warnings)
         except KeyboardInterrupt:  # it has reached the run, too, which ends in its own time
@@ -181,8 +181,8 @@ def override_spec(
     )
 
 
-def _declare_build(request: BisectRequest, candidate: Candidate) -> dict[str, Any]:
-    build: dict[str, Any] = {"extends": request.family, "source": {"ref": candidate.ref}}
+def _declare_build(request: BisectRequest, candidate: Candidate) -> dict[str, Json]:
+    build: dict[str, Json] = {"extends": request.family, "source": {"ref": candidate.ref}}
     if version := candidate.version or request.version:  # it changes along a branch: its tree may say it
         build["version"] = version
     return build

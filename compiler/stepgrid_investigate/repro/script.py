@@ -10,13 +10,13 @@ import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import count
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from msgspec import Struct
 
 from stepgrid.host import files
 from stepgrid.model.plan import Command, PlannedStage, PlannedStep, Value, runs_already
-from stepgrid.model.records import LaunchRequest
+from stepgrid.model.records import Json, LaunchRequest
 from stepgrid.model.secret_variables import is_digest
 from stepgrid.model.table import group
 from stepgrid.model.units import counted, duration
@@ -201,7 +201,7 @@ class Difference(NamedTuple):
     steps: str = ""
 
 
-def _settings(step: PlannedStep) -> dict[str, Any]:
+def _settings(step: PlannedStep) -> dict[str, Json]:
     return {**step.settings, **{name: option.value for name, option in step.options.items()}}
 
 

@@ -27,7 +27,7 @@ NO_VERDICT, AS_SHIPPED = "no verdict", "as shipped"
 LIBRARY, RUNNING = "library", "server"  # routes
 PUBLISHED = ("debian", "maven", "pypi", LIBRARY)  # routes whose binaries somebody made for production
 NOT_RECORDED = "unknown"
-Quality = Mapping[str, Any]
+Quality = Mapping[str, Json]
 
 _RUNNING_SERVER = "which already ran: its configuration, compiler, flags, patches and other clients are not known"
 _NAMES: Mapping[str, str] = MappingProxyType(

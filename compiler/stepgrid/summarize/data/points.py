@@ -282,11 +282,10 @@ class AxisAnswers(Struct, frozen=True, dict=True):
 def searched_axes(header: Plan) -> list[SearchedAxis]:
     """List the searches; one that arms do not share covers the ranges of all."""
     axes = []
-    for searches in group(((search["step"], search["variable"]), search) for search in header.searches).values():
-        step, variable, param, text = (searches[0][name] for name in ("step", "variable", "param", "for"))
-        ends = min(search["least"] for search in searches), max(search["most"] for search in searches)
-        forms = {tuple(search[name] for name in ("param", "for", "least", "most")) for search in searches}
-        axes.append(SearchedAxis(step, variable, param, text, *ends, len(forms) > 1))
+    for searches in group(((search.step, search.variable), search) for search in header.searches).values():
+        first, ends = searches[0], (min(s.least for s in searches), max(s.most for s in searches))
+        forms = {(search.param, search.objective, search.least, search.most) for search in searches}
+        axes.append(SearchedAxis(first.step, first.variable, first.param, first.objective, *ends, len(forms) > 1))
     return axes
 
 
