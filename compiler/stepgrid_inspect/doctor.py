@@ -408,16 +408,14 @@ def _client_finding(site: Site) -> HostFinding:
     except StageError as error:
         return HostFinding("clients", STOPS, str(error), mend=mend)
     assert client is not None
-    record, network = client.facts, client.network
-    text = (
-        f"{counted(record['cores'], 'core')}, {network.rtt_us / 1000:.2g} ms (p99 {network.rtt_p99_us / 1000:.2g} ms)"
-    )
-    text += f", {network.bytes_per_s * 8 / 1e9:.2g} Gbit/s, Python {record['python']}, {record['libc']}"
-    if record["architecture"] != platform.machine():
-        text += f": programs of {platform.machine()} do not run on {record['architecture']}"
+    facts, network = client.facts, client.network
+    text = f"{counted(facts.cores, 'core')}, {network.rtt_us / 1000:.2g} ms (p99 {network.rtt_p99_us / 1000:.2g} ms)"
+    text += f", {network.bytes_per_s * 8 / 1e9:.2g} Gbit/s, Python {facts.python}, {facts.libc}"
+    if facts.architecture != platform.machine():
+        text += f": programs of {platform.machine()} do not run on {facts.architecture}"
         return HostFinding("clients", STOPS, text, client.record(), mend="use a machine of the same architecture")
     versions = [
-        [int(part) for part in re.findall(r"\d+", libc)] for libc in (" ".join(platform.libc_ver()), record["libc"])
+        [int(part) for part in re.findall(r"\d+", libc)] for libc in (" ".join(platform.libc_ver()), facts.libc)
     ]
     if versions[1] < versions[0]:
         mend = f"builds from source may need {' '.join(platform.libc_ver())}: take packages, which bring theirs along"

@@ -19,7 +19,6 @@ from threading import Event, Thread
 from typing import Any, NamedTuple
 
 from msgspec import Struct
-from msgspec.structs import asdict
 
 from stepgrid.host.facts import ADDRESSES
 from stepgrid.host.failure import StageError
@@ -27,10 +26,10 @@ from stepgrid.host.files import read_json
 from stepgrid.host.processes.launch import LaunchError, LaunchPlan
 from stepgrid.host.processes.supervision import FIXED, ProcessEnd, Program, describe_exit, environment
 from stepgrid.host.remote import agent, relay
-from stepgrid.host.remote.answers import receive_answer
+from stepgrid.host.remote.answers import ClientEnd, RemoteFacts, receive_answer
 from stepgrid.host.remote.relay import RESULT, SAMPLES, SshConnection
 from stepgrid.model.plan import PlannedStage, PlannedStep
-from stepgrid.model.records import replace
+from stepgrid.model.records import Json, parse_record, replace
 from stepgrid.model.site import Site, SiteClient
 from stepgrid.plugins.registry import runner
 from stepgrid.plugins.server import Access, NetworkServer, RemoteClient
@@ -66,20 +65,20 @@ class ClientHost(Struct):
     entry: SiteClient
     ssh: tuple[str, ...]
     address: str  # that its connections come from
-    facts: Mapping[str, Any]
+    facts: RemoteFacts
     network: NetworkSpeed
     variables: dict[str, str] = {}  # for clients, once the server is ready: whether they ask for TLS
     tls_counter: str = ""  # of the server, where they decide it
     tls: set[bool] = set()  # whether clients of measured steps had it
     provided: set[str] = set()
 
-    def record(self) -> dict[str, Any]:
+    def record(self) -> dict[str, Json]:
         """Return facts of the host, for the record of an attempt."""
         names = ("hostname", "cpu", "cores", "memory", "kernel")
         addresses = dict(zip(ADDRESSES, (self.entry.listen, self.address), strict=True))
         return {
             **{name: address for name, address in addresses.items() if address not in ("127.0.0.1", "::1")},
-            **{f"client_{name}": self.facts[name] for name in names if name in self.facts},
+            **{f"client_{name}": getattr(self.facts, name) for name in names},
             **{f"network_{name}": round(value, 1) for name, value in self.network._asdict().items()},
         }
 
@@ -146,17 +145,15 @@ class ClientHost(Struct):
             if _names(agent.translate(word, dict.fromkeys(copied, "")), [data]):
                 raise LaunchError(f"the command names {word}, which is here, and clients run on {self.entry.host}")
 
-    def explain(self, process: ProcessEnd, end: Mapping[str, Any]) -> str | None:
+    def explain(self, process: ProcessEnd, end: ClientEnd) -> str | None:
         """Say which end was lost; None: neither."""
-        if "exit" in end or process.overdue or process.deserted:
+        if end.program or process.overdue or process.deserted:
             return None
-        return str(
-            end.get("lost") or f"the connection to {self.entry.host} was lost: ssh {describe_exit(process.exit)}"
-        )
+        return end.lost or f"the connection to {self.entry.host} was lost: ssh {describe_exit(process.exit)}"
 
-    def missing_file(self, end: Mapping[str, Any]) -> str:
+    def missing_file(self, end: ClientEnd) -> str:
         """Name a path of the command that is here and was not there, as the end of a sentence; empty: none."""
-        missing = [path for path in end.get("missing", ()) if os.path.lexists(path)]
+        missing = [path for path in (end.program.missing if end.program else ()) if os.path.lexists(path)]
         hint = f"not on {self.entry.host}: list it under `files:`"
         return f"; {missing[0]} is on this machine and {hint}" if missing else ""
 
@@ -170,13 +167,13 @@ class ClientHost(Struct):
             self.tls.add(after > before)
         if self.tls:
             attempt.note_host({"client_tls": min(self.tls) if len(self.tls) == 1 else "in part"})
-        end = read_end(folder)
-        if "exit" not in end:
+        end = read_end(folder).program
+        if end is None:
             return
         limit = "the client is the limit, not the server"
-        if end["cpu_pct"] > BUSY_CPU:
-            yield f"the CPU of the clients' machine was {end['cpu_pct']:.0f} % busy: {limit}"
-        share = end["network_bytes_per_s"] / self.network.bytes_per_s
+        if end.cpu_pct > BUSY_CPU:
+            yield f"the CPU of the clients' machine was {end.cpu_pct:.0f} % busy: {limit}"
+        share = end.network_bytes_per_s / self.network.bytes_per_s
         if share > BUSY_NETWORK:
             yield f"{100 * share:.0f} % of what the network to the clients' machine carries was used: it is the limit"
 
@@ -237,7 +234,7 @@ def reach(site: Site) -> ClientHost | None:
         if facts is None or measured is None or "address" not in echo:
             raise StageError(f"{entry.host} sent something else than figures of its network")
         network = NetworkSpeed(measured.rtt_us, measured.rtt_p99_us, min(measured.received, echo["received"]))
-        return ClientHost(entry, ssh, str(echo["address"]), asdict(facts), network)
+        return ClientHost(entry, ssh, str(echo["address"]), facts, network)
 
 
 def own_port(address: str) -> int:
@@ -295,28 +292,26 @@ def _answer(listener: socket.socket, token: str, echo: dict[str, Any]) -> None:
 # What is left of a step that ran there
 
 
-def read_end(folder: Path) -> Mapping[str, Any]:
-    """Read how it ended: figures, or `lost`: which end was lost; empty where our own half was killed."""
+def read_end(folder: Path) -> ClientEnd:
     try:
-        values = json.loads((folder / RESULT).read_text(encoding="utf-8"))
+        return parse_record((folder / RESULT).read_bytes(), ClientEnd)
     except (OSError, ValueError):
-        return {}
-    return values if isinstance(values, dict) else {}
+        return ClientEnd()
 
 
-def with_figures(process: ProcessEnd, end: Mapping[str, Any]) -> ProcessEnd:
+def with_figures(process: ProcessEnd, end: ClientEnd) -> ProcessEnd:
     """Take time and use of the program there, in place of those of what stood for it."""
-    if "exit" not in end:
+    if (program := end.program) is None:
         return process
-    began, ended = (datetime.fromtimestamp(end["began"] + seconds, UTC) for seconds in (0, end["seconds"]))
+    began, ended = (datetime.fromtimestamp(end.began + seconds, UTC) for seconds in (0, program.seconds))
     return replace(
         process,
         started=began.isoformat(),
         ended=ended.isoformat(),
-        seconds=end["seconds"],
-        user=end["user"],
-        system=end["system"],
-        max_rss=int(end["max_rss"]),
+        seconds=program.seconds,
+        user=program.user,
+        system=program.system,
+        max_rss=int(program.max_rss),
     )
 
 

@@ -43,6 +43,14 @@ class End(Struct):
     missing: list[str] = []  # paths of the command that are not there
 
 
+class ClientEnd(Struct, omit_defaults=True):
+    """client.json: how a program there ended, or which end of the connection was lost; neither: our half was killed."""
+
+    lost: str = ""
+    began: float = 0.0  # unix time
+    program: End | None = None
+
+
 class RemoteFacts(Struct):
     hostname: Name
     cpu: Name

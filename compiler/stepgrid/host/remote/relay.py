@@ -17,6 +17,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO
 
+import msgspec
 from msgspec.structs import asdict
 
 from stepgrid.host.remote import agent
@@ -36,7 +37,7 @@ from stepgrid.host.remote.agent import (
     follow_parent,
     plain,
 )
-from stepgrid.host.remote.answers import End, RemoteAnswer, read_answer, receive_answer
+from stepgrid.host.remote.answers import ClientEnd, End, RemoteAnswer, read_answer, receive_answer
 
 RESULT, SAMPLES = "client.json", "client-samples.jsonl"  # in the step's folder
 LOST_EXIT = 70
@@ -136,17 +137,17 @@ def relay(path: str) -> int:
     except (LostError, OSError, ValueError) as error:
         message = connection.explain(error)
         print(message, file=sys.stderr)
-        _write_json({"lost": message})
+        _write_end(ClientEnd(message))
         return LOST_EXIT
     finally:
         connection.close()
-    _write_json({"began": began, **asdict(result)})
+    _write_end(ClientEnd(began=began, program=result))
     return result.exit
 
 
-def _write_json(values: dict[str, Any]) -> None:
-    with Path(RESULT).open("x", encoding="utf-8") as file:
-        json.dump(values, file)
+def _write_end(end: ClientEnd) -> None:
+    with Path(RESULT).open("xb") as file:
+        file.write(msgspec.json.encode(end))
 
 
 class _Receiver:
