@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from itertools import permutations
+from itertools import permutations, product
 from statistics import fmean, stdev
 from typing import NamedTuple
 
@@ -28,10 +28,11 @@ from stepgrid.summarize.claims import FAILS, HOLDS
 from stepgrid.summarize.comparisons.comparison import RatioIntervals
 from stepgrid.summarize.data.points import Point
 from stepgrid.summarize.statistics import confidence_intervals, verdicts
-from stepgrid.summarize.statistics.confidence_intervals import Interval, LogRatios, inverse, moved, special
+from stepgrid.summarize.statistics.confidence_intervals import Interval, LogRatios, add_bracket, inverse, moved, special
 from stepgrid.summarize.statistics.verdicts import UNDECIDED
 
 ONE_LOAD = "one load decides nothing"
+MORE_POINTS = "what held and what failed lie on both sides: more `points` of the search may decide it"
 MORE_LOADS, AT_THE_BOUND = "more loads may decide it", "at the bound: more loads would hardly decide it"
 _SIGNS = {"<=": "≤", ">=": "≥"}
 _FLIPPED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
@@ -55,10 +56,12 @@ class ClaimEvidence(Struct, frozen=True):
     disturbance: Callable[[str, Sequence[Point]], str] = lambda *_: ""  # why others' load decides nothing
     # of figures that somebody published: each is judged as it stands, without an interval
     provenance: Callable[[ClaimComparison, Mapping[Figure, Point], Mapping[Figure, float]], Provenance] | None = None
+    limits: Mapping[str, Sequence[Point]] = {}  # what searches found, by its metric
 
     def restrict(self, is_counted: Callable[[int], bool]) -> ClaimEvidence:
         """Forget the other loads."""
-        return replace(self, intervals=self.intervals.of_loads(is_counted))
+        limits = {name: [point.of_loads(is_counted) for point in points] for name, points in self.limits.items()}
+        return replace(self, intervals=self.intervals.of_loads(is_counted), limits=limits)
 
 
 class Leaf(Struct, frozen=True):
@@ -73,6 +76,7 @@ class Leaf(Struct, frozen=True):
     idle: tuple[str, ...] = ()  # of which figures of QPS a load did nothing
     margin: float = SMALLEST_EFFECT  # how far apart similar figures may be
     provenance: Provenance | None = None  # of published figures
+    bracket: tuple[float, float] | None = None  # of lhs / rhs, where the values of searches may lie anywhere in theirs
 
 
 class ClaimOutcome(NamedTuple):
@@ -110,11 +114,30 @@ def make_leaf(comparison: ClaimComparison, points: Mapping[Figure, Point], evide
         return Leaf(comparison, (), "no load has all of its figures")
     chosen = {figure: points[figure] for figure in wanted}
     if evidence.provenance is None:
-        bare = Leaf(comparison, sides, withheld=ONE_LOAD if wanted and len(sides) < 2 else "")
+        common_points = {figure: point.of_loads(common.__contains__) for figure, point in chosen.items()}
+        withheld = ONE_LOAD if wanted and len(sides) < 2 else ""
+        bare = Leaf(comparison, sides, withheld=withheld, bracket=_bracket(ratio, common_points, loads))
     else:
         provenance = evidence.provenance(comparison, chosen, loads[0])
         bare = Leaf(comparison, sides, problem=provenance.problem or None, provenance=provenance)
     return _with_noise(bare, chosen, loads, evidence)
+
+
+def _bracket(
+    ratio: ClaimComparison, points: Mapping[Figure, Point], loads: Sequence[Mapping[Figure, float]]
+) -> tuple[float, float] | None:
+    """Find the ends of lhs / rhs over what held and what failed in searches, means over the loads."""
+    brackets = {figure: bracket for figure, point in points.items() if (bracket := point.bracket(figure.metric))}
+    ends = [brackets.get(figure) or [fmean(load[figure] for load in loads)] for figure in points]
+    quotients = []
+    for corner in product(*ends) if brackets else ():
+        values = dict(zip(points, corner, strict=True))
+        try:
+            quotients.append(units.quotient(evaluate(ratio.lhs, values), evaluate(ratio.rhs, values)))
+        except (ArithmeticError, ValueError):
+            quotients.append(math.nan)
+    is_known = not any(math.isnan(value) or value < 0 for value in quotients)
+    return (min(quotients), max(quotients)) if quotients and is_known else (0.0, math.inf) if quotients else None
 
 
 def ordered(comparison: ClaimComparison) -> ClaimComparison:
@@ -236,8 +259,12 @@ def _outcome(leaf: Leaf, sample: LogRatios | None, interval: Interval | None) ->
             UNDECIDED, _numbers(leaf, interval) if sample else _means(leaf), (leaf.withheld, *leaf.idle)
         )
     interval = leaf.interval or interval
+    if leaf.bracket and (sample is None or interval is None):
+        return ClaimOutcome(UNDECIDED, _means(leaf), (MORE_POINTS,))
     if sample is None or interval is None:
         return _by_load(leaf)
+    if leaf.bracket:
+        interval = add_bracket(interval, *leaf.bracket)
     result = _judge_interval(leaf, interval)
     doubtful = (FAILS,) if leaf.comparison.sign == SIMILAR else (FAILS, HOLDS)
     if leaf.floor is not None and result in doubtful and abs(math.log(interval.ratio)) <= math.log1p(leaf.floor):
@@ -279,7 +306,7 @@ def _outlook(leaf: Leaf, interval: Interval) -> tuple[str, ...]:
     bound = math.log1p(leaf.margin) if leaf.comparison.sign == SIMILAR else 0.0
     distance = abs(abs(math.log(interval.ratio)) - bound)
     reach = math.log(interval.high / interval.ratio) * math.sqrt(interval.loads / verdicts.PATIENCE)
-    return (AT_THE_BOUND if distance < reach else MORE_LOADS,)
+    return (MORE_POINTS if leaf.bracket else AT_THE_BOUND if distance < reach else MORE_LOADS,)
 
 
 def _by_load(leaf: Leaf) -> ClaimOutcome:
@@ -359,6 +386,9 @@ def _with_ends(interval: Interval, factor: float, unit: str) -> str:
     if interval.low == interval.high:
         return f"{_number(interval.ratio * factor)}{unit}"
     low, high = interval.low * factor, interval.high * factor
+    if interval.bound:
+        ends = f"0, {_number(high)}" if low == 0 else f"{_number(low)}, {units.UNBOUNDED}"
+        return f"{interval.bound}{_number(interval.ratio * factor)}{unit} [{ends}]"
     return f"{units.telling(low, high, _number)(interval.ratio * factor)}{unit} {units.interval(low, high, _number)}"
 
 

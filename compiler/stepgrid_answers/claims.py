@@ -58,7 +58,7 @@ def answer_claims(evidence: GridEvidence) -> list[JudgedClaim]:
     def floor(metric: str, point: Point, other: Point) -> float | None:
         return ratios.floor(point, other, axes, metric)
 
-    claim_evidence = ClaimEvidence(floor, evidence.intervals, ratios.effect, ratios.disturbance)
+    claim_evidence = ClaimEvidence(floor, evidence.intervals, ratios.effect, ratios.disturbance, limits=evidence.limits)
     return judge_claims(evidence.plan.report.claims, axes, points, ratios.caveat, claim_evidence)
 
 
@@ -116,7 +116,7 @@ def _confirmed_case(case: ClaimCase, later: Sequence[ClaimCase], first: int, fre
 def _judged(claim: PlannedClaim, scope: _Scope) -> JudgedClaim:
     statement = parse_claim(claim.expect, {axis.name: axis.labels for axis in scope.axes})
     where = claim.where
-    choices = _choices(statement, where, scope.points)
+    choices = _choices(statement, where, scope.points, scope.evidence.limits)
     leaves = [[make_leaf(part, chosen, scope.evidence) for part in comparisons(statement)] for _, chosen in choices]
     outcomes = decide([leaf for row in leaves for leaf in row], scope.evidence.intervals.alpha)
     names = [STEP, *(axis.name for axis in scope.axes)]
@@ -183,12 +183,14 @@ def _with_caveats(case: ClaimCase, chosen: Mapping[Figure, Point], caveat: Cavea
     return replace(case, result=UNDECIDED if is_open else case.result, notes=(*case.notes, *shipped, *refused, *failed))
 
 
-def _choices(statement: Statement, where: Mapping[str, Json], points: Sequence[Point]) -> list[Choice]:
+def _choices(
+    statement: Statement, where: Mapping[str, Json], points: Sequence[Point], limits: Mapping[str, Sequence[Point]] = {}
+) -> list[Choice]:
     """List every way to have all figures at points that agree on what the claim leaves open."""
     sides = (side for part in comparisons(statement) for side in (part.lhs, part.rhs))
     choices: list[Choice] = [({}, {})]
     for figure in dict.fromkeys(figure for side in sides for figure in figures(side)):
-        choices = _join(choices, figure, list(_points_of_figure(figure, where, points)))
+        choices = _join(choices, figure, list(_points_of_figure(figure, where, limits.get(figure.metric, points))))
     return choices
 
 

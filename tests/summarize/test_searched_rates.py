@@ -6,7 +6,7 @@ import pytest
 
 from stepgrid.cli.output import check_gate
 from stepgrid.host.terminal_output import Paint
-from stepgrid.model.plan import CellStep, PlannedAxis, PlannedSearch
+from stepgrid.model.plan import CellStep, PlannedAxis, PlannedClaim, PlannedSearch
 from stepgrid.model.records import replace
 from stepgrid.summarize import summary_text
 from stepgrid.summarize.findings import findings
@@ -20,7 +20,7 @@ SEARCH = PlannedSearch("readww", "rate", "rate", 10, 1000, "max rate where p99_u
 BASE = [(100, 110)] * 3
 
 
-def report_of(loads, *others, shares=(), is_alone=False, is_busy=False, warning=""):
+def report_of(loads, *others, shares=(), is_alone=False, is_busy=False, warning="", claim=""):
     """`loads`: of the arm, what held and what failed, None where nothing did; of one that failed nothing at all.
 
     `shares`: rates of a step that is not searched."""
@@ -45,6 +45,8 @@ def report_of(loads, *others, shares=(), is_alone=False, is_busy=False, warning=
     rate = PlannedAxis("rate", (*shares, *(f"#{number}" for number in range(8))), ("paced", "readww")[not shares :])
     searches = (SEARCH, *others)
     tables = replace(made.tables(runs), facts={"noise": noise})
+    claims = (PlannedClaim(claim="", expect=claim),) * bool(claim)
+    plan = replace(plan, report=replace(plan.report, claims=claims))
     return make_report(replace(plan, searches=searches, axes=(*plan.axes, rate)), tables)
 
 
@@ -67,6 +69,31 @@ def report_of(loads, *others, shares=(), is_alone=False, is_busy=False, warning=
 def test_a_verdict_holds_for_every_value_of_the_brackets(loads, text, verdict):
     ((case,),) = (comparison.cases() for comparison in report_of(loads).comparisons.all[-1:])
     assert (case.entry.text, case.entry.verdict) == (text, verdict)
+
+
+OTHER, RATIO = "highest_rate(arm='other')", "highest_rate(arm='other') {} highest_rate(arm='base')"
+
+
+@pytest.mark.parametrize(
+    ("loads", "claim", "result", "numbers"),
+    [
+        ([(110, 121)] * 3, RATIO.format(">"), "undecided", "1.10× [0.99, 1.22] (claimed > 1×)"),
+        ([(121, 133)] * 3, RATIO.format(">"), "holds", "1.21× [1.09, 1.34] (claimed > 1×)"),
+        ([(50, 55)] * 3, RATIO.format(">="), "fails", "0.50× [0.45, 0.55] (claimed ≥ 1×)"),
+        ([(1000, None)] * 3, RATIO.format("<"), "fails", "at least 9.09× [9.03, unbounded] (claimed < 1×)"),
+        ([(200, 220)] * 3, f"{OTHER} >= 210", "undecided", "200 [199, 221] (claimed ≥ 210)"),
+        ([(200, 220)] * 3, f"{OTHER} < 230", "holds", "200 [199, 221] (claimed < 230)"),
+        ([(200, 220)] * 3, f"{OTHER} == 200", "undecided", "200"),
+        ([(1000, None)] * 3, f"{OTHER} > 1500", "undecided", "at least 1,000 [994, unbounded] (claimed > 1,500)"),
+        ([(None, 10)] * 3, f"{OTHER} < 11", "holds", "at most 10.00 [0, 10.06] (claimed < 11)"),
+        ([(200, 220)] * 3, f"{OTHER} < 0.5 * qps(arm='other', step='max')", "undecided",
+         "highest_rate 200 against max 200: 1.00× [0.99, 1.11]"),
+        ([(200, 220)], f"{OTHER} > 100", "undecided", "200 (claimed > 100)"),
+    ],
+)  # fmt: skip
+def test_a_claim_holds_for_every_value_of_the_brackets(loads, claim, result, numbers):
+    (judged,) = report_of(loads, claim=claim).comparisons.claims
+    assert (judged.result, judged.cases[0].numbers) == (result, (numbers,))
 
 
 def test_an_answer_has_its_bracket_everywhere():

@@ -47,6 +47,11 @@ class AxisSearch(Struct, frozen=True):
     def label(self) -> str:
         return f"{self.least} to {self.most}, searched"
 
+    @property
+    def limit(self) -> str:
+        """Name the metric of the largest value that holds; empty for the best of several, which is too good for one."""
+        return f"highest_{self.variable}" if parse_objective(self.objective).name == self.variable else ""
+
     def to_json(self) -> dict[str, Json]:
         values = (self.variable, self.param, self.least, self.most, self.objective, self.points, self.number)
         return dict(zip(_KEYS, values, strict=True))

@@ -369,7 +369,7 @@ def check_until(entry: StepEntry, settings: Mapping[str, Json], problems: Proble
     if link is None or not entry.is_to_be_steady:
         return
     where = link.key_location("until", entry.where)
-    if isinstance(entry.search, AxisSearch) and parse_objective(entry.search.objective).name == entry.search.variable:
+    if isinstance(entry.search, AxisSearch) and entry.search.limit:
         message = f"step `{entry.base}`: `until: steady` beside a search `{entry.search.objective}`"
         hint = "a limit is no rate that becomes steady: leave one out, or ask for `steady_qps` in the search"
         problems.add("not-both", where, message, hint, len("until"))

@@ -13,6 +13,7 @@ from msgspec import Struct
 
 from stepgrid.errors import StepgridError
 from stepgrid.expand.scope import Label
+from stepgrid.expand.search import AxisSearch
 from stepgrid.language.expressions import ExpressionError, find_nodes, parse
 from stepgrid.language.problems import Problem, Problems, nearest
 from stepgrid.language.yaml import Text, key_location
@@ -201,12 +202,11 @@ def _planned_names(
     stages: Iterable[Sequence[PlannedStep]],
 ) -> _Names:
     steps = {id(step.settings): step for steps in stages for step in steps}.values()
-    durations: dict[str, float] = {}
+    durations, longest = dict[str, float](), dict[str, float]()
     for step in steps:
         seconds = as_number(step.settings.get("duration"))
         durations[step.name] = max(math.inf if seconds is None else seconds, durations.get(step.name, 0.0))
     exact: dict[str, set[str]] = {**{axis.name: set(axis.labels) for axis in axes}, STEP: set()}
-    longest: dict[str, float] = {}
     for head in (head for heads in {id(cell.steps): cell.steps for cell in cells}.values() for head in heads):
         exact[STEP] |= {head.name, head.step}
         for variable, value in head.variables.items():
@@ -214,7 +214,8 @@ def _planned_names(
         for name in (head.name, head.step) if head.measured else ():
             longest[name] = max(durations[head.name], longest.get(name, 0.0))
     labels = {**exact, BUILD: exact[BUILD] | set(document.spec.builds)}
-    figures = {*CORE_METRICS, *document.spec.metrics, *own_metrics(steps)}
+    figures = {search.limit for step in steps if (search := AxisSearch.from_setup(step.setup)) and search.limit}
+    figures |= {*CORE_METRICS, *document.spec.metrics, *own_metrics(steps)}
     figures |= {str(probe.name) for probe in document.spec.probes}
     return _Names(exact, labels, figures, longest, {*exact, *figures}.union(*exact.values()))
 
@@ -227,7 +228,7 @@ def _declared_names(document: Document, swept: Mapping[str, set[str]]) -> _Names
         step_names = _Anything()
     figures: set[str] = {*CORE_METRICS, *(str(probe.name) for probe in document.spec.probes), *document.spec.metrics}
     for step in steps:
-        figures |= {str(name) for name in inner_map(step.model_extra or {}, "metrics")}  # a step's figures of its own
+        figures |= {*inner_map(step.model_extra or {}, "metrics"), *(f"highest_{name}" for name in step.for_ or ())}
     if swept or any(step.use is None and step.kind is not None and step.kind not in DRIVERS.names() for step in steps):
         figures = _Anything()  # steps of other cells may name theirs; a kind that does not exist may have any
     axes: dict[str, set[str]] = {}
@@ -421,8 +422,8 @@ def _check_arguments(call: Any, expect: Text, labels: Mapping[str, set[str]], pr
     from jinja2 import nodes
 
     if call.args or call.dyn_args or call.dyn_kwargs:
-        message, hint = "the arguments of a figure have names", "for example qps(cache='lru')"
-        problems.add("expression", expect.where, message, hint, len(expect))
+        message = "the arguments of a figure have names"
+        problems.add("expression", expect.where, message, "for example qps(cache='lru')", len(expect))
     for argument in call.kwargs:
         if argument.key not in labels:
             message, hint = f"there is no axis `{argument.key}`", nearest(argument.key, labels)

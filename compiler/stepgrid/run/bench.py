@@ -19,7 +19,6 @@ from stepgrid.expand.search import (
     chosen_axis,
     next_boundary,
     next_peak,
-    parse_objective,
     rate_target,
 )
 from stepgrid.host.failure import StageError, end_of_log, explaining_log
@@ -248,7 +247,7 @@ def choose_value(step: PlannedStep, finished: Sequence[FinishedStep]) -> float |
     if isinstance(search, RateShare):
         return _share_value(search, step, finished)
     trials = list(_trials(search, step.name, finished))
-    if parse_objective(search.objective).name == search.variable:
+    if search.limit:
         return next_boundary(search.least, search.most, trials)
     return next_peak(search.least, search.most, search.points, trials)
 

@@ -158,6 +158,7 @@ class GridEvidence(Struct, frozen=True):
     links: Links
     durability: Callable[[Place], Mapping[str, str] | None]  # what a step that writes promises to its class
     costs: LoadCosts = LoadCosts()
+    limits: Mapping[str, Sequence[Point]] = {}  # what searches found, by its metric
 
 
 # answers: a GridAnswer, a JudgedClaim, a Ladder, a Doubt, or an Explanation
@@ -221,7 +222,8 @@ def make_report(
     judged = judge(unjudged, evidence, axes, intervals)
     pooled = [pool(comparison, sections, evidence, alpha) for comparison in judged]
     searches = tuple(find_searches(searched, tables.runs))
-    of_searches = () if header.tune else _judge_searches(searches, evidence, setup, able)
+    limits = {} if header.tune else _limits(searches, axes)
+    of_searches = _judge_limits(limits, evidence, setup, able)
     comparisons = mark_perhaps([*pooled, *of_searches], evidence.effect, alpha)
     judge_by = partial(_judge_by, sections, evidence, setup, able)
     is_busy = any(case.entry.verdict == BUSY for comparison in comparisons for case in comparison.cases())
@@ -234,9 +236,12 @@ def make_report(
         return make_report(replace(header, report=bases), tables, costs, across, links)
 
     durability = cache(partial(_durability, links))
-    answers = _answers(GridEvidence(header, setup, sections, evidence, intervals, measured, links, durability, costs))
+    limit_points = {metric.name: [point for part in parts for point in part.points] for metric, parts in limits.items()}
+    answers = _answers(
+        GridEvidence(header, setup, sections, evidence, intervals, measured, links, durability, costs, limit_points)
+    )
     pairs = header.until if header.until and not header.until.is_race else None
-    limits = decisions.DecisionLimits(pairs, evidence.effect, costs) if pairs else None
+    until = decisions.DecisionLimits(pairs, evidence.effect, costs) if pairs else None
     return Report(
         setup,
         Comparisons(
@@ -246,7 +251,7 @@ def make_report(
             costs=mark_perhaps(judge_by([*chain.from_iterable(COSTS.values()), *TAILS]), evidence.effect, alpha),
             claims=_select(answers, JudgedClaim),
             ladders=_select(answers, Ladder),
-            decisions=decisions.decide(comparisons, limits) if limits else (),
+            decisions=decisions.decide(comparisons, until) if until else (),
             searches=searches,
             rates=tuple(find_rate_curves(searched, tables.runs)),
         ),
@@ -291,17 +296,25 @@ def _judge_by(
     return tuple(judge(unjudged, evidence, setup.axes, ratio_intervals(unjudged, setup.alpha)))
 
 
-def _judge_searches(
-    searches: Iterable[AxisAnswers], evidence: RatioEvidence, setup: ReportSetup, able: str | None
-) -> Sequence[Comparison]:
-    """Judge the highest values that hold."""
+def _limits(
+    searches: Iterable[AxisAnswers], axes: Sequence[PlannedAxis]
+) -> Mapping[ComparedMetric, Sequence[StepPoints]]:
+    """Make points of the highest values that hold."""
     limits = [search for search in searches if search.axis.is_boundary]
     metrics = group(
         (ComparedMetric(limit.axis.metric, limit.axis.unit), run) for limit in limits for run in limit.runs()
     )
+    return {
+        metric: [_section(step, axes, runs) for step in dict.fromkeys(run.step for run in runs)]
+        for metric, runs in metrics.items()
+    }
+
+
+def _judge_limits(
+    limits: Mapping[ComparedMetric, Sequence[StepPoints]], evidence: RatioEvidence, setup: ReportSetup, able: str | None
+) -> Sequence[Comparison]:
     unjudged: list[Comparison] = []
-    for metric, runs in metrics.items():
-        sections = [_section(step, setup.axes, runs) for step in dict.fromkeys(run.step for run in runs)]
+    for metric, sections in limits.items():
         unjudged += compare(sections, setup.base, able, metric)
     return judge(unjudged, evidence, setup.axes, ratio_intervals(unjudged, setup.alpha))
 

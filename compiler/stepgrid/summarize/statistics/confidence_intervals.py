@@ -162,8 +162,9 @@ def moved(interval: Interval, ratio: float) -> Interval:
 
 def inverse(interval: Interval) -> Interval:
     """Return the interval of the base to the arm."""
-    ratios = tuple(1 / ratio for ratio in interval.ratios)
-    return replace(interval, ratio=1 / interval.ratio, low=1 / interval.high, high=1 / interval.low, ratios=ratios)
+    ratios, high = tuple(1 / ratio for ratio in interval.ratios), units.quotient(1.0, interval.low)
+    bracket = interval.bracket[::-1]
+    return replace(interval, ratio=1 / interval.ratio, low=1 / interval.high, high=high, ratios=ratios, bracket=bracket)
 
 
 def add_bracket(interval: Interval, least: float, most: float) -> Interval:
