@@ -33,6 +33,7 @@ from stepgrid.store.plans import Request
 from stepgrid.summarize import next_action, summary_text
 from stepgrid.summarize.comparisons.decisions import decision_sentences
 from stepgrid.summarize.data.tables_reader import StepDetails, Tables
+from stepgrid.summarize.gate import Condition, Gate, gate_cases
 from stepgrid.summarize.report import make_report
 from tests.cases import cases
 from tests.summarize import made, scenario
@@ -220,6 +221,14 @@ def report_text(case):
 def test_reports(group, golden):
     chosen = [case for case in CASES if case["group"] == group]
     golden("\n\n".join(f"# {case['case']}\n{report_text(case)}" for case in chosen) + "\n")
+
+
+def test_a_gate_refuses_an_arm_that_was_never_steady():
+    (case,) = (case for case in CASES if case["case"].startswith("of steps that are to become steady"))
+    gated = gate_cases(report_of(case)[1], Gate((Condition("undecided"),)))
+    assert [(one.name, one.text) for one in gated if one.is_refused and "never" in one.name] == [
+        ("read, arm=never, QPS", "1.20× [1.19, 1.21], no steady state in 3 of 3 runs, in 0 of 3 of the base")
+    ]
 
 
 @pytest.mark.parametrize("name", ["of a scale, faster", "of a scale, mixed", "of a scale, worse somewhere"])

@@ -128,6 +128,14 @@ def _findings(report: Report, comparisons: Sequence[Comparison]) -> list[Finding
 
 def never_steady(report: Report) -> Iterator[Finding]:
     """Name the arms that have no place in the leading answers, because none of their runs became steady."""
+    for arm, cases in never_steady_arms(report):
+        detail, reason = f"against {base_and_place(cases, arm)}", str(cases[0].entry.refusal)
+        name, weight = f"{arm.name}: no verdict", (False, 0.0)
+        yield Finding(arm.name, arm.comparison.base, name, detail, NONE, weight, reason, metric=STEADY_QPS)
+
+
+def never_steady_arms(report: Report) -> Iterator[tuple[Arm, Sequence[ArmCase]]]:
+    """List these arms with their points, by QPS."""
     leading = [arm for comparison in report.comparisons.leading for arm in arms(comparison)]
     compared = {(arm.name, case.row.step, case.row.labels) for arm in leading for case in arm.compared}
     is_led_by_it = any(arm.comparison.metric.name == STEADY_QPS for arm in leading)
@@ -135,9 +143,7 @@ def never_steady(report: Report) -> Iterator[Finding]:
         for arm in arms(comparison) if comparison.metric.name == QPS else ():
             missing = [case for case in arm.compared if (arm.name, case.row.step, case.row.labels) not in compared]
             if cases := [case for case in missing if (case.entry.refusal or "").startswith(NOT_STEADY)]:
-                detail, reason = f"against {base_and_place(cases, arm)}", str(cases[0].entry.refusal)
-                name, weight = f"{arm.name}: no verdict", (False, 0.0)
-                yield Finding(arm.name, comparison.base, name, detail, NONE, weight, reason, metric=STEADY_QPS)
+                yield arm, cases
 
 
 def _tally(report: Report) -> Iterator[Finding]:

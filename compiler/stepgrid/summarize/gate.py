@@ -10,6 +10,7 @@ from msgspec import Struct
 from stepgrid.model.status import Status
 from stepgrid.model.table import ABSENT, SAME
 from stepgrid.summarize.comparisons.comparison import ACCEPTED, RATIO, ArmEntry
+from stepgrid.summarize.findings import never_steady_arms
 from stepgrid.summarize.report import Report
 from stepgrid.summarize.statistics import verdicts
 
@@ -58,13 +59,19 @@ def gate_cases(report: Report, gate: Gate) -> Iterator[GateCase]:
             for arm, entry in zip(comparison.arms[1:], row.entries[1:], strict=True):
                 if entry.kind in (SAME, ABSENT, Status.UNSUPPORTED):
                     continue
-                results = _results(entry, effect)
-                is_refused = any(
-                    result in results and (not steps or row.step in steps) for result, steps in gate.conditions
-                )
                 name = f"{comparison.where(row)}, {comparison.arm_name(arm)}{metric}"
-                is_accepted = is_refused and entry.conclusion is not None and entry.conclusion.kind == ACCEPTED
-                yield GateCase(row.step, name, _text(entry), results, is_refused and not is_accepted, is_accepted)
+                yield _case(gate, row.step, name, entry, effect)
+    for arm_by_qps, cases in never_steady_arms(report):
+        for case in cases:
+            name = f"{arm_by_qps.comparison.where(case.row)}, {arm_by_qps.name}, {arm_by_qps.comparison.metric.title}"
+            yield _case(gate, case.row.step, name, case.entry, 0.0)
+
+
+def _case(gate: Gate, step: str, name: str, entry: ArmEntry, effect: float) -> GateCase:
+    results = _results(entry, effect)
+    is_refused = any(result in results and (not steps or step in steps) for result, steps in gate.conditions)
+    is_accepted = is_refused and entry.conclusion is not None and entry.conclusion.kind == ACCEPTED
+    return GateCase(step, name, _text(entry), results, is_refused and not is_accepted, is_accepted)
 
 
 def _results(entry: ArmEntry, effect: float) -> frozenset[str]:
