@@ -15,7 +15,7 @@ from stepgrid.errors import CLAIM_FAILED, FAILED, FINE, PROBLEMS
 from stepgrid.host.files import write_text
 from stepgrid.language.problems import Problems
 from stepgrid.model.units import counted
-from stepgrid.pipeline import collect, summarize
+from stepgrid.pipeline import collect_and_summarize
 from stepgrid.store.store import SummaryFiles
 from stepgrid.workflow import host_plan
 from stepgrid_published import figures as published_figures
@@ -183,7 +183,7 @@ def _legacy_lines(target: Path, folder: results.PublishedFolder) -> Iterator[str
 
 def _make_report(plan: str) -> int:
     """Make the tables and the report, for which no run is needed: nothing is left to measure."""
-    if status := collect(plan, is_partial=True) or summarize(plan, is_partial=True):
+    if status := collect_and_summarize(plan, is_partial=True):
         return status
     print(f"report: {SummaryFiles.of(host_plan.store(), plan).text}")
     print(f"`stepgrid report {plan}` prints it: the plan has no spec, so its digest names it")
