@@ -9,6 +9,8 @@ import signal
 import socket
 import subprocess
 import sys
+import tempfile
+import time
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,6 +21,7 @@ import pytest
 from stepgrid.host.remote.relay import LOST_EXIT
 from stepgrid.model.plan import PlannedStep
 from stepgrid.run import client_host
+from tests.docs.pages import DOCS, write_files
 from tests.integration import servers
 from tests.integration.conftest import ROOT
 from tests.integration.conftest import Lab as Checkout
@@ -61,21 +64,20 @@ class Machine:
         return False
 
 
-def serve(folder, address, prefix=()):
-    """An sshd of our own with keys of its own; `prefix`: what starts it elsewhere."""
+def serve(folder, address, prefix=(), settings=""):
+    """An sshd of our own with keys of its own; `prefix`: what starts it elsewhere; `settings`: more of them for ssh."""
     for name in ("host", "key"):
         subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", folder / name], check=True)
     with socket.create_server(("127.0.0.1", 0)) as probe:
         port = probe.getsockname()[1]
-    settings = {
+    own = {
         "Port": port, "ListenAddress": address, "HostKey": folder / "host", "AuthorizedKeysFile": folder / "key.pub",
         "StrictModes": "no", "PidFile": "none", "PermitRootLogin": "yes",
     }  # fmt: skip
-    (folder / "sshd").write_text("".join(f"{name} {value}\n" for name, value in settings.items()))
+    (folder / "sshd").write_text("".join(f"{name} {value}\n" for name, value in own.items()))
     known = f"UserKnownHostsFile {folder}/known\nStrictHostKeyChecking accept-new\nLogLevel ERROR\n"
-    (folder / "ssh").write_text(
-        f"Host bench2\nHostName {address}\nPort {port}\nIdentityFile {folder}/key\nIdentitiesOnly yes\n{known}"
-    )
+    login = f"IdentityFile {folder}/key\nIdentitiesOnly yes\n{settings}"
+    (folder / "ssh").write_text(f"Host bench2\nHostName {address}\nPort {port}\n{login}{known}")
     (folder / "wrapper").write_text(f'#!/bin/sh\nexec ssh -F {folder}/ssh "$@"\n')
     (folder / "wrapper").chmod(0o755)
     if not os.geteuid():
@@ -204,6 +206,58 @@ def test_what_cannot_be_reached_is_said_before_a_server_starts(lab, machine):
     machine.write_site(lab.folder / "site.yaml", f"203.0.113.{secrets.randbelow(250) + 1}")
     lab.run(*RUN, **ENV)
     assert lab.failure()["message"].endswith(": Cannot assign requested address")
+
+
+@contextmanager
+def other_user():
+    """A machine that ssh enters as a user whom no other process sees, if we are root; PostgreSQL never runs as root."""
+    with tempfile.TemporaryDirectory(prefix="bench2-") as name:
+        folder, users = Path(name), Path(name) / "passwd"
+        if os.geteuid():
+            prefix, settings = (), ""
+        else:
+            users.write_text(f"{Path('/etc/passwd').read_text()}bench2:x:54321:54321::{folder}:/bin/sh\n")
+            os.chown(folder, 54321, 54321)
+            prefix = ("unshare", "-m", "sh", "-c", f'mount --bind {users} /etc/passwd; exec "$@"', "sh")
+            settings = "User bench2\n"
+        with contextmanager(serve)(folder, "127.0.0.1", prefix, settings) as machine:
+            yield machine
+
+
+SHORT = {  # of the guide's specs: one stage of seconds
+    r"values: \[\S+ (\S+)\]": r"values: [\1]", r"repeat: \d": "repeat: 1", r'"\d+",': '"5",', r"at: \d+s": "at: 1s",
+    r"(clients: 1|threads: \d), duration: \d+s": r"\1, duration: 16s",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("spec", ["mariadb.yaml", pytest.param("follower.yaml", marks=pytest.mark.nightly)])
+def test_a_follower_of_the_guide_runs_there_and_its_lag_is_what_was_planted(spec, tmp_path):
+    lab = Checkout(tmp_path)
+    write_files(DOCS / "guides/replication.md", lab.folder)
+    text = (lab.folder / spec).read_text()
+    for pattern, short in SHORT.items():
+        text = re.sub(pattern, short, text)
+    lab.write(text)
+    with other_user() as machine:
+        machine.write_site(lab.folder / "site.yaml", "127.0.0.1")
+        run = lab.start(lab.argv("run", "spec.yaml", "--site", "site.yaml"), STEPGRID_LOOK="0")
+        if spec == "mariadb.yaml":
+            until(lambda: machine.processes() and list(machine.folder.glob("there/steps/*/sent")), LONG)
+            follower = next(process for process in machine.processes() if "--server-id=2" in process.cmdline())
+            follower.suspend()
+            time.sleep(2)
+            follower.resume()
+        assert run.wait(LONG) == 0, lab.screen
+        until(machine.is_clear, 20)
+    (step,) = lab.folder.glob("outputs/results/*/*/steps/1-*_follower")
+    (figures,) = re.findall(r"lag ([\d.]+) ([\d.]+) ms, of (\d+)", (step / "stdout").read_text())
+    p50, most, looks = map(float, figures)
+    assert 0 <= p50 <= most
+    assert looks > 5
+    assert most > (1900 if spec == "mariadb.yaml" else 0)
+    assert not list(step.rglob("copy"))
+    if not os.geteuid():
+        assert not [path for path in step.rglob("*") if b"master_password" in path.read_bytes()]
 
 
 SPEC = """\

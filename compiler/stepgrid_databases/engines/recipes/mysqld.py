@@ -175,11 +175,12 @@ INSTALLED = {
         search_folders=_server_folders,
     ),
     "mariadb": InstalledPrograms(
-        clients=("mariadb", "mariadb-admin", "mariadb-backup"),
+        clients=("mariadb", "mariadb-admin", "mariadb-dump", "mariadb-backup"),
         older_names={
             "mariadbd": "mysqld",
             "mariadb": "mysql",
             "mariadb-admin": "mysqladmin",
+            "mariadb-dump": "mysqldump",
             "mariadb-backup": "mariabackup",
         },
         search_folders=lambda base, libraries: (*_server_folders(base, libraries), *client_plugins(base, libraries)),
