@@ -145,11 +145,14 @@ def split_gauges(values: Mapping[str, float], gauges: Sequence[str]) -> ServerSt
     return ServerStatistics({name: value for name, value in values.items() if name not in current}, current)
 
 
-def json_lines(rows: Iterable[Mapping[str, Any]]) -> str:
+def json_lines(rows: Iterable[Mapping[str, object]]) -> str:
     """Write rows as text for people, one a line."""
     import json
 
     return "".join(f"{json.dumps(row, default=str)}\n" for row in rows)
+
+
+ServerRow: TypeAlias = Mapping[str, Any]  # column -> value, as the library of its client reads it
 
 
 class Connection(Protocol):
@@ -158,7 +161,7 @@ class Connection(Protocol):
     A server is ready once it has answered `select 1`.
     """
 
-    def query(self, sql: str) -> list[Mapping[str, Any]]: ...
+    def query(self, sql: str) -> list[ServerRow]: ...
 
     def close(self) -> None: ...
 
@@ -414,7 +417,7 @@ def counter_differences(before: Mapping[str, float], after: Mapping[str, float])
     return {name: value for name, value in grown.items() if math.isfinite(value)}
 
 
-def row_counters(rows: Iterable[Mapping[str, Any]]) -> dict[str, float]:
+def row_counters(rows: Iterable[ServerRow]) -> dict[str, float]:
     """Read rows as counters; add up several of one name."""
     counters: dict[str, float] = {}
     for row in rows:
@@ -442,7 +445,7 @@ def _read_view(engine: ServerEngine, connection: Connection, name: str) -> Mappi
     return _match(counters, name) or None
 
 
-def _named_values(row: Mapping[str, Any]) -> Iterator[tuple[str, float]]:
+def _named_values(row: ServerRow) -> Iterator[tuple[str, float]]:
     """Name the numbers of a row by its texts; where there are several, by their columns, too."""
     from decimal import Decimal
 

@@ -471,7 +471,7 @@ class DeclaredService(Struct):
 
 
 class _NoConnection:
-    def query(self, sql: str) -> list[Mapping[str, Any]]:
+    def query(self, sql: str) -> list[Mapping[str, object]]:
         return []
 
     def close(self) -> None:

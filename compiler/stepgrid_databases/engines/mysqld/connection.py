@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from stepgrid.model.plan import Value
 from stepgrid.plugins.engine import IdentityError, OptionInfo
-from stepgrid.plugins.server import Access, Connection, Effective, ServerDescription, ServerStart
+from stepgrid.plugins.server import Access, Connection, Effective, ServerDescription, ServerRow, ServerStart
 from stepgrid.plugins.statements import INDEX
 from stepgrid_databases.engines.mysqld.options import identity
 
@@ -29,13 +29,13 @@ class MysqldConnection:
     def __init__(self, connection: pymysql.Connection[Any]) -> None:
         self.client = connection
 
-    def query(self, sql: str) -> list[Mapping[str, Any]]:
+    def query(self, sql: str) -> list[ServerRow]:
         with self.client.cursor() as cursor:
             cursor.execute(sql)
             rows = list(cursor.fetchall()) if cursor.description else []
             while cursor.nextset():  # a procedure gives several results
                 rows = list(cursor.fetchall()) if cursor.description else rows
-        return cast("list[Mapping[str, Any]]", rows)
+        return cast("list[ServerRow]", rows)
 
     def close(self) -> None:
         self.client.close()

@@ -6,11 +6,10 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any
 
 from stepgrid.model.figures import CACHE_BYTES, CACHED_BYTES, HISTORY_LENGTH
 from stepgrid.model.plan import Value
-from stepgrid.plugins.server import Access, Connection, IdleReading, ObjectSize
+from stepgrid.plugins.server import Access, Connection, IdleReading, ObjectSize, ServerRow
 from stepgrid_databases.engines.mysqld.connection import named_counters, named_variables
 
 _HISTORY = "Innodb_history_list_length"  # MariaDB's status variable; MySQL has a metric
@@ -36,7 +35,7 @@ def buffer_pool(gauges: Mapping[str, float]) -> dict[str, float]:
     return {CACHED_BYTES: data * page, CACHE_BYTES: total * page} if page and data is not None and total else {}
 
 
-def index_sizes(connection: Connection, tables: Sequence[Mapping[str, Any]]) -> list[ObjectSize]:
+def index_sizes(connection: Connection, tables: Sequence[ServerRow]) -> list[ObjectSize]:
     """Share out the bytes of tables by pages: what a page is differs where they are compressed."""
     data = {(str(row["schema"]), str(row["name"])): float(row["data_bytes"] or 0) for row in tables}
     pages: dict[tuple[str, str, str], float] = defaultdict(float)
@@ -54,7 +53,7 @@ def index_sizes(connection: Connection, tables: Sequence[Mapping[str, Any]]) -> 
     ]
 
 
-def _index_pages(connection: Connection) -> Sequence[Mapping[str, Any]]:
+def _index_pages(connection: Connection) -> Sequence[ServerRow]:
     try:
         return connection.query(_PAGES)
     except Exception as error:  # of each client its own; a user of somebody else's server may not read them

@@ -7,16 +7,15 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Container, Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from stepgrid.model.figures import CACHE_BYTES, CACHED_BYTES
-from stepgrid.plugins.server import Connection, IdleReading, ObjectSize, ServerStatistics, json_lines
+from stepgrid.plugins.server import Connection, IdleReading, ObjectSize, ServerRow, ServerStatistics, json_lines
 from stepgrid_databases.engines.mysqld.connection import OWN_TABLES, named_variables
 
 LEVELS, FILES = "rocksdb_compaction_stats", "rocksdb_index_file_map"
 _GIB = 2.0**30
 _SUM = "Sum"
-Row = Mapping[str, Any]
 
 # kind of a row -> column of the table `levels`, factor
 _COLUMNS: Mapping[str, tuple[str, float]] = {
@@ -172,7 +171,7 @@ def indexes(connection: Connection, views: Container[str]) -> ServerStatistics:
 
 
 def _index_sizes(
-    totals: Mapping[_Index, _Files], primary: Container[_Index], tables: Iterable[Row]
+    totals: Mapping[_Index, _Files], primary: Container[_Index], tables: Iterable[ServerRow]
 ) -> dict[_Index, float]:
     """Give the table's data to its primary key, and share what the server says of the others by their keys."""
     tables_by_name = {(str(row["schema"]), str(row["name"])): row for row in tables}

@@ -5,14 +5,14 @@ A release is not asked for what it lacks: it lists what it has.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
-from typing import Any
 
 from stepgrid.model.figures import DATA_BYTES, INDEX_BYTES
 from stepgrid.plugins.server import (
     Connection,
     ObjectSize,
+    ServerRow,
     ServerStatistics,
     StatisticsReader,
     StatisticsReaders,
@@ -50,7 +50,6 @@ _USER_TABLES = (
     "FROM information_schema.tables WHERE table_type = 'BASE TABLE' AND table_schema NOT IN "
     f"('mysql', 'sys', 'information_schema', 'performance_schema') AND {OWN_TABLES}"
 )
-Row = Mapping[str, Any]
 
 
 def looks(connection: Connection) -> StatisticsReaders:
@@ -95,7 +94,7 @@ def _status_text(connection: Connection, engine: str) -> ServerStatistics:
     return ServerStatistics(text="\n".join(texts))
 
 
-def _rows(connection: Connection, view: str) -> list[Row]:
+def _rows(connection: Connection, view: str) -> list[ServerRow]:
     return connection.query(f"SELECT * FROM information_schema.{view}")
 
 
@@ -174,7 +173,7 @@ def innodb_indexes(connection: Connection) -> ServerStatistics:
     return ServerStatistics(objects=innodb.index_sizes(connection, tables) if current else [])
 
 
-def _table_rows(connection: Connection) -> tuple[list[Row], bool]:
+def _table_rows(connection: Connection) -> tuple[list[ServerRow], bool]:
     """Read tables, and check that their sizes are current: InnoDB updates them seconds after many changes."""
     if connection.query(f"SHOW VARIABLES LIKE '{_EXPIRY}'"):
         connection.query(f"SET SESSION {_EXPIRY} = 0")
@@ -192,9 +191,9 @@ def _file_bytes(connection: Connection) -> float:
         return 0.0
 
 
-def _is_innodb(row: Row) -> bool:
+def _is_innodb(row: ServerRow) -> bool:
     return str(row["engine"]).upper() == "INNODB"
 
 
-def _sum(rows: Sequence[Row], name: str) -> float:
+def _sum(rows: Sequence[ServerRow], name: str) -> float:
     return float(sum(row.get(name) or 0 for row in rows))

@@ -6,7 +6,7 @@ import struct
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from stepgrid.plugins.server import Access
+from stepgrid.plugins.server import Access, ServerRow
 from stepgrid_databases.engines.mysqld.connection import MysqldConnection, connect, named_variables
 from stepgrid_databases.vectors import (
     ANGULAR,
@@ -90,7 +90,7 @@ class MariaDBVectors:
     def close(self) -> None:
         self._connection.close()
 
-    def _run(self, sql: str) -> list[Mapping[str, Any]]:
+    def _run(self, sql: str) -> list[ServerRow]:
         return _run(self._connection, sql)
 
 
@@ -118,7 +118,7 @@ class MariaDBSearcher:
         self._connection.close()
 
 
-def _run(connection: MysqldConnection, sql: str) -> list[Mapping[str, Any]]:
+def _run(connection: MysqldConnection, sql: str) -> list[ServerRow]:
     import pymysql
 
     try:

@@ -8,12 +8,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from stepgrid.model.plan import Value
 from stepgrid.model.units import as_number
 from stepgrid.plugins.engine import Identity, IdentityError, OptionInfo
-from stepgrid.plugins.server import Access, Connection, Effective, ServerDescription, ServerStart
+from stepgrid.plugins.server import Access, Connection, Effective, ServerDescription, ServerRow, ServerStart
 from stepgrid.plugins.statements import INDEX
 from stepgrid_databases.engines.postgres.options import ASSERTIONS, FACTS
 
@@ -30,7 +30,7 @@ class PostgresConnection:
     def __init__(self, connection: psycopg.Connection[DictRow]) -> None:
         self.client = connection
 
-    def query(self, sql: str) -> list[Mapping[str, Any]]:
+    def query(self, sql: str) -> list[ServerRow]:
         import psycopg
 
         try:
@@ -258,11 +258,11 @@ def described(connection: Connection) -> ServerDescription:
     return ServerDescription(identity, {name: option_info(name, row) for name, row in rows.items()})
 
 
-def _settings(connection: Connection) -> dict[str, Mapping[str, Any]]:
+def _settings(connection: Connection) -> dict[str, ServerRow]:
     return {str(row["name"]): row for row in connection.query(_SETTINGS)}
 
 
-def option_info(name: str, row: Mapping[str, Any]) -> OptionInfo:
+def option_info(name: str, row: ServerRow) -> OptionInfo:
     least, most, help_ = (str(row[column] or "") for column in ("min_val", "max_val", "short_desc"))
     kind, choices = _TYPES.get(str(row["vartype"]), "text"), tuple(map(str, row["enumvals"] or ()))
     return OptionInfo(name, kind, str(row["setting"]), help_, least, most, choices)
@@ -279,14 +279,14 @@ def compared(connection: Connection, options: Mapping[str, Value]) -> Effective:
     return Effective({name: str(row["shown"]) for name, row in rows.items()}, dict(_differences(options, rows)))
 
 
-def _differences(options: Mapping[str, Value], rows: Mapping[str, Mapping[str, Any]]) -> Iterator[tuple[str, str]]:
+def _differences(options: Mapping[str, Value], rows: Mapping[str, ServerRow]) -> Iterator[tuple[str, str]]:
     for name, option in options.items():
         row, value = rows.get(name), (("on" if option else "off") if isinstance(option, bool) else str(option))
         if row is not None and not is_same_value(value, row):
             yield name, f"it is {row['shown'] or 'empty'} in the running server, and not {value} as asked for"
 
 
-def is_same_value(text: str, row: Mapping[str, Any]) -> bool:
+def is_same_value(text: str, row: ServerRow) -> bool:
     """Compare as text, as booleans, or as amounts in whatever unit."""
     setting, unit = str(row["setting"]), str(row["unit"] or "")
     if text.lower() in (setting.lower(), str(row["shown"]).lower()):

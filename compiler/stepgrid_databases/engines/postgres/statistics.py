@@ -27,6 +27,7 @@ from stepgrid.plugins.server import (
     Connection,
     IdleReading,
     ObjectSize,
+    ServerRow,
     ServerStatistics,
     StatisticsReader,
     StatisticsReaders,
@@ -43,7 +44,6 @@ _SUMMED_VIEWS = ("pg_stat_user_tables", "pg_statio_user_tables", "pg_stat_user_i
 _IO = "pg_stat_io"  # a row for each kind of IO
 _STATEMENTS = "pg_stat_statements"
 _MOST_STATEMENTS = 100  # that are kept, by their time
-Row = Mapping[str, Any]
 
 
 def looks(connection: Connection) -> StatisticsReaders:
@@ -108,7 +108,7 @@ def _counts_statements(connection: Connection) -> bool:
 
 
 def _statements(connection: Connection) -> ServerStatistics:
-    def seconds(statement: Row) -> float:
+    def seconds(statement: ServerRow) -> float:
         return float(statement.get("total_exec_time", statement.get("total_time", 0.0)))
 
     rows = connection.query(f"SELECT to_jsonb(seen) AS seen FROM {_STATEMENTS} AS seen")
@@ -213,7 +213,7 @@ def tables(connection: Connection) -> ServerStatistics:
     )
 
 
-def bloat(table: Row, width: Row) -> float | None:
+def bloat(table: ServerRow, width: ServerRow) -> float | None:
     """Compute the bytes beyond the pages that a table's live rows need; unknown before the table is analyzed."""
     if not table["heap_bytes"]:
         return 0.0

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from operator import add
 from typing import TYPE_CHECKING, Any
 
-from stepgrid.plugins.server import Access
+from stepgrid.plugins.server import Access, ServerRow
 from stepgrid_databases.engines.postgres.connection import PostgresConnection, connect
 from stepgrid_databases.vectors import (
     ANGULAR,
@@ -107,7 +107,7 @@ class PostgresVectors:
     def close(self) -> None:
         self._connection.close()
 
-    def _run(self, sql: str) -> list[Mapping[str, Any]]:
+    def _run(self, sql: str) -> list[ServerRow]:
         return _run(self._connection, sql)
 
 
@@ -156,7 +156,7 @@ class PostgresSearcher:
         self._connection.close()
 
 
-def _run(connection: PostgresConnection, sql: str) -> list[Mapping[str, Any]]:
+def _run(connection: PostgresConnection, sql: str) -> list[ServerRow]:
     import psycopg
 
     try:
