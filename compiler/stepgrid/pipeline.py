@@ -180,10 +180,7 @@ def _fail(message: str, status: int = JOB_FAILED) -> int:
 
 MEASURING_JOBS = {"build": build, "run-stage": run_stage}  # they end when the run does, and on its signals
 WRITING_JOBS = {"collect": collect, "summarize": summarize, "report": collect_and_summarize}
-USAGE_TEXT = (
-    "usage: python -m stepgrid.pipeline build PLAN BUILD | run-stage PLAN STAGE | "
-    "collect|summarize|report PLAN [--partial]"
-)
+USAGE_TEXT = "usage: python -m stepgrid.pipeline build|run-stage PLAN ID | collect|summarize|report PLAN [--partial]"
 
 
 def main(words: Sequence[str]) -> int:

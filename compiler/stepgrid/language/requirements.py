@@ -7,6 +7,7 @@ the same libraries give the same build.
 from __future__ import annotations
 
 import re
+import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import takewhile
 from pathlib import PurePosixPath
@@ -94,8 +95,6 @@ def parse_file(name: str, text: str) -> list[Requirement]:
     reader = next((reader for pattern, reader in _FORMS.items() if pure_name.match(pattern)), None)
     if reader is None:
         raise RequirementsError("is not a file of requirements that is known", f"known are: {', '.join(FORMS)}")
-    import tomllib
-
     try:
         content = tomllib.loads(text)
         return list(reader(content))
@@ -115,8 +114,6 @@ def script_requirements(text: str) -> list[Requirement] | None:
         raise RequirementsError(f"has a block `{_BLOCK_BEGIN}` without its last line, `{_BLOCK_END}`")
     end = len(block) - 1 - block[::-1].index(_BLOCK_END)
     toml = "\n".join(line.removeprefix("#").removeprefix(" ") for line in block[:end])
-    import tomllib
-
     try:
         content = tomllib.loads(toml)
     except tomllib.TOMLDecodeError as error:
