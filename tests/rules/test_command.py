@@ -48,18 +48,6 @@ def test_a_dry_run_lists_the_jobs_without_snakemake_and_writes_nothing(checkout)
     assert not (checkout.folder / "outputs").exists()
 
 
-def test_a_run_imports_no_database_of_snakemake_which_can_read_its_notes(checkout):
-    """Not in a fork, which has imported all of Snakemake."""
-    for name in ("sqlmodel", "sqlalchemy"):
-        (checkout.folder / f"{name}.py").write_text("raise SystemExit('imported')")
-    ended = checkout.execute([sys.executable, "stepgrid_run.py", "spec.json"])
-    assert ended.returncode == 0, ended.stderr
-    for name in ("sqlmodel", "sqlalchemy"):
-        (checkout.folder / f"{name}.py").unlink()
-    ended = checkout.snakemake("--report", "report.html")
-    assert (ended.returncode, "Missing metadata" in ended.stderr) == (0, False), ended.stderr
-
-
 def test_a_dry_run_of_what_is_measured_prints_no_report(finished):
     before = {path: path.lstat().st_mtime_ns for path in (finished.folder / "outputs").rglob("*")}
     ended = finished.stepgrid_run("spec.json", "-n")

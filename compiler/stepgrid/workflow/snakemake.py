@@ -5,15 +5,12 @@ from __future__ import annotations
 import os
 import shlex
 import shutil
-import sys
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from glob import glob
-from importlib import import_module
 from itertools import takewhile
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 from stepgrid.errors import USAGE
@@ -35,7 +32,6 @@ OWNER = ".stepgrid."  # begins the name of a file in Snakemake's temporary folde
 
 def execute(config: Mapping[str, object]) -> bool:
     """Run all jobs with the settings of profiles/default; return whether they went well."""
-    _spare_database()
     from snakemake import api
     from snakemake.scheduling.greedy import SchedulerSettings
     from snakemake.settings.enums import Quietness, RerunTrigger
@@ -67,26 +63,6 @@ def execute(config: Mapping[str, object]) -> bool:
             snakemake.print_exception(error)
             return False
     return True
-
-
-def _spare_database() -> None:
-    """Spare this process SQLAlchemy, nearly half of Snakemake's import: only `--persistence-backend db` needs it."""
-    if sys.modules.keys() & {"sqlalchemy", "sqlmodel", "snakemake.persistence"}:
-        return
-    from pydantic import BaseModel, Field
-
-    stand_ins: dict[str, Any] = {
-        "sqlmodel": SimpleNamespace(SQLModel=BaseModel, Field=lambda sa_column=None, **settings: Field(**settings)),
-        "sqlalchemy": SimpleNamespace(Column=str, JSON=None),
-        "snakemake.persistence.db": SimpleNamespace(DbPersistence=None),
-    }
-    sys.modules.update(stand_ins)
-    try:
-        import_module("snakemake.persistence")
-    except Exception:  # of a Snakemake that wants more of it: it gets the real one
-        for name in [name for name in sys.modules if name.startswith("snakemake.")]:
-            del sys.modules[name]
-    del sys.modules["sqlmodel"], sys.modules["sqlalchemy"]  # a plug-in may have a database
 
 
 def run_command_line(config: Sequence[str], words: Sequence[str]) -> int:
@@ -171,22 +147,24 @@ def mark_folder(folder: Path) -> None:
 
 def tolerate_lost_notes(persistence: Any) -> None:
     """Let a run go on where Snakemake cannot write its notes on jobs, which nothing of ours needs."""
-    started, finished = persistence.started, persistence.finished
-
-    @contextmanager
-    def tolerate(job: Any) -> Iterator[None]:
-        try:
-            yield
-        except OSError:
-            with suppress(OSError):
-                persistence.cleanup(job)  # half a note would be a warning in the next run
+    started, finished, cleanup = persistence.started, persistence.finished, persistence.cleanup
 
     def register(job: Any, external_jobid: str | None = None) -> None:
-        with tolerate(job):
+        with _cleanup_on_error(cleanup, job):
             started(job, external_jobid)
 
     async def finish(job: Any) -> None:
-        with tolerate(job):
+        with _cleanup_on_error(cleanup, job):
             await finished(job)
 
     persistence.started, persistence.finished = register, finish
+
+
+@contextmanager
+def _cleanup_on_error(cleanup: Callable[[Any], None], job: Any) -> Iterator[None]:
+    """Remove half a note: it would be a warning in the next run."""
+    try:
+        yield
+    except OSError:
+        with suppress(OSError):
+            cleanup(job)
