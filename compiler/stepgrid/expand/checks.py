@@ -30,9 +30,9 @@ from stepgrid.language.requirements import is_python
 from stepgrid.language.site import may_read
 from stepgrid.language.sources import LIBRARIES, source_parts
 from stepgrid.language.spec_file import Document, definition_location
-from stepgrid.language.yaml import Map, Node, Seq, Text, key_location, node_location
+from stepgrid.language.yaml import Map, Seq, Text, key_location, node_location
 from stepgrid.model import units
-from stepgrid.model.plan import ENGINE_WARM, recipe_flags, runs_already
+from stepgrid.model.plan import ENGINE_WARM, inner_texts, recipe_flags, runs_already
 from stepgrid.model.units import counted
 from stepgrid.plugins.driver import PID_PLACEHOLDER, PLACEHOLDERS
 from stepgrid.plugins.durability import COMMIT, differing, plain_word, step_durability
@@ -314,18 +314,10 @@ def check_unused_sets(document: Document, problems: Problems) -> None:
     sets = document.spec.define.options
     if document.scale is None and sets and not problems.errors:
         files = (document.nodes, *(source.nodes for source in document.includes))
-        texts = {text for nodes in files for text in _words(nodes)}
+        texts = {text for nodes in files for text in inner_texts(nodes)}
         for name in sets.keys() - texts:
             where = definition_location(document.nodes, "options", name)
             problems.add("unused-set", where, f"nothing uses the option set `{name}`", width=len(name))
-
-
-def _words(node: Node) -> Iterator[str]:
-    if isinstance(node, str):
-        yield str(node)
-    elif isinstance(node, Map | Seq):
-        for part in node.values() if isinstance(node, Map) else node:
-            yield from _words(part)
 
 
 # Segments of cells: names, searches, and what cannot change while a server runs

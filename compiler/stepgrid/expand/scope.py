@@ -14,7 +14,7 @@ from stepgrid.language.expressions import CycleError, ExpressionError, mentions
 from stepgrid.language.problems import Location, Problems, nearest
 from stepgrid.language.yaml import Map, Seq, Text, node_location, width
 from stepgrid.model import units
-from stepgrid.model.plan import REFUSE, Value
+from stepgrid.model.plan import REFUSE, Value, inner_texts
 from stepgrid.plugins.engine import Renaming
 
 PARAMS, OPTIONS = "params", "options"
@@ -437,10 +437,5 @@ class Dependencies:
 
 def mentioned_names(*nodes: Any) -> Iterator[Name]:
     """List every name in every text below some nodes."""
-    for node in nodes:
-        if isinstance(node, str):
-            yield from mentions(node)
-        elif isinstance(node, dict):
-            yield from mentioned_names(*node.values())
-        elif isinstance(node, list | tuple):
-            yield from mentioned_names(*node)
+    for text in inner_texts(nodes):
+        yield from mentions(text)

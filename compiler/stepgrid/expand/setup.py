@@ -27,7 +27,7 @@ from stepgrid.language.models import Launch, Spec, SpecCollector, SpecProbe
 from stepgrid.language.problems import Location, Problems, nearest
 from stepgrid.language.spec_file import Document
 from stepgrid.language.yaml import Text, width
-from stepgrid.model.plan import CLIENT, Json, Option, listed_texts, runs_already
+from stepgrid.model.plan import CLIENT, Json, Option, inner_texts, listed_texts, runs_already
 from stepgrid.model.records import LaunchRequest, ProbeRequest, StepSetup, replace
 from stepgrid.model.secret_variables import must_hide, seal
 from stepgrid.plugins.collector import ENGINE_STATE
@@ -330,7 +330,7 @@ class SpecFiles:
             if (item := self._input(path)) is not None:
                 inputs[word] = item
             elif hint := _missing_file(word, path):
-                texts = (text for link in reversed(entry.links) for text in _texts(link.model_extra or {}))
+                texts = (text for link in reversed(entry.links) for text in inner_texts(link.model_extra or {}))
                 locations = (text.where for text in texts if isinstance(text, Text) and text == word)
                 where = next(locations, None) or _setting_location(word, entry, settings)[0]
                 self._problems.add("file-not-found", where, f"there is no file `{path}`", hint, len(word))
@@ -484,7 +484,7 @@ def _word_settings(kind: str) -> tuple[str, ...]:
 def _setting_location(name: str, entry: StepEntry, settings: ResolvedSettings) -> tuple[Location, int]:
     """Locate a setting by its name, or by that of a file in it, with the width of the name."""
     for setting, at in settings.values.at.items():
-        if name == setting or name in _texts(settings.values.get(setting)):
+        if name == setting or name in inner_texts(settings.values.get(setting)):
             return Location.read(at), width(name)
     return entry.where, width(entry.base)
 
@@ -500,14 +500,6 @@ def _missing_file(word: str, path: str) -> str:
     names = sorted(os.listdir(folder)) if os.path.isdir(folder) else []  # noqa: PTH112, PTH208
     is_meant = word.startswith("../") or get_close_matches(name, names, 1)
     return nearest(name, names) if names and is_meant else ""
-
-
-def _texts(value: Any) -> Iterator[str]:
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, list | dict):
-        for part in value.values() if isinstance(value, dict) else value:
-            yield from _texts(part)
 
 
 def _read_text(path: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from json.encoder import encode_basestring
 from typing import Any, Literal, TypeAlias
@@ -55,6 +55,15 @@ def recipe_flags(recipe: Mapping[str, Json]) -> Mapping[str, Json]:
 def listed_texts(value: Json) -> list[str]:
     """Write a value that is one or several as a list; nothing is none."""
     return [*map(str, value)] if isinstance(value, list | tuple) else [] if value is None else [str(value)]
+
+
+def inner_texts(value: object) -> Iterator[str]:
+    """List every text in a value, at any depth."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping | list | tuple):
+        for part in value.values() if isinstance(value, Mapping) else value:
+            yield from inner_texts(part)
 
 
 class StorageFacts(Struct, frozen=True):

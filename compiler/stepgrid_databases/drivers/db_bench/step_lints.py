@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from stepgrid.lint.rule import Facts, Rule, Verdict, each_step, release
+from stepgrid.model.plan import inner_texts
 from stepgrid.model.units import exact_size, size
 from stepgrid.plugins.driver import DeclaredBuild
 from stepgrid_databases.drivers.db_bench.benchmarks import (
@@ -25,7 +26,7 @@ _NUMBERS = re.compile(r"v?(\d+(?:\.\d+)*)")
 
 
 def step_facts(settings: Mapping[str, Any], build: DeclaredBuild) -> Mapping[str, Any]:
-    speedb = any("speedb" in text.lower() for text in _texts(build.source))  # it is a RocksDB in everything else
+    speedb = any("speedb" in text.lower() for text in inner_texts(build.source))  # it is a RocksDB in everything else
     return {"benchmark": resolved_benchmark(settings), "release": declared_release(build), "speedb": speedb}
 
 
@@ -33,14 +34,6 @@ def declared_release(build: DeclaredBuild) -> Release | None:
     """Split the release of RocksDB that a build is, or, for a fork, is based on."""
     match = _NUMBERS.match(build.version)
     return tuple(int(part) for part in match[1].split(".")) if match else None
-
-
-def _texts(source: Any) -> Iterator[str]:
-    if isinstance(source, Mapping | list):
-        for inner in source.values() if isinstance(source, Mapping) else source:
-            yield from _texts(inner)
-    elif isinstance(source, str):
-        yield source
 
 
 # Benchmarks
