@@ -23,7 +23,7 @@ def test_an_expression_reaches_the_run_as_it_was_written(only):
         (
             ["--until", "yesterday"],
             "--until: expected a duration such as 6h, 90m or 1h30m, or a time of day such as 07:30; "
-            "or a rule: build, run, collect, summarize, all; found `yesterday`",
+            "or a rule: build, run, summarize, all; found `yesterday`",
         ),
         (["--no-wiat"], "neither stepgrid run nor Snakemake has an option `--no-wiat`: did you mean `--no-wait`?"),
         (
