@@ -203,7 +203,7 @@ rm outputs/filler
 """
 
 
-def test_a_run_without_bash_says_why_it_has_no_report(tmp_path):
+def test_a_run_without_bash_starts_nothing_and_says_why(tmp_path):
     programs = tmp_path / "bin"
     programs.mkdir()
     for path in Path("/usr/bin").iterdir():
@@ -214,7 +214,9 @@ def test_a_run_without_bash_says_why_it_has_no_report(tmp_path):
     lab.write(f"title: t\nbuilds: {{b: {{engine: program, version: '1', source: {{system: python3}}}}}}\n{steps}\n")
     # a fork of the tests has found bash already
     done = lab.execute(["env", *lab.argv("run", "spec.yaml")], LONG, PATH=str(programs))
-    assert "because there is no bash on PATH: the jobs that collect and report begin in it" in done.stderr
+    why = "there is no bash on PATH, and the jobs that collect and report begin in it"
+    assert (done.returncode, done.stderr) == (3, f"nothing was started: {why}; install it\n")
+    assert not (tmp_path / "outputs" / "attempts").exists()
 
 
 @needs("small disks")

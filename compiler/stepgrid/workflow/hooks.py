@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import signal
 import subprocess
 import sys
@@ -56,7 +55,6 @@ from stepgrid.workflow.remaining_work import RemainingWork, ask_for_repeats, rem
 from stepgrid.workflow.run_request import NO_WAIT, explain_error, plan_request
 from stepgrid.workflow.screen import RunScreen
 
-SHELL = "bash"  # of the Snakefile: a plain sh does not know its redirections
 PATIENCE = 1.0  # seconds that jobs have to end after they were told to
 CANCELLING = 8.0  # seconds that it may take to cancel those of a cluster; one that is left measures, and is found
 
@@ -199,8 +197,6 @@ class Hooks:
             say(f"the run is not complete: {head(status)}")
             if failed := status.nodes_with(Status.FAILED, kind="build") or status.nodes_with(Status.FAILED):
                 say(f"because {failed[0].title} failed\n  {failure_text(failed[0], status.now)}")
-            elif not shutil.which(SHELL):
-                say(f"because there is no {SHELL} on PATH: the jobs that collect and report begin in it")
             say(f"failed attempts are kept in {attempts}; the same command tries them again")
         if is_summarized:
             status = job_status(self.work.store, self.work.plan.digest)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from errno import EACCES
@@ -39,6 +40,7 @@ STAND_IN = (
     "(docs/reference/running.md), which keeps its results under this host's own id"
 )
 NO_NODES = "nothing was started: the site file names no nodes for the hardware of the spec:"
+SHELL = "bash"  # of the Snakefile: a plain sh does not know its redirections
 WHICH_SPEC = "which spec? snakemake --config spec=specs/quickstart.yaml, or stepgrid run specs/quickstart.yaml"
 
 
@@ -72,6 +74,9 @@ def refuse_unrunnable(work: RemainingWork, request: Request) -> None:
     """Refuse options that builds do not take, what this version cannot run, and another machine than the spec's."""
     if work.stages.keys() & work.lacking:
         _refuse_wrong_options(work)
+    if not work.is_over and not cluster_job.active() and not shutil.which(SHELL):
+        why = f"there is no {SHELL} on PATH, and the jobs that collect and report begin in it"
+        raise Refusal(f"nothing was started: {why}; install it", FAILED)
     if work.lacking:
         refuse_unsupported(work)
         _refuse_sockets(work, request)
