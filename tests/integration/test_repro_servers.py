@@ -15,8 +15,8 @@ SPEC = f"""\
 title: commits that are synced
 builds: {{mariadb: {servers.MARIADB}, postgres: {servers.POSTGRES}, sysbench: {servers.SYSBENCH}}}
 options:
-  - {{engine: mariadb, options: {{innodb_flush_log_at_trx_commit: "{{{{ params.flush }}}}"}}}}
-  - {{engine: postgres, options: {{synchronous_commit: "{{{{ params.flush == 1 }}}}"}}}}
+  - {{engine: mariadb, options: {{innodb_flush_log_at_trx_commit: "{{{{ params.synced }}}}"}}}}
+  - {{engine: postgres, options: {{synchronous_commit: "{{{{ params.synced == 1 }}}}"}}}}
 steps:
   - {{name: load, kind: sysbench, lua: load, rows: 1000, mutates: true, measured: false}}
   - checkpoint: loaded
@@ -25,8 +25,8 @@ steps:
 params: {{client: sysbench, tables: 1, threads: 2}}
 sweep:
   build: [mariadb, postgres]
-  sync: {{points: {{none: {{params: {{flush: 0}}}}, each: {{params: {{flush: 1}}}}}}}}
-repeat: 2
+  sync: {{points: {{none: {{params: {{synced: 0}}}}, each: {{params: {{synced: 1}}}}}}}}
+repeat: 3
 report: {{base: {{sync: none}}}}
 allow: {{step-short: a test}}
 """
@@ -68,5 +68,5 @@ def test_the_script_runs_its_server(lab, server):
     )
     assert run.stderr == ""
     assert re.match(r"round 1: QPS A \d+\.\d+ B \d+\.\d+, B/A 0\.\d+\n", run.stdout)
-    assert run.returncode == 0, run.stdout
+    assert run.returncode == 0, run.stdout + next(lab.folder.glob("outputs/summary/*/summary.txt")).read_text()
     assert not list(folder.glob("repro.*/"))
