@@ -23,7 +23,7 @@ from stepgrid.build.error import BuildError
 from stepgrid.collect import parquet
 from stepgrid.collect.job import quarantine
 from stepgrid.host import cluster_job
-from stepgrid.host.facts import ADDRESSES, is_pseudonym, pseudonym
+from stepgrid.host.facts import ADDRESSES, CLIENT_ALIAS, is_pseudonym, pseudonym
 from stepgrid.host.files import read_json, read_record, write_json
 from stepgrid.host.locks import locked
 from stepgrid.host.noise import unnamed_record
@@ -174,7 +174,7 @@ PRIVATE = frozenset({"HOME", "LOGNAME", "PATH", "SHELL", "TMPDIR", "USER", MARK}
 NOISE = "noise"  # of attempt.json: processes of other people among it
 VARIABLES = "environment"  # of command.json
 HOSTNAME, CLIENT_HOSTNAME = "hostname", "client_hostname"
-_NAMES = (HOSTNAME, CLIENT_HOSTNAME, *ADDRESSES)
+_NAMES = (HOSTNAME, CLIENT_HOSTNAME, *ADDRESSES, CLIENT_ALIAS)
 _PUBLIC = frozenset({"LC_ALL"})  # set by stepgrid for every command
 _HOST_RECORD = re.compile(r"attempt\.json|.*command\.json|server/effective\.json")
 _PARTS = re.compile(rf"(?P<folder>{REPORT}|(?:{RESULTS}|{ATTEMPTS})/[^/]+/[^/]+)/(?P<file>.+)")
@@ -202,8 +202,13 @@ def hide_host(contents: Contents, folder: Path) -> Contents:
     """Copy the files that name the host into a folder, without its name; checksums are those of the copies."""
     copies = dict[str, bytes]()
     checksums = defaultdict[str, dict[str, Mapping[str, int | str]]](dict)  # by result
-    addresses = {name.removesuffix(f"/{ATTEMPT_FILE}"): _addresses(path) for name, (_, path) in contents.items()}
+    records = {name.removesuffix(f"/{ATTEMPT_FILE}"): path for name, (_, path) in contents.items()}
+    addresses = {name: _addresses(path, ADDRESSES) for name, path in records.items()}
     addresses[REPORT] = sorted({*chain.from_iterable(addresses.values())})
+    for name in (
+        name for name in records if name.startswith(f"{ATTEMPTS}/")
+    ):  # an alias may be any word: in messages alone
+        addresses[name] += _addresses(records[name], [CLIENT_ALIAS])
     for name, (_, path) in contents.items():
         if (match := _PARTS.fullmatch(name)) and not path.is_symlink() and path.suffix != ".parquet":
             text = original = path.read_bytes() if (names := addresses.get(match["folder"])) else b""
@@ -244,9 +249,9 @@ def hide_secrets(contents: Contents, folder: Path, secrets: Sequence[tuple[str, 
     return {name: (folder, folder / name) for name in copies}
 
 
-def _addresses(path: Path) -> list[str]:
+def _addresses(path: Path, names: Sequence[str]) -> list[str]:
     host = attempt_record(path.parent).host if path.name == ATTEMPT_FILE else {}
-    return [str(host[name]) for name in ADDRESSES if name in host]
+    return [str(host[name]) for name in names if name in host]
 
 
 def _hide_addresses(text: str, addresses: Sequence[str]) -> str:
@@ -262,7 +267,7 @@ def _json_text(value: Any) -> bytes:
 
 def _hide_host(value: Any, name: str = "") -> Any:
     """Return a value of a record without the host's name; `name`: of its field."""
-    if name in (HOSTNAME, CLIENT_HOSTNAME, cluster_job.NODE) and isinstance(value, str):
+    if name in (HOSTNAME, CLIENT_HOSTNAME, CLIENT_ALIAS, cluster_job.NODE) and isinstance(value, str):
         return pseudonym(value)
     if name == NOISE and isinstance(value, dict):
         return unnamed_record(convert_record(value, NoiseRecord)).to_json()
@@ -303,7 +308,7 @@ def _hide_host_of_row(row: dict[str, Json]) -> parquet.Row:
     if row.get("host"):
         return {**row, "host": pseudonym(str(row["host"]))}
     fact = (row.get("scope"), row.get("name"))
-    if fact in (("host", HOSTNAME), ("host", CLIENT_HOSTNAME)):
+    if fact in (("host", HOSTNAME), ("host", CLIENT_HOSTNAME), ("host", CLIENT_ALIAS)):
         return {**row, "value": pseudonym(str(row["value"]))}
     if fact == ("command", VARIABLES):
         environment = _hide_host(json.loads(str(row["value"])), VARIABLES)

@@ -193,6 +193,7 @@ def machine_difference(machine: Mapping[str, Json], actual: Mapping[str, Json]) 
 
 _PSEUDONYM = re.compile(r"host-[0-9a-f]{10}")
 ADDRESSES = ("server_address", "client_address")  # of attempt.json, where clients run on another machine
+CLIENT_ALIAS = "client_alias"  # that machine, as ssh knows it
 
 
 def is_pseudonym(host: str) -> bool:

@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 
 from msgspec import Struct
 
-from stepgrid.host.facts import ADDRESSES
+from stepgrid.host.facts import ADDRESSES, CLIENT_ALIAS
 from stepgrid.host.failure import StageError
 from stepgrid.host.files import read_json
 from stepgrid.host.processes.launch import LaunchError, LaunchPlan
@@ -181,8 +181,10 @@ class ClientHost(Struct):
 def reach_clients(attempt: Attempt, stage: PlannedStage, engine: object) -> ClientHost | None:
     """Look at the machine of the clients, if the site has one and a step of the stage runs there."""
     is_used = isinstance(engine, NetworkServer) and any(runs_there(step.kind) for step in stage.steps)
-    client = reach(attempt.job.site) if is_used else None
-    if client:
+    if not is_used or not (entry := attempt.job.site.client):
+        return None
+    attempt.note_host({CLIENT_ALIAS: entry.host})
+    if client := reach(attempt.job.site):
         attempt.note_host(client.record())
         attempt.journal("clients reached", **client.network._asdict())
     return client

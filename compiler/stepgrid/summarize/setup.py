@@ -15,7 +15,7 @@ from msgspec import Struct
 
 from stepgrid.build.option_difference import same, shorten_number
 from stepgrid.expand.search import shown_settings
-from stepgrid.host.facts import ADDRESSES, pseudonym
+from stepgrid.host.facts import ADDRESSES, CLIENT_ALIAS, pseudonym
 from stepgrid.model import units
 from stepgrid.model.plan import ALPHA, BUILD, FILES, HardwareFacts, Plan, PlannedCell, PlannedStep, is_imported
 from stepgrid.model.records import Json, convert_record
@@ -409,7 +409,7 @@ def _differ(old: str | None, new: str | None) -> bool:
 # Host, databases and origin
 
 SIZES = ("memory", "client_memory", "swap_bytes", "free_bytes")
-PRIVATE = ("hostname", "client_hostname", *ADDRESSES)  # of no use to a reader elsewhere
+PRIVATE = ("hostname", "client_hostname", *ADDRESSES, CLIENT_ALIAS)  # of no use to a reader elsewhere
 _WAYS = {
     "empty": "made by the steps",
     "there": "of a server that ran before, as it was",
