@@ -95,11 +95,18 @@ def test_nothing_is_lost_to_a_load_or_a_checkpoint(execute, tmp_path):
     execute(tmp_path, "fillseq", "--disable_auto_compactions=true", "--write_buffer_size=65536")  # which ends
     (tmp_path / "copy.tmp").mkdir()
     (tmp_path / "copy.tmp/mine").touch()
+    (tmp_path / "level").mkdir()
+    for name in ("CURRENT", "000005.ldb"):  # of LevelDB, which RocksDB would take for its own
+        (tmp_path / "level" / name).touch()
     with subprocess.Popen([*execute.program, "overwrite", "--db=db", "--duration=60"], cwd=tmp_path) as process:
         until(lambda: (tmp_path / "db/kv_bench.socket").exists())
         files = {path for path in tmp_path.glob("*/*") if path.suffix not in {".sst", ".log"}}
         for words, message in (
-            *((f"{name} --db=copy.tmp", "no database") for name in ("fillseq", "readrandom")),
+            *(
+                (f"{name} --db={db}", "no database")
+                for name in ("fillseq", "readrandom")
+                for db in ("copy.tmp", "level")
+            ),
             ("fillseq --db=db", "another kv_bench has db open"),
             *((f"checkpoint --db=db --to={to}", text) for to, text in (("copy/", "empty"), ("db/copy", "inside"))),
             *((f"overwrite --{name}=x", name) for name in ("manual_wal_flush", "db_log_dir", "to", "bloom_bits")),

@@ -314,19 +314,21 @@ fn has_database(settings: &Settings, is_load: bool) -> Result<bool> {
     if by_short_path(folder, |path| UnixStream::connect(path)).is_ok() {
         return Err(format!("another kv_bench has {name} open").into());
     }
-    if folder.join("CURRENT").exists() {
-        return Ok(true);
+    if is_load {
+        fs::create_dir_all(folder).map_err(|error| format!("{name}: {error}"))?;
+    }
+    let entries = fs::read_dir(folder).map(|entries| entries.collect::<std::io::Result<Vec<_>>>());
+    let files: Vec<_> = entries.unwrap_or(Ok(Vec::new()))?.into_iter().map(|entry| entry.file_name()).collect();
+    let begins = |word: &'static [u8]| move |file: &std::ffi::OsString| file.as_encoded_bytes().starts_with(word);
+    if files.iter().any(begins(b"OPTIONS-")) {
+        return Ok(true); // one of LevelDB has none
     }
     if !is_load {
         return Err(format!("{name} has no database: run fillseq or fillrandom before {}", settings.benchmark).into());
     }
-    fs::create_dir_all(folder).map_err(|error| format!("{name}: {error}"))?;
-    for entry in fs::read_dir(folder)? {
-        let file = entry?.file_name();
-        if file != "LOCK" && !file.as_encoded_bytes().starts_with(b"LOG") {
-            // which a failed open leaves
-            return Err(format!("{name} has files, but is no database of RocksDB: a load wants an empty folder").into());
-        }
+    if files.iter().any(|file| file != "LOCK" && !begins(b"LOG")(file)) {
+        // which a failed open leaves
+        return Err(format!("{name} has files, but is no database of RocksDB: a load wants an empty folder").into());
     }
     Ok(false)
 }
