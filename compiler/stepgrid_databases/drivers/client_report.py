@@ -11,6 +11,7 @@ import math
 import re
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import product
 from pathlib import Path
 from typing import Any, NamedTuple, Self, TypeAlias
 
@@ -33,6 +34,7 @@ INSERT = "insert"  # the operation that other operations are beside, in the inse
 LATENCIES = ("avg_us", "p50_us", "p95_us", "p99_us", "max_us")  # of each operation of a client of several
 STANDARD = ("operations", "seconds", "qps", "avg_us", "max_us", *PERCENTILES)  # metrics that all kinds share
 SHORTEST = 0.5  # seconds: the last interval of a step is a part of a second
+LEAST_LENGTH, MOST_LENGTH = 0.001, 1e6  # seconds of a schedule, whose rates are written out by second
 TAIL = 65_536  # bytes of the end of a report that is still written: a minute of a few clients
 
 Line: TypeAlias = Mapping[str, Any]
@@ -333,12 +335,15 @@ def rated(report: ClientReport, figures: Figures, target: float | None = None) -
     services, schedules = report.of("service"), report.of("schedule")
     if not services:
         return figures
+    for line, name in (*product(services, ["left"]), *product(schedules, ["left", "asked"])):
+        _check_number(line, name)
     metrics, warnings, histograms = dict(figures.metrics), list(figures.warnings), figures.histograms
     requested: list[ClientRate] = []
     if schedules:
         line, file = schedules[-1], report.path.with_name(open_loop.FILE)
+        _check_number(line, "length", LEAST_LENGTH, MOST_LENGTH)
         points = line.get("points") or (file.read_text(encoding="utf-8") if file.exists() else "")
-        schedule = open_loop.parse_text(points) if points else [(0.0, line["asked"] / line["length"])]
+        schedule = _points(points) if points else [(0.0, line["asked"] / line["length"])]
         rates = open_loop.rates_by_second(schedule, line["length"])
         requested = [ClientRate(0, second, ASKED, rate) for second, rate in rates]
         metrics["target_qps"] = line["asked"] / line["length"]
@@ -358,6 +363,24 @@ def rated(report: ClientReport, figures: Figures, target: float | None = None) -
     return replace(
         figures, metrics=metrics, warnings=warnings, histograms=histograms, rates=[*figures.rates, *requested]
     )
+
+
+def _check_number(line: Line, name: str, least: float = 0.0, most: float = math.inf) -> None:
+    value: Any = line.get(name)
+    if type(value) not in (int, float) or not least <= value < math.inf or value > most:
+        bounds = f"from {least:g} to {most:,.0f}" if most < math.inf else f"from {least:g} on"
+        raise ParseError(f"a line of `{line['report']}` has `{name}`: {value!r}; expected a number {bounds}")
+
+
+def _points(text: Any) -> Sequence[open_loop.Point]:
+    try:
+        points = open_loop.parse_text(str(text))
+    except ValueError:
+        points = []
+    if not points or not all(0 <= number < math.inf for point in points for number in point):
+        form = "expected SECOND:RATE,SECOND:RATE, as 0:1000,300:20000"
+        raise ParseError(f"a line of `schedule` has `points`: {text!r}; {form}")
+    return points
 
 
 def kept_up(figures: Figures, rate: float | None) -> Figures:

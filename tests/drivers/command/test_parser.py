@@ -1,6 +1,10 @@
+import json
+
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from stepgrid.model.figures import ParseError
 from stepgrid.model.metrics import STEP, Metric
 from stepgrid.model.plan import PlannedStep
 from stepgrid.plugins.metrics import step_metrics
@@ -37,3 +41,32 @@ def test_what_a_command_calls_its_figures():
             "rate", "KiB", "higher", r"A figure of the command's own, found by the pattern rate (\d+).", STEP
         ),
     }
+
+
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        (
+            {"length": 1e10},
+            "`length`: 10000000000.0; expected a number from 0.001 to 1,000,000",
+        ),  # it is written out by second
+        ({"length": -5}, "`length`: -5; expected"),
+        ({"length": 0}, "`length`: 0; expected"),
+        ({"asked": -100}, "`asked`: -100; expected a number from 0 on"),
+        ({"asked": float("nan")}, "`asked`: nan; expected"),
+        ({"asked": "100"}, "`asked`: '100'; expected"),
+        ({"left": -50}, "`left`: -50; expected"),
+        ({"points": [1, 2]}, "`points`: [1, 2]; expected SECOND:RATE,SECOND:RATE, as 0:1000,300:20000"),
+        ({"points": "0:nan,-5:1"}, "`points`: '0:nan,-5:1'; expected"),
+        ({"left": None}, "`left`: None; expected"),
+    ],
+)
+def test_a_schedule_that_cannot_be_has_no_figures(changed, message, tmp_path):
+    lines = [
+        {"report": "service", "left": 0, "buckets": [[300, 2000]]},
+        {"report": "schedule", "asked": 2000, "length": 20, "left": 0, **changed},
+        {"report": "end", "seconds": 20},
+    ]
+    with pytest.raises(ParseError) as error:
+        _metrics(tmp_path, "\n".join(map(json.dumps, lines)))
+    assert str(error.value).startswith(f"a line of `schedule` has {message}")
