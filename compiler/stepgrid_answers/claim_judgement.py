@@ -255,6 +255,7 @@ def _outcome(leaf: Leaf, sample: LogRatios | None, interval: Interval | None) ->
         return ClaimOutcome(_judge_sides(leaf), words, tuple(filter(None, [leaf.provenance.note])), distance)
     if leaf.withheld:
         interval = leaf.interval or interval or Interval(ratio, ratio, ratio, 1)
+        interval = add_bracket(interval, *leaf.bracket) if leaf.bracket else interval
         return ClaimOutcome(
             UNDECIDED, _numbers(leaf, interval) if sample else _means(leaf), (leaf.withheld, *leaf.idle)
         )

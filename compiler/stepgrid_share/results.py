@@ -208,7 +208,8 @@ def hide_host(contents: Contents, folder: Path) -> Contents:
     for name in (
         name for name in records if name.startswith(f"{ATTEMPTS}/")
     ):  # an alias may be any word: in messages alone
-        addresses[name] += _addresses(records[name], [CLIENT_ALIAS])
+        aliases = _addresses(records[name], [CLIENT_ALIAS])
+        addresses[name] += [*aliases, *(alias.rpartition("@")[2] for alias in aliases)]  # ssh names the host alone
     for name, (_, path) in contents.items():
         if (match := _PARTS.fullmatch(name)) and not path.is_symlink() and path.suffix != ".parquet":
             text = original = path.read_bytes() if (names := addresses.get(match["folder"])) else b""

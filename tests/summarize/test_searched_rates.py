@@ -88,7 +88,8 @@ OTHER, RATIO = "highest_rate(arm='other')", "highest_rate(arm='other') {} highes
         ([(None, 10)] * 3, f"{OTHER} < 11", "holds", "at most 10.00 [0, 10.06] (claimed < 11)"),
         ([(200, 220)] * 3, f"{OTHER} < 0.5 * qps(arm='other', step='max')", "undecided",
          "highest_rate 200 against max 200: 1.00× [0.99, 1.11]"),
-        ([(200, 220)], f"{OTHER} > 100", "undecided", "200 (claimed > 100)"),
+        ([(200, 220)], f"{OTHER} > 100", "undecided", "200 [200, 220] (claimed > 100)"),
+        ([(None, 10)], f"{OTHER} >= 5", "undecided", "at most 10.00 [0, 10.00] (claimed ≥ 5)"),
     ],
 )  # fmt: skip
 def test_a_claim_holds_for_every_value_of_the_brackets(loads, claim, result, numbers):

@@ -76,6 +76,7 @@ def _in_turn(rates: Sequence[float], count: int) -> Iterator[Point]:
 
 
 _ROW = re.compile(r"\s*(\d+(?:\.\d+)?)\s*,\s*(\d+(?:\.\d+)?)\s*")
+_HEADER = re.compile(r"\s*(?!(?:nan|inf)\b)[a-z_][^,]*,\s*[a-z_]", re.IGNORECASE)
 
 
 def read_trace(content: str) -> list[Point]:
@@ -83,7 +84,7 @@ def read_trace(content: str) -> list[Point]:
     rates: list[Point] = []
     for number, line in enumerate(content.splitlines(), 1):
         row = _ROW.fullmatch(line)
-        if row is None and line.strip() and (number > 1 or not re.match(r"\s*[A-Za-z_]", line)):
+        if row is None and line.strip() and (number > 1 or not _HEADER.match(line)):
             raise ValueError(f"line {number} of the trace is not `second,rate`: {line[:40]}")
         if row is None:
             continue
