@@ -76,7 +76,7 @@ def _in_turn(rates: Sequence[float], count: int) -> Iterator[Point]:
 
 
 _ROW = re.compile(r"\s*(\d+(?:\.\d+)?)\s*,\s*(\d+(?:\.\d+)?)\s*")
-_HEADER = re.compile(r"\s*(?!(?:nan|inf)\b)[a-z_][^,]*,\s*[a-z_]", re.IGNORECASE)
+_HEADER = re.compile(r"\s*+(?!(?:nan|inf)\b)[a-z_][^,]*+,\s*+[a-z_]", re.IGNORECASE)
 
 
 def read_trace(content: str) -> list[Point]:
